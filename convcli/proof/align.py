@@ -27,6 +27,8 @@ from convcli.wire import exact_json
 
 Spot = tuple[int, int]
 """Index of a message and of a part in it."""
+_Placed = list[tuple[Spot, Part]]
+"""Parts with their spots."""
 
 
 class Alignment(msgspec.Struct):
@@ -70,11 +72,14 @@ def align(before: list[Message], after: list[Message], made_up: Collection[str] 
 
 
 def _align_all(before: list[Message], after: list[Message], made_up: Collection[str]) -> Alignment:
-    part_of = _parts_by_key(before, after, made_up)
-    _calls_by_content(before, after, part_of)
-    message_of = _messages_by_parts(before, part_of)
+    ours, theirs = _spots(before), _spots(after)
+    part_of = _parts_by_key(ours, theirs, made_up)
+    left, taken = [pair for pair in ours if pair[0] not in part_of], set(part_of.values())
+    free = [pair for pair in theirs if pair[0] not in taken] if left else []
+    _calls_by_content(left, free, after, part_of)
+    message_of = _messages_by_parts(len(before), ours, part_of)
     _pair_leftovers(before, after, message_of)
-    _parts_by_order(before, after, message_of, part_of)
+    _parts_by_order(left, free, message_of, part_of)
     joined = _joined(message_of)
     used = {j for j in message_of if j is not None} | {j for j, _ in part_of.values()}
     return Alignment(message_of, part_of, _out_of_order(message_of, joined), joined, set(part_of.values()), used)
@@ -163,44 +168,42 @@ def _opaque_key(part: Opaque) -> bytes:
         return repr(part.value).encode("utf-8", "backslashreplace")
 
 
-def _parts_by_key(before: list[Message], after: list[Message], made_up: Collection[str]) -> dict[Spot, Spot]:
-    free: dict[tuple[Any, ...], deque[Spot]] = {}
-    for j, message in enumerate(after):
-        for at, part in enumerate(message.parts):
-            free.setdefault(part_key(part), deque()).append((j, at))
+def _spots(messages: list[Message]) -> _Placed:
+    return [((i, k), part) for i, message in enumerate(messages) for k, part in enumerate(message.parts)]
+
+
+def _parts_by_key(ours: _Placed, theirs: _Placed, made_up: Collection[str]) -> dict[Spot, Spot]:
+    free: dict[tuple[Any, ...], list[Spot]] = {}
+    for spot, part in reversed(theirs):  # the first is the last of a list, where it is taken
+        free.setdefault(part_key(part), []).append(spot)
     for id_ in made_up:
         free.pop((ToolCall.type, id_), None)
         free.pop((ToolResult.type, id_), None)
     part_of: dict[Spot, Spot] = {}
-    for i, message in enumerate(before):
-        for k, part in enumerate(message.parts):
-            queue = free.get(part_key(part))
-            if queue:
-                part_of[i, k] = queue.popleft()
+    for spot, part in ours:
+        spots = free.get(part_key(part))
+        if spots:
+            part_of[spot] = spots.pop()
     return part_of
 
 
-def _calls_by_content(before: list[Message], after: list[Message], part_of: dict[Spot, Spot]) -> None:
+def _calls_by_content(left: _Placed, free: _Placed, after: list[Message], part_of: dict[Spot, Spot]) -> None:
     """Calls whose ids do not tell: by name and arguments; and the results of the calls that were found so."""
-    taken = set(part_of.values())
-    free: dict[tuple[Any, ...], deque[Spot]] = {}
-    for j, message in enumerate(after):
-        for at, part in enumerate(message.parts):
-            if isinstance(part, (ToolCall, ToolResult)) and (j, at) not in taken:
-                free.setdefault(_content_key(part), deque()).append((j, at))
+    calls = [(spot, part) for spot, part in left if isinstance(part, (ToolCall, ToolResult))]
+    queues: dict[tuple[Any, ...], deque[Spot]] = {}
+    for spot, part in free if calls else ():
+        if isinstance(part, (ToolCall, ToolResult)):
+            queues.setdefault(_content_key(part), deque()).append(spot)
     new_ids: dict[str, deque[str]] = {}
-    for i, message in enumerate(before) if free else ():
-        for k, part in enumerate(message.parts):
-            if not isinstance(part, (ToolCall, ToolResult)) or (i, k) in part_of:
-                continue
-            queue = free.get(_content_key(part, new_ids))
-            if queue:
-                j, at = part_of[i, k] = queue.popleft()
-                other = after[j].parts[at]
-                if isinstance(part, ToolCall) and isinstance(other, ToolCall):
-                    new_ids.setdefault(part.id, deque()).append(other.id)
-                elif isinstance(part, ToolResult) and len(new_ids.get(part.tool_call_id, ())) > 1:
-                    new_ids[part.tool_call_id].popleft()  # the next result of this id is that of the next call
+    for spot, part in calls if queues else ():
+        queue = queues.get(_content_key(part, new_ids))
+        if queue:
+            j, at = part_of[spot] = queue.popleft()
+            other = after[j].parts[at]
+            if isinstance(part, ToolCall) and isinstance(other, ToolCall):
+                new_ids.setdefault(part.id, deque()).append(other.id)
+            elif isinstance(part, ToolResult) and len(new_ids.get(part.tool_call_id, ())) > 1:
+                new_ids[part.tool_call_id].popleft()  # the next result of this id is that of the next call
 
 
 def _content_key(
@@ -212,11 +215,12 @@ def _content_key(
     return (part.type, ids[0] if ids else part.tool_call_id)
 
 
-def _messages_by_parts(before: list[Message], part_of: dict[Spot, Spot]) -> list[int | None]:
-    message_of: list[int | None] = []
-    for i, message in enumerate(before):
-        homes = (part_of[i, k][0] for k in range(len(message.parts)) if (i, k) in part_of)
-        message_of.append(next(homes, None))
+def _messages_by_parts(count: int, ours: _Placed, part_of: dict[Spot, Spot]) -> list[int | None]:
+    """For each of `count` messages the one that holds the first of its parts that was recognised."""
+    message_of: list[int | None] = [None] * count
+    for spot, _ in reversed(ours):
+        if spot in part_of:
+            message_of[spot[0]] = part_of[spot][0]
     return message_of
 
 
@@ -249,21 +253,22 @@ def _next_paired(message_of: list[int | None], end: int) -> list[int]:
 
 
 def _parts_by_order(
-    before: list[Message], after: list[Message], message_of: list[int | None], part_of: dict[Spot, Spot]
+    left: _Placed,
+    free: _Placed,
+    message_of: list[int | None],
+    part_of: dict[Spot, Spot],
 ) -> None:
     """Parts that were not recognised: the next free one of the same type in the same message."""
-    taken = set(part_of.values())
-    free: dict[tuple[int, str], deque[Spot]] = {}
-    for j, message in enumerate(after):
-        for at, part in enumerate(message.parts):
-            if (j, at) not in taken:
-                free.setdefault((j, part.type), deque()).append((j, at))
-    for i, message in enumerate(before):
-        home = message_of[i]
-        for k, part in enumerate(message.parts):
-            queue = free.get((home, part.type)) if home is not None and (i, k) not in part_of else None
-            if queue:
-                part_of[i, k] = queue.popleft()
+    taken = set(part_of.values()) if left else set()
+    queues: dict[tuple[int, str], deque[Spot]] = {}
+    for spot, part in free:
+        if spot not in taken:
+            queues.setdefault((spot[0], part.type), deque()).append(spot)
+    for spot, part in left:
+        home = message_of[spot[0]]
+        queue = queues.get((home, part.type)) if home is not None and spot not in part_of else None
+        if queue:
+            part_of[spot] = queue.popleft()
 
 
 def _joined(message_of: list[int | None]) -> set[int]:

@@ -77,7 +77,7 @@ class _Walk:
 
     def equal_messages(self) -> bool:
         """Quick, in C: no message differs, and nothing that is equal to Python differs in JSON (1, 1.0 and true)."""
-        if self.diff.made_up or self.diff.made_up_again or self.before.messages != self.after.messages:
+        if self.diff.has_made_up or self.before.messages != self.after.messages:
             return False
         return not self.has_chosen() and exact_messages(self.before.messages, self.after.messages)
 
@@ -148,7 +148,8 @@ class _Walk:
                 self.dropped_message(i, message, alignment)
                 continue
             other = self.after.messages[j]
-            if i in alignment.in_place and self.same(message, other, exact_message):
+            is_same = self.same(message, other, exact_message)
+            if is_same and i in alignment.in_place:
                 continue
             place = self.diff.places.message(i)
             if i in alignment.moved or (i in alignment.joined and j != last):
@@ -157,7 +158,7 @@ class _Walk:
             if i in alignment.joined:
                 self.diff.add("changed", place, "message.grouping", message.role, "joined with the message before it")
                 self.diff.record(message, Message(other.role, []), "message", place)
-            elif not self.same(message, other, exact_message):
+            elif not is_same:
                 self.diff.record(message, other, "message", place)
             self.parts(i, message, alignment)
         self.moved_media(alignment)
@@ -165,7 +166,7 @@ class _Walk:
 
     def same(self, before: Any, after: Any, exact: Callable[[Any, Any], bool]) -> bool:
         """Quick, in C: two records between which nothing can be lost. Ids that were made up must be looked at."""
-        return before == after and not self.diff.made_up and not self.diff.made_up_again and exact(before, after)
+        return before == after and not self.diff.has_made_up and exact(before, after)
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
         """A row that no model saw, a turn off the branch or one that a summary replaces is one loss; else its parts."""

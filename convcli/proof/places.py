@@ -24,6 +24,7 @@ class Places:
     __slots__ = (
         "_around",
         "_document",
+        "_ends",
         "_known",
         "_named",
         "_origin",
@@ -33,6 +34,7 @@ class Places:
         "_table",
         "_tools",
         "_turns",
+        "_unstated",
     )
 
     def __init__(self, transcript: Transcript, source: Dialect | None) -> None:
@@ -50,9 +52,12 @@ class Places:
         self._tools = origin.tools if origin is not None and known else None
         self._named = origin.renamed if origin is not None else {}
         self._routes = origin.routes if origin is not None else {}
+        self._ends = sorted(set(map(len, self._routes)), reverse=True)
         self._document = origin.given if origin is not None else None
         self._known: dict[str, tuple[int, Path]] = {}
         """For a field how many steps lead up from its node, and those from there."""
+        self._unstated: dict[str, tuple[int, Path]] = {}
+        """The same of fields that the table does not have: perhaps they stand under their own name."""
 
     def message(self, index: int) -> Path:
         """The path of a message."""
@@ -96,27 +101,31 @@ class Places:
 
         `present`: of one that has no place of its own in the table only where the document has it.
         """
-        known = self._known.get(field)
-        if known is not None:
-            up, down = known
+        way = self._known.get(field) or (None if present else self._unstated.get(field))
+        if way is not None:
+            up, down = way
             return (*place[:-up], *down) if up else (*place, *down)
         if self._source is None or self._origin is None:
             return (*place, *field.split(".")[1:]) if place else tuple(field.split("."))
         table = self._table
         node, _, name = field.rpartition(".")
         stated = table[field] if field in table else table.get(node, WHOLE.get(field))
-        if stated is not None:
-            self._known[field] = _up_and_down(self._in_source(stated))
-            return self.climb(place, stated)
-        steps: Path = () if self._document is None else (name,)  # perhaps the same name: `existing` knows
-        if steps and present:
-            usual = (*place, name)
-            there, routed = self.existing(usual), self.routed(usual)
-            if len(there) < len(routed):
-                steps = ()
-            elif routed == usual:  # perhaps in snake case; to what stands elsewhere the usual name leads
-                steps = there[-1:]
+        if stated is None and present and self._document is not None:
+            return self.climb(place, self._present(place, name))
+        steps = stated if stated is not None else () if self._document is None else (name,)
+        known = self._unstated if stated is None else self._known  # perhaps the same name: `existing` knows
+        known[field] = _up_and_down(self._in_source(steps))
         return self.climb(place, steps)
+
+    def _present(self, place: Path, name: str) -> Path:
+        """The step to a field by the name that the document has for it; none where it has none."""
+        usual = (*place, name)
+        there, routed = self.existing(usual), self.routed(usual)
+        if len(there) < len(routed):
+            return ()
+        return (
+            there[-1:] if routed == usual else (name,)
+        )  # perhaps in snake case; to what stands elsewhere the usual one
 
     def member(self, field: str, key: str, place: Path) -> Path:
         """The path of a member of a field: where the table has it, else inside the field."""
@@ -149,7 +158,8 @@ class Places:
         return beside if is_beside else inside
 
     def _lacks(self, place: Path) -> bool:
-        return len(self.existing(place)) < len(self.routed(place))
+        place = self.routed(place)
+        return len(self._there(place)) < len(place)
 
     def group(self, dialect: str, key: str, place: Path, members: Iterable[str]) -> Path | None:
         """Where the members of the object stand that rides under a key of extras; None where it is no mere group.
@@ -169,21 +179,24 @@ class Places:
 
     def _rest(self, place: Path, members: list[str]) -> Path | None:
         """The path, where an object stands there that has all of these members and others."""
-        there = self.existing(place)
-        if len(there) < len(self.routed(place)) or any(self._lacks((*place, member)) for member in members):
+        route = self.routed(place)
+        there = self._there(route)
+        if len(there) < len(route):
             return None
         node: Any = self._document
         for step in there:
             node = node[step]
-        return place if members and isinstance(node, dict) and len(node) > len(members) else None
+        if not members or not isinstance(node, dict) or len(node) <= len(members):
+            return None
+        known = () if self._routes else node  # what has a route need not stand where it is
+        return None if any(one not in known and self._lacks((*place, one)) for one in members) else place
 
     def routed(self, place: Path) -> Path:
         """The path in the document of what has this path in what was put together of it."""
-        if self._routes:
-            for end in range(len(place), -1, -1):
-                route = self._routes.get(place[:end])
-                if route is not None:
-                    return (*route, *place[end:])
+        for end in self._ends:
+            route = self._routes.get(place[:end])
+            if route is not None:
+                return (*route, *place[end:])
         return place
 
     def existing(self, place: Path, *, invented: bool = False) -> Path:
@@ -191,8 +204,10 @@ class Places:
 
         A key that was `invented` for an object that is there is absent, and may be the end of the path.
         """
-        if self._routes:
-            place = self.routed(place)
+        return self._there(self.routed(place), invented=invented)
+
+    def _there(self, place: Path, *, invented: bool = False) -> Path:
+        """The same of a path in the document."""
         if self._document is None:
             return place
         node = self._document

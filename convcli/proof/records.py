@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, is_not
 from typing import Any
 
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
@@ -42,15 +43,17 @@ class Differences:
         origin = before.origin
         self.made_up = origin.invented if origin is not None else set()
         self.made_up_again = after.origin.invented if after.origin is not None else set()
+        self.has_made_up = bool(self.made_up or self.made_up_again)
         self.form = after.origin.form if after.origin is not None else ""
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
         """Every field of two records of one type."""
         values, names = fields_of(before.__class__, node)
-        others = (
-            values(after) if after.__class__ is before.__class__ else [getattr(after, name, None) for name, _ in names]
-        )
-        for (name, field), x, y in zip(names, values(before), others, strict=True):
+        ours = values(before)
+        is_same_type = after.__class__ is before.__class__
+        theirs = values(after) if is_same_type else tuple(getattr(after, name, None) for name, _ in names)
+        fields = zip(names, ours, theirs, strict=True)
+        for (name, field), x, y in fields if self.has_made_up else compress(fields, map(is_not, ours, theirs)):
             if (x is y and (x is None or field not in MADE_UP)) or name in skip:
                 continue
             if name == "metadata" or field == "message.usage":
@@ -62,7 +65,7 @@ class Differences:
     def values(self, x: Any, y: Any, field: str, place: Path, *, is_split: bool = False) -> None:
         """The values of a field of two records, None where it is absent. `is_split`: of a list some parts may stand
         elsewhere."""
-        if field in MADE_UP and (self.made_up or self.made_up_again):
+        if self.has_made_up and field in MADE_UP:
             x = None if x in self.made_up else x
             y = None if y in self.made_up_again else y
         if x is y or (x is not None and y is not None and exact_json.exact(as_json(x), as_json(y))):
@@ -95,7 +98,9 @@ class Differences:
 
     def keys(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
         """The keys of two objects, one loss each."""
-        for key in [*before, *(key for key in after if key not in before)]:
+        if before == after and exact_json.exact(before, after):
+            return
+        for key in before | after:
             x, y = before.get(key, MISSING), after.get(key, MISSING)
             if x is MISSING or y is MISSING or not exact_json.exact(as_json(x), as_json(y)):
                 name = f"{field}.{key}"
@@ -106,25 +111,24 @@ class Differences:
 
     def members(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
         """The members of a setting that is an object; the order of its keys says nothing."""
-        for key in dict.fromkeys((*before, *after)):
+        for key in before | after:
             x, y = before.get(key, MISSING), after.get(key, MISSING)
             if x is MISSING or y is MISSING or not exact_json.exact(x, y):
                 self.add(_kind(x, y), self.places.member(field, key, place), f"{field}.{key}", x, y)
 
     def extras(self, before: Any, after: Any, place: Path) -> None:
         """Facts that only one dialect can say, by dialect and key."""
-        if before == after and exact_json.exact(before, after):
+        if before is after or (before == after and exact_json.exact(before, after)):
             return
-        for dialect in [*(before or {}), *(name for name in after or {} if name not in (before or {}))]:
-            mine, other = (before or {}).get(dialect, {}), (after or {}).get(dialect, {})
-            for key in [*mine, *(key for key in other if key not in mine)]:
+        before, after = before or {}, after or {}
+        for dialect in before | after:
+            mine, other = before.get(dialect, {}), after.get(dialect, {})
+            for key in mine | other:
                 x, y = mine.get(key, MISSING), other.get(key, MISSING)
                 if x is MISSING or y is MISSING or not exact_json.exact(x, y):
                     self.extra(dialect, key, x, y, place)
-            if (not mine and not other) and (dialect in (before or {})) != (dialect in (after or {})):
-                self.add(
-                    "dropped" if dialect in (before or {}) else "invented", place, f"extras.{dialect}", mine, other
-                )
+            if (not mine and not other) and (dialect in before) != (dialect in after):
+                self.add("dropped" if dialect in before else "invented", place, f"extras.{dialect}", mine, other)
 
     def extra(self, dialect: str, key: str, x: Any, y: Any, place: Path) -> None:
         """One key of extras; where it holds a group of keys, each of them."""
@@ -135,7 +139,7 @@ class Differences:
         if group is None:
             self.add(_kind(x, y), self.places.extras(dialect, key, place, x is not MISSING), field, x, y)
             return
-        for inner in dict.fromkeys((*x, *other)):
+        for inner in x | other:
             mine, theirs = x.get(inner, MISSING), other.get(inner, MISSING)
             if mine is MISSING or theirs is MISSING or not exact_json.exact(mine, theirs):
                 self.add(_kind(mine, theirs), (*group, inner), f"{field}.{inner}", mine, theirs)
