@@ -69,7 +69,8 @@ def _record(message: Message) -> Message:
 
 def _without_text(extras: Extras | None, *keys: str) -> Extras | None:
     carried = carried_by(extras, NAME)
-    return without_keys(extras, NAME, *(key for key in keys if isinstance(carried.get(key), str)))
+    gone = [key for key in keys if isinstance(carried.get(key), str)]
+    return without_keys(extras, NAME, *gone) if gone else extras
 
 
 def _framed(transcript: Transcript) -> Transcript:
@@ -188,6 +189,8 @@ def _whole(messages: list[Message]) -> list[Message]:
 
 
 def _in_order_of_calls(record: list[Message]) -> list[Message]:
+    if len(record) < 3:
+        return record
     first = record[0]
     calls = [part.id for part in first.parts if isinstance(part, ToolCall)] if first.role == "assistant" else []
     order = {id_: i for i, id_ in reversed(list(enumerate(calls)))}
@@ -221,8 +224,10 @@ def _entry(row: list[Message], later: Mapping[str, ToolResult]) -> list[Message]
 
 def _own(record: Any, _: Any = None) -> Any:
     """What other dialects carry has no place in a session."""
-    own = {name: carried for name, carried in (record.extras or {}).items() if name in (NAME, SERVICE.owner)}
-    return record if len(own) == len(record.extras or {}) else replace(record, extras=own or None)
+    if not record.extras:
+        return record
+    own = {name: carried for name, carried in record.extras.items() if name in (NAME, SERVICE.owner)}
+    return record if len(own) == len(record.extras) else replace(record, extras=own or None)
 
 
 def _states(messages: list[Message]) -> list[Message]:

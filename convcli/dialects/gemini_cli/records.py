@@ -10,7 +10,7 @@ from convcli.dialects.gemini_cli.thoughts import lift_thought, lift_tokens
 from convcli.families.google.parts import DATA, PART, lift_part, read_part
 from convcli.families.google.results import lift_result, stated
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, carry, without_empty
+from convcli.kit.objects import Native, carried_by, carry, says_something
 from convcli.kit.pairing import Twins
 from convcli.kit.sessions import event_of
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall
@@ -78,9 +78,8 @@ def _items(content: Any) -> list[Any]:
 
 def _second_words(native: Native, body: Body) -> Native:
     """A second word for the same thing is carried."""
-    other = {"role": native.get("role")} if "type" in native else {}
-    other |= {"parts": native.get("parts")} if body.key == "content" else {}
-    return without_empty(other)
+    others = [key for key, is_second in (("role", "type" in native), ("parts", body.key == "content")) if is_second]
+    return {key: native[key] for key in others if says_something(native.get(key))}
 
 
 def _lift_item(item: Any, reading: Reading) -> Part:
@@ -120,7 +119,9 @@ def _settle_later(result: Any, reading: Reading) -> None:
 
 def is_answer(item: Any) -> bool:
     """A part that is an answer and nothing else."""
-    native = PART.camel(item)[0] if isinstance(item, dict) else {}
+    if not isinstance(item, dict):
+        return False
+    native = PART.camel(item)[0]
     return [key for key in DATA if native.get(key) is not None] == ["functionResponse"]
 
 
@@ -145,9 +146,11 @@ def _lift_calls(
     native: Native, message: Message, spots: list[Path], path: Path, following: Iterable[Native], reading: Reading
 ) -> None:
     """The calls of `toolCalls`: those that the content holds too are lifted once."""
-    entries = native.get("toolCalls") or []
+    entries = native.get("toolCalls")
+    if not entries:
+        return
     known = [part for part in message.parts if isinstance(part, ToolCall)]
-    answers = answered(following) if entries else Answers({}, set())
+    answers = answered(following)
     stands = {id(part): spot for part, spot in zip(message.parts, spots, strict=True)}
     twins = Twins(known, reading.context.pairing.invented)
     for i, entry in enumerate(entries):

@@ -15,6 +15,7 @@ SUBJECT = re.compile(r"\*\*([^*\n]+)\*\*(?: (.+))?", re.DOTALL)
 TOKENS = pairs(
     "input=inputTokens output=outputTokens cached=cacheReadTokens thoughts=reasoningTokens total=totalTokens"
 )
+WRITTEN = ("input", "output", "cached", "thoughts", "tool", "total")
 
 
 def lift_thought(native: Native, time: Any) -> Reasoning:
@@ -30,11 +31,13 @@ def lift_thought(native: Native, time: Any) -> Reasoning:
 
 def lift_tokens(native: Native) -> tuple[dict[str, int], Native]:
     """Counts, of which zero says nothing; the output of a transcript holds the thoughts too, `tokens.output` not."""
-    counts = {TOKENS[key]: n for key, n in native.items() if key in TOKENS and type(n) is int and n > 0}
-    beside = {
-        key: n for key, n in native.items()
-        if TOKENS.get(key, "") not in counts and n is not None and not (type(n) is int and n == 0)
-    }  # fmt: skip
+    counts: dict[str, int] = {}
+    beside: Native = {}
+    for key, n in native.items():
+        if type(n) is int and n > 0 and key in TOKENS:
+            counts[TOKENS[key]] = n
+        elif n is not None and not (type(n) is int and n == 0):
+            beside[key] = n
     if "outputTokens" in counts and "reasoningTokens" in counts:
         counts["outputTokens"] += counts["reasoningTokens"]
     return counts, beside
@@ -53,8 +56,6 @@ def write_tokens(message: Message) -> Native | None:
     beside, usage = carried_by(message.extras, NAME).get("tokens"), message.usage or {}
     if not usage and not beside:
         return None
-    native = {key: usage.get(name, 0) for key, name in TOKENS.items()}
+    native = {key: usage.get(TOKENS[key], 0) if key in TOKENS else 0 for key in WRITTEN}
     native["output"] = max(native["output"] - usage.get("reasoningTokens", 0), 0)
-    order = ("input", "output", "cached", "thoughts", "tool", "total")
-    native = {**native, "tool": 0, **as_object(beside)}
-    return {key: native[key] for key in [*order, *native]}
+    return {**native, **as_object(beside)}

@@ -14,6 +14,10 @@ from convcli.kit.objects import Native, carried_by, omit
 from convcli.kit.sessions import row_of_event
 from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolResult
 
+CONTENT = 1
+RANKS = {Reasoning.type: 0, ToolCall.type: 2}
+"""Where parts stand in a record: before its content, in it or behind it."""
+
 
 def groups(messages: list[Message]) -> Iterator[list[Message]]:
     """The messages of each row: one without an id belongs to the record before it."""
@@ -74,10 +78,14 @@ def in_content(message: Message) -> list[Part]:
 
 def needs_content(parts: list[Part]) -> bool:
     """Thoughts stand before the content and calls behind it, and only in the content they are those of Google."""
-    rank = [0 if isinstance(part, Reasoning) else 2 if isinstance(part, ToolCall) else 1 for part in parts]
-    signed = any("thoughtSignature" in (part.metadata or {}) for part in parts)
-    outside = [part for part in parts if isinstance(part, (Reasoning, ToolCall))]
-    return signed or rank != sorted(rank) or any(carried_by(part.extras, WRITER.service.owner) for part in outside)
+    last = 0
+    for part in parts:
+        rank = RANKS.get(part.type, CONTENT)
+        is_signed = part.metadata is not None and "thoughtSignature" in part.metadata
+        if is_signed or rank < last or (rank != CONTENT and carried_by(part.extras, WRITER.service.owner)):
+            return True
+        last = rank
+    return False
 
 
 def _write_content(messages: list[Message]) -> Any:
