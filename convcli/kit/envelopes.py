@@ -30,7 +30,7 @@ class Envelope:
 
     def lift(self, native: Native, record: Transcript | Message) -> Native | None:
         """Set the fields of the record; what must be carried, in the order in which it will be written."""
-        carried = self._keys.carried(native) or {}
+        carried = self._keys.carried(native)
         for key, field in self._fields.items():
             value = native.get(key)
             if value is None or value == "":
@@ -38,16 +38,18 @@ class Envelope:
             ours = field.lift(value)
             setattr(record, field.name, ours)
             if ours is None or (field.partial and not exact_json.exact(field.write(ours), value)):
-                carried = {**carried, key: value}
-        return {key: carried[key] for key in self._keys.sorted(carried)} or None
+                carried = {**(carried or {}), key: value}
+        return {key: carried[key] for key in self._keys.sorted(carried)} if carried else None
 
     def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
         """The object, in the order of the vendor; what was carried of a field only where it still says the same."""
-        native: Native = omit(carried or {}, *self._fields)
+        native: Native = omit(carried, *self._fields) if carried else {}
         for key, field in self._fields.items():
             value = getattr(record, field.name)
-            same = carried is not None and key in carried and exact_json.exact(field.lift(carried[key]), value)
-            written = carried[key] if same and carried else None if value is None else field.write(value)
+            if carried and key in carried and exact_json.exact(field.lift(carried[key]), value):
+                written = carried[key]
+            else:
+                written = None if value is None else field.write(value)
             if written is not None:
                 native[key] = written
         return self._keys.put({**native, **content}, None, sort=True)

@@ -30,6 +30,7 @@ from typing import Any
 
 from convcli.dialects.openclaw.blocks import IDS, NAME, REQUEST, RESULTS, SESSION, Reader
 from convcli.dialects.openclaw.fitting import FIT
+from convcli.dialects.openclaw.injected import has_injected
 from convcli.dialects.openclaw.messages import RESULT_ROLES, ZEROS, lift_message, write_message
 from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
@@ -115,14 +116,14 @@ def lift(document: Any) -> Transcript:
 
 
 def _answered(natives: list[Any]) -> set[str]:
-    """The ids of the results that stand in messages of their own or in blocks."""
+    """The ids of the results that stand in messages of their own or in blocks, where calls beside a content may hold
+    them too."""
     ids: set[str] = set()
-    for native in natives:
-        if isinstance(native, dict):
-            content = native.get("content")
-            blocks = objects_in(content)
-            for node in [native, *blocks] if native.get("role") in RESULT_ROLES else blocks:
-                ids |= {node[key] for key in IDS if isinstance(node.get(key), str)}
+    messages = objects_in(natives)
+    for native in messages if any(map(has_injected, messages)) else ():
+        blocks = objects_in(native.get("content"))
+        for node in [native, *blocks] if native.get("role") in RESULT_ROLES else blocks:
+            ids |= {node[key] for key in IDS if isinstance(node.get(key), str)}
     return ids
 
 

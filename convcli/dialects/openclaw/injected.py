@@ -14,13 +14,18 @@ INJECTED = ("toolCalls", "tool_calls")
 _KNOWN = ("id", "type", "name", "args", "arguments", "input", "function", "result")
 
 
+def has_injected(native: Native) -> bool:
+    """Are there calls beside the content of this message?"""
+    return native.get("role") == "assistant" and any(native.get(key) for key in INJECTED)
+
+
 def lift_injected(native: Native, message: Message, spots: list[Path], path: Path, reader: Reader) -> Lifted:
     """Calls under `toolCalls` or `tool_calls`: what the content holds too is lifted once, from there.
 
     What an entry says beyond the call and its result rides with the call.
     """
     results: Lifted = []
-    for key in INJECTED if native["role"] == "assistant" else ():
+    for key in INJECTED if has_injected(native) else ():
         twins = Twins([part for part in message.parts if isinstance(part, ToolCall)])
         places = {id(part): (*path, *spot) for part, spot in zip(message.parts, spots, strict=True)}
         for i, entry in enumerate(native.get(key) or ()):

@@ -103,8 +103,8 @@ def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
     """What a row says beside its message; the time of the message is told only where it is not that of the row."""
     outer = {**(ROW.lift(row, message) or {}), **outer}
     own = carried_by(message.extras, NAME)
-    clock = milliseconds_of_time(message.created_at)
-    if clock is not None and type(own.get("timestamp")) is int and own["timestamp"] == clock:
+    stamp = own.get("timestamp")
+    if type(stamp) is int and stamp == milliseconds_of_time(message.created_at):
         own = omit(own, "timestamp")
     message.extras = extras_of(NAME, {**own, **({"row": outer} if outer else {})})
 
