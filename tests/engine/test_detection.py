@@ -184,7 +184,8 @@ def _without(value: Any, keys: frozenset[str]) -> Any:
     if not isinstance(value, dict):
         return value
     kept = {key: below for key, below in value.items() if key not in keys}
-    below = {key: frozenset(name.removeprefix(f"{key}/") for name in keys) - keys for key in ("content", "tool_calls")}
+    paths = [name.split("/") for name in keys if "/" in name]
+    below = {key: frozenset(name for above, name in paths if above == key) for key in ("content", "tool_calls")}
     below["messages"] = keys
     return {key: _without(inside, below[key]) if key in below else inside for key, inside in kept.items()}
 
