@@ -65,25 +65,35 @@ def builtin() -> list[Dialect]:
 
 def likely(values: Iterable[Any]) -> list[Dialect]:
     """The built-in dialects that may recognise some of these values: those of which a mark is among the keys, or that
-    have no marks (`schemas.marks`). To load a dialect takes longer than to look for its marks."""
+    have no marks (`schemas.marks`), and that no key rules out (`schemas.absent`). To load a dialect takes longer than
+    to look for its marks."""
+    each = [(value, frozenset(_keys(value))) for value in values]
+    return [get(name) for name in names() if any(_is_likely(name, value, keys) for value, keys in each)]
+
+
+def _is_likely(name: str, value: Any, keys: frozenset[str]) -> bool:
     from convcli.validation import schemas
 
-    keys = set(_keys(values))
-    return [get(name) for name in names() if not schemas.marks(name) or not keys.isdisjoint(schemas.marks(name))]
+    marks = schemas.marks(name)
+    if marks and keys.isdisjoint(marks):
+        return False
+    return not isinstance(value, dict) or schemas.absent(name).isdisjoint(value)
 
 
-def _keys(values: Iterable[Any]) -> Iterator[str]:
-    """The keys of documents, of their items, and of their messages."""
-    for value in values:
-        for each in objects_in(value if isinstance(value, list) else [value]):
-            yield from _keys_below(each)
-            for message in objects_in(each.get("messages")):
-                yield from _keys_below(message)
+def _keys(value: Any) -> Iterator[str]:
+    """The keys of a document, of its items, and of its messages."""
+    for each in objects_in(value if isinstance(value, list) else [value]):
+        yield from _keys_below(each)
+        for message in objects_in(each.get("messages")):
+            yield from _keys_below(message)
 
 
 def _keys_below(native: dict[str, Any]) -> Iterator[str]:
-    """The keys of an object, and as paths those of its content, an object or several, and of its calls."""
+    """The keys of an object, its role behind `role:`, and as paths those of its content, an object or several, and of
+    its calls."""
     yield from native
+    if isinstance(native.get("role"), str):
+        yield f"role:{native['role']}"
     for key in ("content", "tool_calls"):
         below = native.get(key)
         for each in objects_in([below] if isinstance(below, dict) else below):

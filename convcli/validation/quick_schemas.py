@@ -146,5 +146,5 @@ CHECKS: dict[str, Callable[[QuickValidator, Schema, Any], bool]] = {
     "not": QuickValidator._passes_not,
     "$ref": QuickValidator._refers,
 }
-SILENT = frozenset({"then", "else", "$schema", "$id", "$defs", "title", "description", "x-marks"})
+SILENT = frozenset({"then", "else", "$schema", "$id", "$defs", "title", "description", "x-marks", "x-absent"})
 """Keywords that refuse nothing by themselves."""

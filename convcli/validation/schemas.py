@@ -64,20 +64,34 @@ def schema(name: str) -> dict[str, Any]:
     return _bundled(loaded) if text.count(OTHER) > 1 else loaded  # one is its own name
 
 
-_MARKS = '"x-marks": '
 _HEAD = 1024
-"""Characters of a schema that hold its marks, if it has any; a test holds that."""
+"""Characters of a schema that hold its marks, and what is absent, if it names any; a test holds that."""
 
 
 @cache
 def marks(name: str) -> frozenset[str]:
     """Keys one of which has each document that the dialect recognises: itself, one of its items or of its messages.
-    A path leads to a key of an object in a content, or of a call. Empty where the schema names none.
+    A path leads to a key of an object in a content, or of a call; `role:NAME` is a role. Empty where the schema names
+    none."""
+    return _listed(name, "x-marks")
 
-    The rest of the schema is not parsed: those of all dialects are asked for where a dialect is detected."""
-    with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
-        _, _, rest = file.read(_HEAD).partition(_MARKS)
+
+@cache
+def absent(name: str) -> frozenset[str]:
+    """Keys that no document has, itself, that the dialect recognises."""
+    return _listed(name, "x-absent")
+
+
+def _listed(name: str, keyword: str) -> frozenset[str]:
+    _, _, rest = _head(name).partition(f'"{keyword}": ')
     return frozenset(json.JSONDecoder().raw_decode(rest)[0] if rest else ())
+
+
+@cache
+def _head(name: str) -> str:
+    """How a schema begins. The rest is not read: all dialects are asked for their marks where one is detected."""
+    with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
+        return file.read(_HEAD)
 
 
 OTHER = "urn:convcli:schema:"

@@ -26,6 +26,7 @@ KEYWORDS = {
     "$ref",
     "$defs",
     "x-marks",
+    "x-absent",
     "title",
     "description",
     "type",
