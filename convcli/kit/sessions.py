@@ -102,7 +102,7 @@ class Repeats:
     __slots__ = ("_indexes",)
 
     def __init__(self, values: Iterable[Any]) -> None:
-        self._indexes: dict[str, deque[int]] = {}
+        self._indexes: dict[Hashable, deque[int]] = {}
         for index, value in enumerate(values):
             self._indexes.setdefault(_key(value), deque()).append(index)
 
@@ -112,7 +112,10 @@ class Repeats:
         return indexes.popleft() if indexes else None
 
 
-def _key(value: Any) -> str:
+def _key(value: Any) -> Hashable:
+    """The same for the same JSON value: a list of texts is looked up as it is, since these may be long."""
+    if isinstance(value, list) and all(item is None or isinstance(item, str) for item in value):
+        return tuple(value)
     return json.dumps(value, sort_keys=True, default=str)
 
 

@@ -54,10 +54,12 @@ class _Reader:
         self.rows = rows.rows_of(document)
         self.gone = rows.taken_back(self.rows)
         self.repeats = rows.repeated(self.rows, self.gone)
-        self.shown = {at: self.rows[i].native["timestamp"] for i, at in self.repeats.items()}
-        for i, (item, _) in self.repeats.items():
-            place = self.rows[item].place
+        self.shown: dict[int, dict[int, str]] = {}
+        """For an item, by its row, the times of its events on the screen, by their number."""
+        for i, (item, k) in self.repeats.items():
+            place, time = self.rows[item].place, self.rows[i].native["timestamp"]
             self.context.origin.pieces.setdefault(place, [place]).append((*self.rows[i].place, "timestamp"))
+            self.shown.setdefault(item, {}).update({} if time is None else {k: time})
         self.failed = rows.failed_ids(row.native for row in self.rows)
         self.stated: dict[str, tuple[str, Path]] = {}
         """What the rows so far state of the answers behind them, by its field, and where."""
@@ -145,12 +147,12 @@ class _Reader:
             self.answer, self.answer_at = message, row.path
             self.context.origin.routes |= {(*row.path, field): place for field, (_, place) in self.stated.items()}
         time, beside = row.envelope()
-        shown = [self.shown.get((i, n)) for n in range(len(rows.screen(row.payload)))]
-        time = time or next((one for one in shown if one is not None), None)
+        shown = self.shown.get(i) or {}
+        time = time or (shown[min(shown)] if shown else None)
         message.created_at = message.created_at or time
         beside = _timed(beside, time, message.created_at)
-        if any(one not in (None, time) for one in shown):
-            beside["shown"] = shown
+        if any(one != time for one in shown.values()):
+            beside["shown"] = [shown.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
             message.extras = with_key(message.extras, NAME, "row", beside)
         else:
@@ -159,7 +161,8 @@ class _Reader:
             message.parts[k].extras = with_key(message.parts[k].extras, NAME, key, beside)
 
     def _add(self, item: Native, path: Path, kind: str = rows.ITEM) -> tuple[Message, int]:
-        if kind == rows.BETWEEN_AGENTS or kind_of(item) in rows.WHOLE:
+        kind_of_item = kind_of(item)
+        if kind == rows.BETWEEN_AGENTS or kind_of_item in rows.WHOLE:
             self.items.close()
             value = item if kind == rows.ITEM else {"type": kind, "payload": item}
             self.context.add(Message("user", [Opaque(NAME, value)]), path, [()])
@@ -168,7 +171,7 @@ class _Reader:
         if message.role == "assistant":
             for field, (stated, _) in self.stated.items():
                 setattr(message, field, stated)
-        if kind_of(item) == "local_shell_call":
+        if kind_of_item == "local_shell_call":
             part = message.parts[k]
             part.extras = {NAME: {"type": "local_shell_call", **carried_by(part.extras, NAME)}}
         if message.role == "tool":

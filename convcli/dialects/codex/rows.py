@@ -93,7 +93,8 @@ def is_message(kind: str, payload: Native) -> bool:
 
 def is_known(item: Native) -> bool:
     """Is it an item that Codex sends? The others it parses and never sends."""
-    return kind_of(item) in KNOWN or (kind_of(item) == "message" and "content" in item)
+    kind = kind_of(item)
+    return kind in KNOWN or (kind == "message" and "content" in item)
 
 
 def is_of_answer(row: Row) -> bool:
@@ -124,24 +125,27 @@ def _text(item: Native) -> str:
 
 def is_turn(item: Native) -> bool:
     """Is it something that the user said?"""
-    is_user = kind_of(item) == "message" and item.get("role") == "user" and "content" in item
+    is_user = item.get("role") == "user" and kind_of(item) == "message" and "content" in item
     return is_user and not _text(item).startswith(CONTEXT)
 
 
 def screen(item: Native) -> list[Native]:
     """The events by which the screen shows an item once more."""
-    if kind_of(item) == "reasoning":
+    kind = kind_of(item)
+    if kind == "reasoning":
         texts = [piece.get("text") for piece in item.get("summary") or []]
         return [{"type": "agent_reasoning", "text": text} for text in texts if text]
-    if kind_of(item) != "message" or "content" not in item:
+    if kind != "message" or "content" not in item:
         return []
     text, content = _text(item), item["content"]
     if item["role"] == "assistant":
         phase = {"phase": item["phase"]} if item.get("phase") else {}
         return [{"type": "agent_message", "message": text, **phase}] if text else []
+    if not is_turn(item):
+        return []
     urls = [] if isinstance(content, str) else [part.get("image_url") for part in content]
     shown = {"message": text, "images": [url for url in urls if url], "local_images": [], "text_elements": []}
-    return [{"type": "user_message", **shown}] if is_turn(item) and (text or shown["images"]) else []
+    return [{"type": "user_message", **shown}] if text or shown["images"] else []
 
 
 SAYING = ("type", "message", "text", "images")
@@ -167,11 +171,12 @@ def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
     repeats = Repeats(_key(event) for _, _, event in shown)
     found: dict[int, tuple[int, int]] = {}
     for i, row in enumerate(rows):
+        if row.kind != EVENT or i in gone or not row.is_bare():
+            continue
         beside = {key: value for key, value in row.payload.items() if value and key not in SAYING}
-        if row.kind == EVENT and i not in gone and row.is_bare() and beside.keys() <= {"phase", "kind"}:
-            at = repeats.take(_key(row.payload))
-            if at is not None and {"kind": "plain", **shown[at][2], **beside} == {"kind": "plain", **shown[at][2]}:
-                found[i] = shown[at][:2]
+        at = repeats.take(_key(row.payload)) if beside.keys() <= {"phase", "kind"} else None
+        if at is not None and {"kind": "plain", **shown[at][2], **beside} == {"kind": "plain", **shown[at][2]}:
+            found[i] = shown[at][:2]
     return found
 
 
@@ -212,7 +217,7 @@ def count_row(usage: Mapping[str, int], total: Mapping[str, int]) -> Native:
 def failed_ids(natives: Iterable[Any]) -> set[str]:
     """The ids of the calls whose failure an event states."""
     failed: set[str] = set()
-    for payload in (_payload(native, EVENT) for native in natives):
+    for payload in filter(None, (_payload(native, EVENT) for native in natives)):
         inner = payload.get("item")
         item, key = (inner, "id") if isinstance(inner, dict) else (payload, "call_id")
         has_error = isinstance(item.get("result"), dict) and "Err" in item["result"]
@@ -246,6 +251,8 @@ def is_rollback(native: Any) -> bool:
 def taken_back(rows: list[Row]) -> set[int]:
     """The rows of turns that the user took back: `num_turns` of those that still count."""
     gone: set[int] = set()
+    if not any(is_rollback(row.native) for row in rows):
+        return gone
     turns: list[int] = []
     for i, row in enumerate(rows):
         if row.kind == ITEM and is_turn(row.payload):
