@@ -49,7 +49,7 @@ class Keys:
         unsaid = self._unsaid(tuple(native))
         if not unsaid:
             return None
-        return {key: native[key] for key in unsaid if not self._is_blank(key, native[key])} or None
+        return {key: native[key] for key in unsaid if native[key] or not self._is_blank(key, native[key])} or None
 
     def _is_blank(self, key: str, value: Any) -> bool:
         """Null says nothing; an empty string, list or object says nothing under a key that we know."""

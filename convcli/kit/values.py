@@ -167,8 +167,10 @@ def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[d
             rest |= {key: left} if left else {}
         elif value is not None:
             rest[key] = value
-    rank = {path[0]: at for at, path in enumerate(table)}
-    return usage, dict(sorted(rest.items(), key=lambda item: rank.get(item[0], len(table))))
+    if len(rest) > 1:
+        rank = {path[0]: at for at, path in enumerate(table)}
+        rest = dict(sorted(rest.items(), key=lambda item: rank.get(item[0], len(table))))
+    return usage, rest
 
 
 def put_counts(usage: dict[str, int], rest: Native, table: Mapping[tuple[str, ...], str]) -> Native:

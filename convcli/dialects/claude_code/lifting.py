@@ -171,8 +171,9 @@ class _SessionReader:
 
     def _beside(self, row: Native, facts: Native, message: Message) -> Native:
         """What a row says that neither its message nor most other rows say."""
+        usual, carried = self.usual, ROW.lift(row, message) or {}
         carried = {
-            key: value for key, value in (ROW.lift(row, message) or {}).items() if not self._is_usual(key, value)
+            key: value for key, value in carried.items() if key not in usual or not exact_json.exact(usual[key], value)
         }
         if row.get(CALLER) and carried.get("isSidechain") is True:
             del carried["isSidechain"]
@@ -184,14 +185,11 @@ class _SessionReader:
         differ = {
             key: value
             for key, value in row["message"].items()
-            if key in facts and says_something(value) and not exact_json.exact(value, facts[key])
+            if value is not facts.get(key, value) and says_something(value) and not exact_json.exact(value, facts[key])
         }
         if row["message"].get("role") not in (None, row["type"]):
             differ["role"] = row["message"]["role"]
         return {**carried, "message": differ} if differ else carried
-
-    def _is_usual(self, key: str, value: Any) -> bool:
-        return key in form.USUAL and key in self.usual and exact_json.exact(self.usual[key], value)
 
     # ------------------------------------------------------------ links
 
@@ -283,7 +281,7 @@ def _in_session(row: Any) -> Any:
             "attachment": beside,
         }
         return turn if form.is_turn(turn) else row
-    if not form.is_turn(row) or row.keys().isdisjoint(STREAM):
+    if not isinstance(row, dict) or row.keys().isdisjoint(STREAM) or not form.is_turn(row):
         return row
     return {STREAM[key] if key in STREAM and STREAM[key] not in row else key: value for key, value in row.items()}
 

@@ -133,7 +133,7 @@ def usual(rows: list[Native]) -> Native:
         values = [row.get(key) for row in rows]
         if key == "isSidechain":  # a row without it is of the main path
             values = [value is True for row, value in zip(rows, values, strict=True) if not row.get(CALLER)]
-        counts = Counter(value for value in values if value != "" and isinstance(value, (str, bool)))
+        counts = Counter([value for value in values if value != "" and isinstance(value, (str, bool))])
         if counts:
             said[key] = counts.most_common(1)[0][0]
     return said
