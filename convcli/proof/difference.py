@@ -29,7 +29,15 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.proof.equality import as_json, exact_message, exact_messages, exact_part, exact_tool, media_key
+from convcli.proof.equality import (
+    as_json,
+    exact_message,
+    exact_messages,
+    exact_part,
+    exact_parts,
+    exact_tool,
+    media_key,
+)
 from convcli.proof.reasons import MISSING, KeysOf, Loss
 from convcli.proof.records import Differences, camel
 from convcli.wire import exact_json
@@ -160,7 +168,8 @@ class _Walk:
                 self.diff.record(message, Message(other.role, []), "message", place)
             elif not is_same:
                 self.diff.record(message, other, "message", place)
-            self.parts(i, message, alignment)
+            if i not in alignment.in_place or not self.same(message.parts, other.parts, exact_parts):
+                self.parts(i, message, alignment)
         self.moved_media(alignment)
         self.invented(alignment)
 
@@ -193,18 +202,21 @@ class _Walk:
         last = -1
         for k, part in enumerate(message.parts):
             match = alignment.part_of.get((i, k))
-            place = self.diff.places.part(i, k)
             if match is None:
-                self.dropped_part(part, place)
+                self.dropped_part(part, self.diff.places.part(i, k))
                 continue
             j, at = match
-            if home is not None and j != home:
-                self.diff.add("moved", place, part.type, home, j)
-            elif j == home:
-                if at < last:
-                    self.diff.add("moved", place, part.type, k, at)
-                last = max(last, at)
-            self.part(part, self.after.messages[j].parts[at], place)
+            other = self.after.messages[j].parts[at]
+            is_same, is_elsewhere = self.same(part, other, exact_part), home is not None and j != home
+            is_earlier = j == home and at < last
+            last = max(last, at) if j == home else last
+            if is_same and not is_elsewhere and not is_earlier:
+                continue
+            place = self.diff.places.part(i, k)
+            if is_elsewhere or is_earlier:
+                self.diff.add("moved", place, part.type, *((home, j) if is_elsewhere else (k, at)))
+            if not is_same:
+                self.part(part, other, place)
 
     def dropped_part(self, part: Part, place: Path) -> None:
         self.diff.add("dropped", place, part.type, _brief(part))
@@ -216,8 +228,6 @@ class _Walk:
         self.diff.extras(part.extras, None, place)
 
     def part(self, part: Part, other: Part, place: Path) -> None:
-        if self.same(part, other, exact_part):
-            return
         if type(part) is not type(other):
             self.diff.add("changed", place, part.type, part.type, other.type)
             self.diff.record(part, other, part.type, place)

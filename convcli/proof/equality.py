@@ -24,16 +24,23 @@ def exact_messages(before: list[Message], after: list[Message]) -> bool:
             return False
         if message.weight is not None and not exact_json.exact(message.weight, other.weight):
             return False
-        for part, twin in zip(message.parts, other.parts):  # noqa: B905  (equal lists; strict costs)
-            is_text = part.__class__ is Text and part.extras is None and part.metadata is None
-            if not is_text and not exact_part(part, twin):
-                return False
+        if not exact_parts(message.parts, other.parts):
+            return False
     return True
 
 
 def exact_message(before: Message, after: Message) -> bool:
     """The same question of one message."""
     return exact_messages([before], [after])
+
+
+def exact_parts(before: list[Part], after: list[Part]) -> bool:
+    """The same question of the parts of one message."""
+    for part, twin in zip(before, after):  # noqa: B905  (equal lists; strict costs)
+        is_text = part.__class__ is Text and part.extras is None and part.metadata is None
+        if not is_text and not exact_part(part, twin):
+            return False
+    return True
 
 
 def exact_part(part: Any, other: Any) -> bool:

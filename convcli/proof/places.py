@@ -204,9 +204,9 @@ class Places:
 
         A key that was `invented` for an object that is there is absent, and may be the end of the path.
         """
-        return self._there(self.routed(place), invented=invented)
+        return self._there(self.routed(place) if self._routes else place, invented)
 
-    def _there(self, place: Path, *, invented: bool = False) -> Path:
+    def _there(self, place: Path, invented: bool = False) -> Path:
         """The same of a path in the document."""
         if self._document is None:
             return place
