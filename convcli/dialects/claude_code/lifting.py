@@ -250,6 +250,8 @@ def _line_to(at: int | None, parents: list[int | None]) -> set[int]:
 
 def _call(messages: list[Message], parents: list[int | None]) -> None:
     """A run of a subagent belongs to the call with the prompt with which it begins."""
+    if not any(map(form.is_aside, messages)):
+        return
     prompts: dict[str, str] = {}
     for message, up in zip(messages, parents, strict=True):
         for part in message.parts:

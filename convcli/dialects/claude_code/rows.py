@@ -232,19 +232,21 @@ def last_prompt(rows: Sequence[Any]) -> tuple[int, Prompt] | None:
 
 def title_of(rows: Sequence[Any]) -> str | None:
     """The title that the program shows."""
-    for kind, key in TITLES.items():
-        titles = [row.get(key) for row in rows if isinstance(row, dict) and row.get("type") == kind]
-        known = [title for title in titles if title and isinstance(title, str)]
-        if known:
-            return known[-1]
-    return None
+    titles: dict[str, str] = {}
+    for row in rows:
+        kind = kind_of(row)
+        title = row.get(TITLES[kind]) if kind in TITLES else None
+        if title and isinstance(title, str):
+            titles[kind] = title
+    return next((titles[kind] for kind in TITLES if kind in titles), None)
 
 
 def bare_rows(rows: Sequence[Any], session: Any) -> dict[str, int]:
     """The last statement of what is sent and the last title, by their kind, where they say nothing else."""
     found: dict[str, int] = {}
+    last = {kind_of(row): i for i, row in enumerate(rows)}
     for kind, key in ((SHAPE, "shape"), (TITLE, TITLES[TITLE])):
-        at = max((i for i, row in enumerate(rows) if isinstance(row, dict) and row.get("type") == kind), default=None)
+        at = last.get(kind)
         if at is None or rows[at].keys() - {"sessionId"} != {"type", key} or rows[at].get("sessionId") != session:
             continue
         is_prompt = prompt_of(rows[at]) is not None and rows[at][key].keys() <= {"system", "tools"}
