@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -98,32 +96,7 @@ def test_no_reference_is_ever_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     assert without_the_fast_one("openai-chat", document) == []
 
 
-# ---------------------------------------------------------------- the findings
-
-
-def test_strict_warns_of_each_key_that_the_schema_does_not_name() -> None:
-    document = changed(changed(REQUEST, "/messages/1/content/0/txt", ""), "/temprature", 1)
-    document["tools"][0]["function"]["parameters"]["anything"] = {"goes": "here"}
-    assert schemas.findings("openai-chat", document) == []
-    told = schemas.findings("openai-chat", document, strict=True)
-    assert [(finding.code, finding.severity, finding.where, finding.help) for finding in told] == [
-        ("unknown-key", "warning", "/messages/1/content/0/txt", 'did you mean "text"?'),
-        ("unknown-key", "warning", "/temprature", 'did you mean "temperature"?'),
-    ]
-
-
-def test_the_findings_of_a_hopeless_document_end() -> None:
-    found = schemas.findings("openai-chat", [{"role": 1}] * (schemas.MOST + 1))
-    assert len(found) == schemas.MOST
-    assert [one.notes for one in found[-2:]] == [(), (schemas.MORE,)]
-    unknown = [{"role": "user", "content": "", "x": 1}] * (schemas.MOST + 1)
-    assert len(schemas.findings("openai-chat", unknown, strict=True)) == schemas.MOST
-
-
-def test_findings_pass_their_own_schema() -> None:
-    for finding in schemas.findings("openai-chat", [{"role": 1}, {}, 5], strict=True):
-        assert schemas.findings("finding", json.loads(msgspec.json.encode(finding)), strict=True) == []
-
+# ---------------------------------------------------------------- the findings of both validators
 
 ANYTHING = st.one_of(st.none(), st.booleans(), st.integers(), st.just("tool"), st.just([]), st.just({}), st.just([{}]))
 

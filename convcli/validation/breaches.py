@@ -1,0 +1,111 @@
+"""What is wrong with a document that a schema refuses, and which of its keys the schema does not name, as findings.
+
+What the validators say is put into our words (`explaining`), at the places of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.model.findings import Finding
+from convcli.model.transcript import Path
+from convcli.validation import schemas
+from convcli.validation.explaining import SchemaBreach, explained, place_of
+from convcli.validation.wording import did_you_mean
+from convcli.wire.pointers import follow, pointer, resolve
+
+MOST = 10_000
+"""Breaches of one document that are looked at: nobody reads more, and a document of any size ends in time."""
+MORE = f"more is wrong, and not told: of one document the schema is asked for {MOST:,} findings"
+
+
+def findings(name: str, document: Any, *, is_accepted: bool, strict: bool) -> list[Finding]:
+    """What the schema `name` objects to, in the order of the pointers; no errors where it has accepted the document.
+
+    One error for each place and for each missing key, at most `MOST`. With `strict` also a warning `unknown-key` for
+    each key that the schema does not name, at most `MOST`. The last one says so when there would be more.
+    """
+    breaches: Iterator[Any] = iter(()) if is_accepted else _breaches(name, document)
+    unknown: Iterator[Any] = _unknown_keys(name, [schemas.schema(name)], document, ()) if strict else iter(())
+    told = explained(islice(breaches, MOST), partial(schemas.vocabulary, name)) + list(islice(unknown, MOST))
+    if told and any(next(left, None) is not None for left in (breaches, unknown)):
+        told[-1] = replace(told[-1], notes=(*told[-1].notes, MORE))
+    return told
+
+
+def _breaches(name: str, document: Any) -> Iterator[SchemaBreach]:
+    fast = schemas.fast_validator(name)
+    if fast is not None:
+        try:
+            errors = fast.iter_errors(document)
+            return (_fast_breach(schemas.schema(name), document, error) for error in errors)
+        except ValueError:
+            pass
+    return (_thorough_breach(error) for error in schemas.thorough_validator(name).iter_errors(document))
+
+
+def _fast_breach(root: dict[str, Any], document: Any, error: Any) -> SchemaBreach:
+    *above, last = error.schema_path
+    path = tuple(error.instance_path)
+    node = resolve(root, above)
+    refused = node[last] is False  # such a schema has no keyword; its path ends in the name of a property
+    return SchemaBreach(path, "not" if refused else last, {} if refused else node, resolve(document, path))
+
+
+def _thorough_breach(error: Any) -> SchemaBreach:
+    return SchemaBreach(tuple(error.absolute_path), error.validator or "not", error.schema or {}, error.instance)
+
+
+def _has_unknown_type(name: str, nodes: Iterable[dict[str, Any]], value: dict[str, Any]) -> bool:
+    """Do the schemas tell such objects by their type, and do they not know this one? Then its keys are not to blame."""
+    tells = any("type" in (node["if"].get("properties") or {}) for node in nodes if isinstance(node.get("if"), dict))
+    return tells and isinstance(value.get("type"), str) and value["type"] not in schemas.types(name)
+
+
+def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> Iterator[Finding]:
+    """Walks the document beside the schemas that apply to it; what no schema describes is not entered."""
+    applying = [applied for node in nodes for applied in _applying(name, node, value)]
+    if isinstance(value, list):
+        below = [node["items"] for node in applying if "items" in node]
+        for index, item in enumerate(value) if below else ():
+            yield from _unknown_keys(name, below, item, (*path, index))
+    elif isinstance(value, dict) and not _has_unknown_type(name, applying, value):
+        known = {key for node in applying for key in _named(node)}
+        others = [node["additionalProperties"] for node in applying if "additionalProperties" in node]
+        for key, item in value.items():
+            named = [node["properties"][key] for node in applying if key in node.get("properties", ())]
+            if named or others:
+                yield from _unknown_keys(name, named or others, item, (*path, key))
+            elif known and key not in known:
+                yield _unknown_key(name, (*path, key), known)
+
+
+def _named(node: dict[str, Any]) -> Iterator[str]:
+    """The keys that a schema object describes or asks for."""
+    yield from node.get("properties", ())
+    yield from node.get("required", ())
+    for below in node.get("anyOf", ()):
+        yield from below.get("required", ())
+
+
+def _unknown_key(name: str, path: Path, known: Collection[str]) -> Finding:
+    message = f"{place_of(path)} is not known to {name} here"
+    return Finding("unknown-key", "warning", message, pointer(path), help=did_you_mean(str(path[-1]), known))
+
+
+def _applying(name: str, node: Any, value: Any) -> Iterator[dict[str, Any]]:
+    """The schema object itself and those that it adds for this value."""
+    if not isinstance(node, dict):
+        return
+    yield node
+    if "$ref" in node:
+        yield from _applying(name, follow(schemas.schema(name), node["$ref"]), value)
+    if "if" in node:
+        branch = "then" if schemas.thorough_validator(name).evolve(schema=node["if"]).is_valid(value) else "else"
+        yield from _applying(name, node.get(branch), value)
+    for below in node.get("allOf", ()):
+        yield from _applying(name, below, value)

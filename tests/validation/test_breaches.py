@@ -1,0 +1,34 @@
+"""What is wrong with a document is found, and findings end."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from convcli.validation import breaches, schemas
+from tests.validation.schema_cases import REQUEST, changed
+
+
+def test_strict_warns_of_each_key_that_the_schema_does_not_name() -> None:
+    document = changed(changed(REQUEST, "/messages/1/content/0/txt", ""), "/temprature", 1)
+    document["tools"][0]["function"]["parameters"]["anything"] = {"goes": "here"}
+    assert schemas.findings("openai-chat", document) == []
+    told = schemas.findings("openai-chat", document, strict=True)
+    assert [(finding.code, finding.severity, finding.where, finding.help) for finding in told] == [
+        ("unknown-key", "warning", "/messages/1/content/0/txt", 'did you mean "text"?'),
+        ("unknown-key", "warning", "/temprature", 'did you mean "temperature"?'),
+    ]
+
+
+def test_the_findings_of_a_hopeless_document_end() -> None:
+    found = schemas.findings("openai-chat", [{"role": 1}] * (breaches.MOST + 1))
+    assert len(found) == breaches.MOST
+    assert [one.notes for one in found[-2:]] == [(), (breaches.MORE,)]
+    unknown = [{"role": "user", "content": "", "x": 1}] * (breaches.MOST + 1)
+    assert len(schemas.findings("openai-chat", unknown, strict=True)) == breaches.MOST
+
+
+def test_findings_pass_their_own_schema() -> None:
+    for finding in schemas.findings("openai-chat", [{"role": 1}, {}, 5], strict=True):
+        assert schemas.findings("finding", json.loads(msgspec.json.encode(finding)), strict=True) == []
