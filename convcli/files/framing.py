@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, takewhile
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -50,7 +50,7 @@ class Record(msgspec.Struct):
     column: int = 1
 
 
-class Range(NamedTuple):
+class Range(msgspec.Struct, frozen=True):
     """A part of a file: bytes `start` to `stop`, and how many newlines are before the last byte in front of them. Of a
     table, row groups, and how many rows are in front of them."""
 

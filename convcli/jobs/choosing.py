@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli import dialects
 from convcli.engine import detection
@@ -20,7 +22,7 @@ CERTAIN = 60
 # --- which dialect ---------------------------------------------------------------------------------------------------
 
 
-class ChosenDialect(NamedTuple):
+class ChosenDialect(msgspec.Struct, frozen=True):
     """The dialect of an input, whether all its records are one document, and why, unless the user named it."""
 
     dialect: Dialect

@@ -138,11 +138,11 @@ class Input:
             self._picker.first = 0 if self.is_table else 1
             self._picker.outer = deque() if restores else None
             self.layout = source.framing if self._lines else "array" if len(at) > 1 or ALL in at[0] else "json"
-            self.dialect, self.is_whole, self.detection = self._pick(self._picker, at)
+            self._take(self._pick(self._picker, at))
             return
         reading = self._members(source) if isinstance(source, Source) and source.is_array else None
         self.layout = source.framing if reading is None else "array"
-        self.dialect, self.is_whole, self.detection = reading or self._documents()
+        self._take(reading or self._documents())
         if self.layout == "json" and self._is_named_lines and self._is_one_line():
             self.layout = "jsonl"
 
@@ -278,8 +278,11 @@ class Input:
     def part(self, place: Range) -> Input:
         """What begins in a range, as it is when all is read; processes may read the parts at the same time."""
         part = copy(self)
-        part._items = self._source.records(*place)
+        part._items = self._source.records(place.start, place.stop, place.before)
         return part
+
+    def _take(self, chosen: ChosenDialect) -> None:
+        self.dialect, self.is_whole, self.detection = chosen.dialect, chosen.is_whole, chosen.detection
 
     def _pick(self, picker: Picker, at: Sequence[Pattern]) -> ChosenDialect:
         """What is picked, and the dialect of the first of it. Members of an array are picked one at a time."""

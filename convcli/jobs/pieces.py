@@ -51,11 +51,14 @@ def cut(whole: InputPiece, source: Input, size: int, *, counts: bool = False) ->
     elif source.is_table:
         ranges = list(source.ranges(size))
         length = source.size // len(ranges)
-        each = (replace(whole, size=length, start=start, stop=stop, before=before) for start, stop, before in ranges)
-        yield from each if len(ranges) > 1 else [whole]
+        yield from (_piece(whole, each, length) for each in ranges) if len(ranges) > 1 else [whole]
     else:
-        for start, stop, before in source.ranges(size) if counts else _uncounted(source.size, size):
-            yield replace(whole, size=stop - start, start=start, stop=stop, before=before)
+        for each in source.ranges(size) if counts else _uncounted(source.size, size):
+            yield _piece(whole, each, each.stop - each.start)
+
+
+def _piece(whole: InputPiece, part: Range, size: int) -> InputPiece:
+    return replace(whole, size=size, start=part.start, stop=part.stop, before=part.before)
 
 
 def _uncounted(length: int, size: int) -> Iterator[Range]:

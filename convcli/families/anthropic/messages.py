@@ -16,7 +16,6 @@ from convcli.families.anthropic.blocks import Blocks
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, extras_of, without_nulls
-from convcli.kit.sessions import add_event, row_of_event
 from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Part, Path, Spots, Text
@@ -97,6 +96,8 @@ class Turns(msgspec.Struct, frozen=True):
     def lift(self, native: Native, path: Path, context: LiftContext) -> None:
         """A message for each result and for each run of other blocks; the first has the facts. No role: an event."""
         if "role" not in native:
+            from convcli.kit.sessions import add_event  # a request has no such rows
+
             add_event(context, native, path)
             return
         pieces = self._pieces(native, context)
@@ -137,6 +138,8 @@ class Turns(msgspec.Struct, frozen=True):
     def _write(self, turn: list[Message]) -> Native:
         first = turn[0]
         if first.role == "event":
+            from convcli.kit.sessions import row_of_event
+
             row: Native = row_of_event(first, self.blocks.owner)
             return row
         role = "user" if first.role == "tool" else first.role

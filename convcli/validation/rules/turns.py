@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from convcli.model.branches import INSTRUCTIONS as INSTRUCTIONS
@@ -330,6 +329,8 @@ def known_details() -> Rule:
 
 def is_base64(text: str) -> bool:
     """Is this base64, in the plain alphabet or in that of URLs?"""
+    import binascii  # a library of its own, and most documents have no media
+
     digits = text.rstrip("=")
     if "-" in digits or "_" in digits:
         digits = digits.replace("-", "+").replace("_", "/")
