@@ -20,7 +20,7 @@ from convcli.validation import schemas
 from tests import fuzzing
 from tests.support import samples_of
 
-WAYS = ("bytes", "documents", "forms", "laws", "laws")
+WAYS = ("bytes", "documents", "forms", "laws", "laws", "shapes")
 
 
 def trial(seed: int, way: str, only: str | None, folder: Path) -> None:
@@ -33,6 +33,9 @@ def trial(seed: int, way: str, only: str | None, folder: Path) -> None:
     dialect = dialects.get(only) if only else random.choice(known)
     if way == "forms":
         fuzzing.use(fuzzing.Trial(dialects.get("intermediate"), fuzzing.hostile_form(random, dialect)))
+        return
+    if way == "shapes":
+        fuzzing.hold_shapes(random, dialect, random.choice(fuzzing.written()))
         return
     document = fuzzing.edited_document(random, dialect)
     if not fuzzing.is_whole(document) or not schemas.accepts(dialect.name, document):

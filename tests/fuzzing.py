@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 
 from convcli import dialects, testing
 from convcli.engine import detection, pipeline
-from convcli.engine.conversion import not_understood, nothing_said
+from convcli.engine.conversion import Conversion, not_understood, nothing_said
+from convcli.engine.shapes.reading import Place, filled
+from convcli.engine.shapes.remembering import PairConverter
+from convcli.engine.shapes.values import TEXT, UnreadableError
 from convcli.engine.spelling import FORM
 from convcli.files.framing import open_source
 from convcli.jobs import inputs
@@ -230,3 +233,46 @@ def answered(action: Callable[[], None]) -> None:
 def is_whole(document: Any) -> bool:
     """No rows were put in or taken away without their lines."""
     return not isinstance(document, Rows) or len(document.lines) == len(document)
+
+
+# --- what is remembered by shapes ------------------------------------------------------------------------------------
+
+
+def hold_shapes(random: Random, dialect: Dialect, target: Dialect) -> None:
+    """A document, and others that differ from it in free values only, become the same as the long way."""
+    whole = [sample.document for sample in samples_of(dialect.name) if sample.document.__class__ is dict]
+    if not whole or dialect is target:
+        return
+    converter = PairConverter(dialect, target, pipeline.at_length, 10_000)
+    document = random.choice(whole)
+    for i in range(20):
+        answers = [answered_by(convert, document) for convert in (converter.convert, converter.at_length)]
+        assert answers[0] == answers[1], "remembered and at length"
+        if i > 3:
+            document = with_other_values(random, document, converter)
+
+
+def with_other_values(random: Random, document: dict[str, Any], converter: PairConverter) -> dict[str, Any]:
+    def other(kind: int, old: Any, place: Place) -> Any:
+        return random.choice(words()) if kind == TEXT else old
+
+    try:
+        return filled(document, converter.form, other)
+    except UnreadableError:
+        return document
+
+
+@lru_cache(maxsize=1)
+def words() -> list[str]:
+    """Texts of all samples."""
+    leaves = (leaf for name in names() for sample in samples_of(name) for _, leaf in leaf_paths(sample.document))
+    return sorted({leaf for leaf in leaves if leaf.__class__ is str and 0 < len(leaf) < 400})
+
+
+def answered_by(convert: Callable[[Any], Conversion], document: Any) -> Any:
+    """All that comes of a conversion, be it an error."""
+    try:
+        done = convert(document)
+    except ConvcliError as error:
+        return str(error)
+    return exact_json.key(done.document), [loss.to_dict() for loss in done.losses], done.findings

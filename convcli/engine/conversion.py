@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache, partial
 from typing import Any
 
@@ -27,10 +27,23 @@ BY_DEFAULT = Options()
 
 class Conversion:
     """What came of one document: it in the target dialect, what that does not carry, and what its rules object to.
-    `transcript` is what was converted, as the intermediate format says it."""
+    `transcript` is what was converted, as the intermediate format says it; it may be given as what lifts it, for
+    somebody who asks for it."""
 
-    def __init__(self, document: Any, transcript: Transcript, losses: list[Loss], findings: list[Finding]) -> None:
-        self.document, self.transcript, self.losses, self.findings = document, transcript, losses, findings
+    def __init__(
+        self,
+        document: Any,
+        transcript: Transcript | Callable[[], Transcript],
+        losses: list[Loss],
+        findings: list[Finding],
+    ) -> None:
+        self.document, self._transcript, self.losses, self.findings = document, transcript, losses, findings
+
+    @property
+    def transcript(self) -> Transcript:
+        if not isinstance(self._transcript, Transcript):
+            self._transcript = self._transcript()
+        return self._transcript
 
     def __repr__(self) -> str:
         return f"Conversion({self.document!r}, losses={self.losses!r}, findings={self.findings!r})"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -25,6 +27,12 @@ from convcli.model.rule import Rule
 from convcli.model.transcript import Transcript
 from convcli.validation import verdict
 from convcli.validation.survey import Purpose
+
+if TYPE_CHECKING:
+    from convcli.engine.shapes.remembering import PairConverter
+
+FEW = 16
+"""Documents of a pair that go the long way whatever they are."""
 
 
 def validate(
@@ -61,6 +69,32 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     In its own dialect it stays as it is, unless the options ask for another form. Raises RefusedError, with the
     findings, when the document does not pass the schema of its dialect, and JobError when the target is only read.
     """
+    if options == BY_DEFAULT and _has_shapes(document, source, target) and next(_begun(source, target)) >= FEW:
+        return remembering(source, target).convert(document)
+    return at_length(document, source, target, options)
+
+
+def _has_shapes(document: Any, source: Dialect, target: Dialect) -> bool:
+    """May others be like it? Sessions are not, and what says how it was spelled is like no other."""
+    return document.__class__ is dict and source is not target and not source.keeps_form and not target.keeps_form
+
+
+@cache
+def _begun(source: Dialect, target: Dialect) -> Iterator[int]:
+    """Counts the documents of a pair: for a few of them nothing need be remembered, nor the means of it be loaded."""
+    return count()
+
+
+@cache
+def remembering(source: Dialect, target: Dialect) -> PairConverter:
+    """What remembers the conversions of a pair."""
+    from convcli.engine.shapes.remembering import PairConverter
+
+    return PairConverter(source, target, at_length)
+
+
+def at_length(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
+    """The same as `convert`, the long way."""
     conversion = _converted(document, source, target, options)
     of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source)
     if of_input:

@@ -1,0 +1,163 @@
+"""The shape of a document, its free values, and the same document with others.
+
+The shape is what a document says but for its free values: keys and values in their order, flat, with the kind of each
+free value in its place. Two documents have equal shapes exactly if they differ in nothing but free values, and those
+ids of these are equal that are equal in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import msgspec
+
+from convcli.engine.shapes import values as free
+from convcli.engine.shapes.values import ARGUMENTS, ID, OF_KEY, SCALAR, TEXT, UnreadableError
+from convcli.wire import exact_json
+
+Shape: TypeAlias = tuple[Any, ...]
+SAME, LIST = -1, -2
+"""Stand before the number of the id that it equals, and before the length of a list."""
+LARGEST = 1500
+"""Parts of a shape."""
+
+
+class Format(msgspec.Struct, frozen=True):
+    """How documents are read: `named` are the keys at their root that the schema names. `without_tags` takes no text
+    that may have tags for a free value. Of an output all is kept as it is: what it was made of was looked at."""
+
+    named: frozenset[str]
+    without_tags: bool = False
+    is_output: bool = False
+
+
+def read(document: dict[str, Any], form: Format) -> tuple[Shape, list[Any]]:
+    """The shape of a document and its free values. Raises UnreadableError."""
+    reader, named = _ShapeReader(form), form.named
+    for key, value in document.items():
+        reader.add(key)
+        if key in named:
+            reader.walk({key: value})
+        elif value.__class__ in free.SCALARS:
+            reader.add(value.__class__)
+            reader.keep(value)
+        else:
+            reader.walk({"": value})
+    if len(reader.shape) > LARGEST:
+        raise UnreadableError
+    return tuple(reader.shape), reader.values
+
+
+class _ShapeReader:
+    """The reading of one document."""
+
+    def __init__(self, form: Format) -> None:
+        self.is_output, self.without_tags = form.is_output, form.without_tags
+        self.shape: list[Any] = []
+        self.values: list[Any] = []
+        self.add, self.keep = self.shape.append, self.values.append
+        self.ids: dict[str, int] = {}
+
+    def walk(self, node: dict[str, Any]) -> None:
+        """What comes first is what occurs most often: every value of every document is read here."""
+        add = self.add
+        add(tuple(node))
+        for key, value in node.items():
+            type_ = value.__class__
+            if type_ is str:
+                kind = OF_KEY.get(key)
+                if kind == TEXT and value and not value.isspace():
+                    add(TEXT)
+                    self.keep(value)
+                    if (self.without_tags and free.TAG in value) or (not self.is_output and free.is_json(value)):
+                        raise UnreadableError
+                elif kind is not None and kind != TEXT:
+                    self.text(kind, value)
+                elif len(value) <= free.LONGEST:
+                    add(value)
+                else:
+                    raise UnreadableError
+            elif type_ is list:
+                add(LIST)
+                add(len(value))
+                for child in value:
+                    self.walk(child if child.__class__ is dict else {key: child})
+            elif type_ is not dict:
+                add(type_)
+                add(value)
+            elif value and key in free.OBJECTS:
+                add(ARGUMENTS)
+                self.keep(value)
+                if not self.is_output:
+                    free.check_arguments(value)
+            else:
+                self.walk(value)
+
+    def text(self, kind: int, value: str) -> None:
+        """Read an id, or arguments."""
+        if self.is_output:
+            self.add(kind)
+            self.keep(value)
+        elif kind == ARGUMENTS:
+            self.add(ARGUMENTS)
+            self.keep(free.arguments_of(value))
+        elif value in self.ids:
+            self.shape.extend((SAME, self.ids[value]))
+        else:
+            found = free.id_class(value)
+            if found is None:
+                raise UnreadableError
+            self.ids[value] = len(self.ids)
+            self.shape.extend((ID, *found))
+            self.keep(value)
+
+
+# --- the same document with other values -----------------------------------------------------------------------------
+
+Place: TypeAlias = tuple[str, ...]
+"""The keys that lead to a value, and what the objects on the way say of themselves."""
+ValueOf: TypeAlias = Callable[[int, Any, Place], Any]
+"""Gives another value for a free one: its kind, what it is, and its place."""
+WORDS = ("role", "type", "from")
+"""Keys of what an object says of itself."""
+
+
+def filled(document: dict[str, Any], form: Format, value_of: ValueOf) -> dict[str, Any]:
+    """The document with others in place of its free values, asked for in the order in which they are read."""
+    filler, new, named = _Filler(value_of), dict(document), form.named
+    for key, value in document.items():
+        if key in named or value.__class__ not in free.SCALARS:
+            new[key] = filler.walk(key if key in named else "", value, (key,))
+        else:
+            new[key] = value_of(TEXT if value.__class__ is str else SCALAR, value, (key,))
+    return new
+
+
+class _Filler:
+    """The filling of one document: what `_ShapeReader` reads is replaced, in the same order."""
+
+    def __init__(self, value_of: ValueOf) -> None:
+        self.value_of = value_of
+        self.ids: dict[str, str] = {}
+
+    def walk(self, key: str, value: Any, place: Place) -> Any:
+        if value.__class__ is list:
+            return [self.walk(key, child, place) for child in value]
+        if value.__class__ is dict and value and key in free.OBJECTS:
+            return self.value_of(ARGUMENTS, value, place)
+        if value.__class__ is dict:
+            words = (value[word] for word in WORDS if value.get(word).__class__ is str)
+            here = (*place, next(words, ""))
+            return {name: self.walk(name, child, (*here, name)) for name, child in value.items()}
+        kind = OF_KEY.get(key) if value.__class__ is str else None
+        return value if kind is None else self.text(kind, value, place)
+
+    def text(self, kind: int, value: str, place: Place) -> Any:
+        if kind == ARGUMENTS:
+            return exact_json.write_text(self.value_of(ARGUMENTS, free.arguments_of(value), place))
+        if kind == TEXT:
+            return self.value_of(TEXT, value, place) if free.is_text(value) else value
+        if value not in self.ids:
+            self.ids[value] = self.value_of(ID, value, place)
+        return self.ids[value]

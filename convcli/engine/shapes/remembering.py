@@ -1,0 +1,201 @@
+"""Conversions from one dialect to another that remember what became of the shapes that they have seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
+
+import msgspec
+
+from convcli.engine.conversion import Conversion, lift
+from convcli.engine.shapes import probes
+from convcli.engine.shapes.probes import MARK
+from convcli.engine.shapes.reading import Format, Place, Shape, filled, read
+from convcli.engine.shapes.templates import NotRememberedError, Template, function
+from convcli.engine.shapes.values import BESIDE, UnreadableError
+from convcli.model.dialect import Dialect
+from convcli.model.errors import ConvcliError
+from convcli.model.findings import Finding
+from convcli.proof.reasons import Loss
+from convcli.validation import schemas
+from convcli.wire.exact_json import exact, write_text
+
+AtLength: TypeAlias = Callable[[Any, Dialect, Dialect], Conversion]
+
+OFTEN = 4
+"""How often a shape is seen before it is learned."""
+CONFIRMATIONS = 2
+"""Documents of a shape that go both ways after it was learned."""
+PATIENCE, MOST_PATIENCE = 256, 1024
+"""Documents of unknown shapes after which none are looked at any more; each that was known makes up for several."""
+WORTH = 4
+MOST_SHAPES = 2048
+MOST_VALUES = 256
+MOST_FAILURES = 2
+"""How often values in the same places are probed in vain."""
+
+
+class Outcome(msgspec.Struct):
+    """What becomes of the documents of one shape: what makes the output and its losses of free values, what the rules
+    find, and the shape in which it is read back, with the values that then must stand in it."""
+
+    make: Callable[[list[Any]], tuple[Any, list[Any], list[Loss]]]
+    findings: list[Finding]
+    shape: Shape
+    unconfirmed: int = CONFIRMATIONS
+
+
+class PairConverter:
+    """Converts documents of one dialect into another. `at_length` is the long way; `budget` are the conversions that
+    may be spent on learning: as many as were made at length, so that learning at most doubles what a job costs."""
+
+    def __init__(self, source: Dialect, target: Dialect, at_length: AtLength, budget: int = 0) -> None:
+        self.source, self.target, self.budget = source, target, budget
+        self._convert, self.form = at_length, Format(_named(source))
+        self._output = Format(_named(target), is_output=True)
+        self.outcomes: dict[Shape, Outcome | None] = {}
+        """None for those of which nothing can be remembered."""
+        self.made = 0
+        """How many documents were made as others had become."""
+        self.failure = ""
+        """Why nothing is remembered any more."""
+        self.patience = PATIENCE
+        self._texts = probes.texts_for(source, target)
+        self._seen: Counter[Shape] = Counter()
+        self._probed: set[Place] = set()
+        self._failures: Counter[frozenset[Place]] = Counter()
+
+    def convert(self, document: dict[str, Any]) -> Conversion:
+        """One document in the target. Raises what the long way raises."""
+        if self.patience <= 0:
+            return self.at_length(document)
+        try:
+            shape, values = read(document, self.form)
+            outcome = self.outcomes.get(shape)
+        except (UnreadableError, TypeError):  # TypeError: a value that no dictionary takes
+            self.patience -= 1
+            return self.at_length(document)
+        if outcome is None:
+            return self._unknown(document, shape, values)
+        made = self._made(document, outcome, values)
+        if made is None:
+            self._stop("an output is not read back as it was made")
+            return self.at_length(document)
+        self.made += 1
+        self.patience = min(self.patience + WORTH, MOST_PATIENCE)
+        return self._confirmed(document, outcome, made) if outcome.unconfirmed else made
+
+    def at_length(self, document: dict[str, Any]) -> Conversion:
+        """The same, the long way."""
+        return self._convert(document, self.source, self.target)
+
+    def _stop(self, why: str) -> None:
+        self.failure, self.patience, self.outcomes = why, 0, {}
+
+    def _made(self, document: dict[str, Any], outcome: Outcome, values: list[Any]) -> Conversion | None:
+        """What becomes of a document with these values; None if it is not read back so."""
+        made, expected, losses = outcome.make(values)
+        shape, back = read(made, self._output)
+        if shape != outcome.shape or back != expected:
+            return None
+        return Conversion(made, partial(lift, document, self.source), losses, [*outcome.findings])
+
+    def _confirmed(self, document: dict[str, Any], outcome: Outcome, made: Conversion) -> Conversion:
+        """What the long way makes of one of the first documents of a shape."""
+        done = self.at_length(document)
+        outcome.unconfirmed -= 1
+        if not _is_same(made, done):
+            self._stop("a document came out another way")
+        return done
+
+    # ---------------------------------------------------------------- learning
+
+    def _unknown(self, document: dict[str, Any], shape: Shape, values: list[Any]) -> Conversion:
+        """What the long way makes of a document whose shape is not known; if that is seen often, it is learned."""
+        done = self.at_length(document)
+        self.patience -= 1
+        self.budget += 1
+        if shape in self.outcomes or len(values) > MOST_VALUES or len(self._seen) >= MOST_SHAPES:
+            return done
+        self._seen[shape] += 1
+        if self._seen[shape] >= OFTEN:
+            try:
+                self._learn(document, shape, done)
+            except (NotRememberedError, ConvcliError):
+                self.outcomes[shape] = None
+            except UnreadableError:  # it was found that tags are looked for, and there are some
+                pass
+        return done
+
+    def _learn(self, document: dict[str, Any], shape: Shape, done: Conversion) -> None:
+        """Learn what becomes of a shape, if the budget allows it: values in places that are new are probed first."""
+        marks, places = list[Any](), set[Place]()
+
+        def mark(kind: int, old: Any, place: Place) -> Any:
+            places.add(place)
+            marks.append(probes.mark(kind, old, len(marks)))
+            return marks[-1]
+
+        marked = filled(document, self.form, mark)
+        new = frozenset(places - self._probed)
+        if any(failed <= new and times == MOST_FAILURES for failed, times in self._failures.items()):
+            raise NotRememberedError("somebody looks at a value")
+        cost = 2 + (len(self._texts) + 1 if new else 0)
+        if cost > self.budget:
+            return
+        self.budget -= cost
+        self._failures[new] += 1
+        if read(marked, self.form) != (shape, marks):
+            raise NotRememberedError("marks are read in another way")
+        outcome = self._outcome(marks, self.at_length(marked))
+        self._check(document, outcome, done)
+        if new:
+            self._probe(document, outcome)
+        del self._failures[new]
+        self._probed |= new
+        self.outcomes[shape] = outcome
+
+    def _probe(self, document: dict[str, Any], outcome: Outcome) -> None:
+        """Raise NotRememberedError where something else becomes of other values. A dialect that looks for tags can be
+        relied on where there are none."""
+        try:
+            for other in probes.variants(document, self.form, self._texts):
+                self._check(other, outcome, self.at_length(other))
+        except (NotRememberedError, ConvcliError):
+            if self.form.without_tags:
+                raise
+            self.form = msgspec.structs.replace(self.form, without_tags=True)
+            self.outcomes, self._probed = {}, set()
+            self._probe(document, outcome)
+
+    def _outcome(self, marks: list[Any], done: Conversion) -> Outcome:
+        """What becomes of a shape, by what became of marks. Raises NotRememberedError."""
+        if done.document.__class__ is not dict:
+            raise NotRememberedError("the output is no object")
+        shape, back = read(done.document, self._output)
+        if not all(MARK.search(write_text(value)) for value in back):
+            raise NotRememberedError("an id or a text is made up, which may depend on all others")
+        template = Template(marks)
+        parts = done.document, back
+        losses = ", ".join(map(template.loss, done.losses))
+        make = function(f"({', '.join(map(template.value, parts))}, [{losses}])")
+        return Outcome(make, done.findings, shape)
+
+    def _check(self, document: dict[str, Any], outcome: Outcome, done: Conversion) -> None:
+        """What is remembered must be what the long way makes."""
+        made = self._made(document, outcome, read(document, self.form)[1])
+        if made is None or not _is_same(made, done):
+            raise NotRememberedError("it comes out another way")
+
+
+def _is_same(one: Conversion, other: Conversion) -> bool:
+    """Are two conversions the same, with all losses and findings?"""
+    losses = ([loss.to_dict() for loss in each.losses] for each in (one, other))
+    return exact(one.document, other.document) and exact(*losses) and one.findings == other.findings
+
+
+def _named(dialect: Dialect) -> frozenset[str]:
+    """The keys at the root of documents that the schema names, without those beside the conversation."""
+    return (schemas.keys_in(dialect.name, ()) or frozenset()) - BESIDE

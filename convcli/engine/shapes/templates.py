@@ -1,0 +1,88 @@
+"""Functions that make what the long way made of a document with marks, of any values in place of these.
+
+They are Python expressions in which a mark has become an index, evaluated once: nothing else makes a nested value as
+fast (as `dataclasses` does for its methods). What is no mark stands there as a constant, by its `repr`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from convcli.engine.shapes.probes import MARK
+from convcli.proof.reasons import MISSING, Loss
+from convcli.wire import exact_json
+
+KNOWN = {"Loss": Loss, "text": exact_json.write_text}
+
+
+class NotRememberedError(Exception):
+    """Why nothing can be remembered of a document."""
+
+
+class Template:
+    """The expressions for what was made of a document with these marks: `v` are its free values. A text that is made of
+    arguments is made once."""
+
+    def __init__(self, marks: list[Any]) -> None:
+        self.marks = marks
+        self._texts: dict[int, str] = {}
+
+    def value(self, value: Any) -> str:
+        """The expression of a JSON value that may hold marks. Raises NotRememberedError where one is not whole."""
+        type_ = value.__class__
+        if type_ is list:
+            return f"[{', '.join(map(self.value, value))}]"
+        if type_ is dict and value not in self.marks:
+            return f"{{{', '.join(f'{constant(key)}: {self.value(child)}' for key, child in value.items())}}}"
+        found = None if value is None or type_ is bool else MARK.search(str(value))
+        return constant(value) if found is None else self._marked(value, int(found[1]))
+
+    def _marked(self, value: Any, number: int) -> str:
+        if number >= len(self.marks):
+            raise NotRememberedError("something like a mark")
+        whole = self.marks[number]
+        if value.__class__ is whole.__class__ and value == whole:
+            return f"v[{number}]"
+        if whole.__class__ is dict and value == exact_json.write_text(whole):
+            return self._text(number)
+        if whole.__class__ is str and value.__class__ is str:
+            quoted = exact_json.write_text(whole)
+            if value[:1] in ("{", "[") and quoted in value:  # the text is a string in JSON that is a text
+                return _around(value, quoted, f"text(v[{number}])")
+            if whole in value:
+                return _around(value, whole, f"v[{number}]")
+        raise NotRememberedError("a value that is no mark")
+
+    def _text(self, number: int) -> str:
+        name = self._texts.get(number)
+        if name is None:
+            self._texts[number] = f"t{number}"
+            return f"(t{number} := text(v[{number}]))"
+        return name
+
+    def loss(self, loss: Loss) -> str:
+        """The expression of a loss."""
+        words = ", ".join(map(constant, (loss.kind, loss.where, loss.field, loss.level, loss.why)))
+        named = (("before", loss.before), ("after", loss.after))
+        values = "".join(f", {name}={self.value(value)}" for name, value in named if value is not MISSING)
+        return f"Loss({words}{values})"
+
+
+def _around(value: str, whole: str, expression: str) -> str:
+    """The expression of a text in which that of another one stands."""
+    before, _, after = value.partition(whole)
+    return " + ".join((*map(constant, filter(None, (before,))), expression, *map(constant, filter(None, (after,)))))
+
+
+def constant(value: Any) -> str:
+    """The expression of a value that is the same in all documents. Raises NotRememberedError for no JSON value."""
+    if value.__class__ not in (str, int, float, bool, type(None)) or MARK.search(str(value)):
+        raise NotRememberedError("a mark in the midst of a text, or a value that JSON does not have")
+    return repr(value)
+
+
+def function(expression: str) -> Callable[[list[Any]], Any]:
+    """The function of free values `v` that this is."""
+    made: Callable[[list[Any]], Any] = eval(f"lambda v: {expression}", KNOWN)
+    return made

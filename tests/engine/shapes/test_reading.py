@@ -1,0 +1,106 @@
+"""Equal shapes are those of documents that differ in nothing but free values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from convcli.engine.shapes.reading import LARGEST, Format, Place, filled, read
+from convcli.engine.shapes.values import UnreadableError
+
+FORM = Format(frozenset(("messages", "model")))
+
+
+def chat(*items: Any, **beside: Any) -> dict[str, Any]:
+    return {**beside, "messages": [*items]}
+
+
+def asked(content: Any, **more: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content, **more}
+
+
+def calls(*ids: str, names: str = "fg", arguments: Any = '{"a":1}') -> dict[str, Any]:
+    each = zip(ids, names, strict=False)
+    functions = [{"id": id_, "function": {"name": name, "arguments": arguments}} for id_, name in each]
+    return {"role": "assistant", "content": None, "tool_calls": functions}
+
+
+def result(id_: str, text: str = "1") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": id_, "content": text}
+
+
+ALIKE = [
+    (chat(asked("Hi.")), chat(asked("Why?\n<b>"))),
+    (chat(asked("Hi."), id="a", score=1.5), chat(asked("Why?"), id="b", score=-2.0)),
+    (chat(calls("call_1"), result("call_1")), chat(calls("call_abc"), result("call_abc", "2"))),
+    (chat(calls("a", "b"), result("b"), result("a")), chat(calls("x", "y"), result("y"), result("x"))),
+    (chat(calls("a", arguments='{"a":1}')), chat(calls("b", arguments='{"b": [2.5, {}]}'))),
+    (chat(calls("a", arguments={"a": 1})), chat(calls("b", arguments={"b": "x"}))),
+]
+DIFFERENT = [
+    (chat(asked("Hi.")), chat(asked(""))),
+    (chat(asked("Hi.")), chat(asked(" \n"))),
+    (chat(asked("Hi.")), chat({"content": "Hi.", "role": "user"})),
+    (chat(asked("Hi.")), chat({"role": "system", "content": "Hi."})),
+    (chat(asked("Hi.", weight=1)), chat(asked("Hi.", weight=1.0))),
+    (chat(asked("Hi.", weight=1)), chat(asked("Hi.", weight=True))),
+    (chat(asked("Hi."), model="a"), chat(asked("Hi."), model="b")),
+    (chat(asked("Hi."), score=1), chat(asked("Hi."), score=1.0)),
+    (chat(asked("Hi."), id="a"), chat(asked("Hi."), id=1)),
+    (chat(calls("call_1")), chat(calls("toolu_1"))),
+    (chat(calls("123456789")), chat(calls("1234567890"))),
+    (chat(calls("a", "b")), chat(calls("a", "a"))),
+    (chat(calls("a", "b")), chat(calls("a", "b", names="ff"))),
+    (chat(calls("a", "b"), result("a"), result("b")), chat(calls("a", "b"), result("b"), result("a"))),
+    (chat(calls("a"), result("a")), chat(calls("a"), result("b"))),
+    (chat(calls("a", arguments='{"a":1}')), chat(calls("a", arguments={}))),
+]
+UNREADABLE = [
+    chat(calls("a", arguments="{")), chat(calls("a", arguments='{"a":null}')), chat(calls("a", arguments={"a": None})),
+    chat(calls("a", arguments="[1]")), chat(calls("a", arguments="{}")), chat(calls("a b")), chat(calls("")),
+    chat(asked("Hi.", note="x" * 100)), chat(asked([{"type": "a"}] * LARGEST)), chat(asked(" " * 100)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_what_differs_in_free_values_has_one_shape(one: Any, other: Any) -> None:
+    (shape, values), (same, others) = read(one, FORM), read(other, FORM)
+    assert shape == same
+    assert values != others
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_what_differs_in_anything_else_has_another_shape(one: Any, other: Any) -> None:
+    assert read(one, FORM)[0] != read(other, FORM)[0]
+
+
+@pytest.mark.parametrize("document", UNREADABLE)
+def test_a_value_that_is_not_plain_leads_to_no_shape(document: Any) -> None:
+    with pytest.raises(UnreadableError):
+        read(document, FORM)
+
+
+@pytest.mark.parametrize("document", [one for pair in (*ALIKE, *DIFFERENT) for one in pair])
+def test_the_free_values_are_asked_for_in_the_order_in_which_they_are_read(document: Any) -> None:
+    asked_for = list[Any]()
+
+    def same(kind: int, old: Any, place: Place) -> Any:
+        asked_for.append(old)
+        return old
+
+    again = filled(document, FORM, same)
+    assert read(again, FORM) == read(document, FORM)
+    assert asked_for == read(document, FORM)[1]
+
+
+def test_of_an_output_every_value_is_kept() -> None:
+    values = read(chat(calls("a", "b"), result("a"), result("b")), Format(FORM.named, is_output=True))[1]
+    assert values == ["a", '{"a":1}', "b", '{"a":1}', "a", "1", "b", "1"]
+
+
+def test_a_text_with_tags_is_free_only_where_nobody_looks_for_them() -> None:
+    document = chat(asked("<b>Hi.</b>"))
+    assert read(document, FORM)[1] == ["<b>Hi.</b>"]
+    with pytest.raises(UnreadableError):
+        read(document, Format(FORM.named, without_tags=True))

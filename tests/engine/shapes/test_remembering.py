@@ -1,0 +1,260 @@
+"""What is remembered by shapes is what the long way makes; and a dialect that looks at values is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from convcli import dialects
+from convcli.engine import pipeline
+from convcli.engine.conversion import Conversion, lift
+from convcli.engine.shapes.remembering import CONFIRMATIONS, OFTEN, PairConverter
+from convcli.model.dialect import Dialect, Options
+from convcli.model.errors import ConvcliError
+from convcli.model.transcript import Transcript
+from convcli.wire import exact_json
+from tests import strategies
+from tests.benchmarks import data
+from tests.support import names, samples_of
+
+CHAT, ANTHROPIC = dialects.get("openai-chat"), dialects.get("anthropic")
+WRITTEN = [dialects.get(name) for name in names() if dialects.get(name).is_written and name != "intermediate"]
+SOURCES = [one for one in WRITTEN if any(sample.document.__class__ is dict for sample in samples_of(one.name))]
+RICH = 10_000
+"""A budget with which everything is learned at once."""
+TINY = 0.01
+EACH = 6
+"""Each source goes to every sixth target here; `fuzz_long.py` has all pairs."""
+Row = Callable[[str], dict[str, Any]]
+
+
+def at_length(document: Any, source: Dialect, target: Dialect) -> Conversion:
+    return pipeline.at_length(document, source, target)
+
+
+def remembering(source: Dialect = CHAT, target: Dialect = ANTHROPIC) -> PairConverter:
+    return PairConverter(source, target, at_length, RICH)
+
+
+def said(convert: Callable[[], Conversion]) -> Any:
+    """All that comes of a conversion, be it an error."""
+    try:
+        done = convert()
+    except ConvcliError as error:
+        return type(error), str(error)
+    losses = [loss.to_dict() for loss in done.losses]
+    return exact_json.key(done.document), exact_json.key(losses), done.findings
+
+
+def assert_both_ways(converter: PairConverter, document: dict[str, Any]) -> None:
+    expected = said(lambda: at_length(document, converter.source, converter.target))
+    assert said(lambda: converter.convert(document)) == expected
+
+
+def conversations(dialect: Dialect, count: int) -> list[dict[str, Any]]:
+    """Documents of a dialect with everything that users say; none where it has no documents of its own for that."""
+    found = []
+    for seed in range(count):
+        chat = data.conversation(seed, TINY, named=seed % 5 == 0, turns=3)
+        document = chat if dialect is CHAT else dialect.lower(data.transcript(chat, seed, is_session=False))
+        found.append(document)
+    return [document for document in found if document.__class__ is dict]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda dialect: dialect.name)
+def test_l7_documents_become_the_same_from_what_is_remembered_as_the_long_way(source: Dialect) -> None:
+    own = [sample.document for sample in samples_of(source.name) if sample.document.__class__ is dict]
+    documents = [*conversations(source, 3), *own[:4]] * (OFTEN + CONFIRMATIONS + 1)
+    for target in WRITTEN[SOURCES.index(source) % EACH :: EACH]:
+        converter = remembering(source, target)
+        for document in documents if target is not source else ():
+            assert_both_ways(converter, document)
+
+
+@pytest.mark.parametrize(
+    "target", ["anthropic", "gemini", "openai-responses", "ollama", "hf-chat", "sharegpt", "alpaca"]
+)
+def test_rows_are_known_by_their_shapes(target: str) -> None:
+    converter = remembering(target=dialects.get(target))
+    documents = [*map(data.row, range(40)), row("<think>Why?</think>", "<b>No.</b>")]
+    for document in documents:
+        assert_both_ways(converter, document)
+    assert converter.failure == ""
+    assert converter.made > len(documents) // 3
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(transcripts=st.lists(strategies.transcripts(), min_size=1, max_size=4))
+def test_l7_holds_for_any_conversations(transcripts: list[Transcript]) -> None:
+    for source, target in ((CHAT, ANTHROPIC), (ANTHROPIC, dialects.get("gemini"))):
+        converter = remembering(source, target)
+        for document in [*map(source.lower, transcripts)] * (OFTEN + CONFIRMATIONS + 1):
+            assert_both_ways(converter, document)
+
+
+# ---------------------------------------------------------------- who looks at values
+
+
+def row(text: str, answer: str = "Yes.", **beside: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}, {"role": "assistant", "content": answer}], **beside}
+
+
+def writing(edit: Callable[[dict[str, Any]], None], dialect: Dialect = ANTHROPIC) -> Dialect:
+    """A dialect that writes otherwise, which this function says."""
+
+    def write(transcript: Transcript, options: Options) -> Any:
+        document = dialect.write(transcript, options) if dialect.write is not None else None
+        edit(document)
+        return document
+
+    return replace(dialect, write=write)
+
+
+def plain(document: Any) -> list[dict[str, Any]]:
+    messages = document.get("messages", []) if isinstance(document, dict) else []
+    return [message for message in messages if isinstance(message["content"], str)]
+
+
+def no_words(document: dict[str, Any]) -> None:
+    for message in plain(document):
+        message["content"] = message["content"].replace("<think>", "")
+
+
+def shouted(document: dict[str, Any]) -> None:
+    for message in plain(document):
+        message["content"] = message["content"].upper()
+
+
+def counted(document: dict[str, Any]) -> None:
+    if isinstance(document, dict):
+        document["user_profile_id"] = str(sum(len(message["content"]) for message in plain(document)))
+
+
+def of_one_word(document: dict[str, Any]) -> None:
+    """What no probe shows, and some documents do."""
+    for message in plain(document):
+        message["content"] = message["content"].replace("swordfish", "")
+
+
+def test_rows_become_what_others_became_with_their_own_values() -> None:
+    converter = remembering()
+    for i in range(9):
+        assert_both_ways(converter, row(f"Question {i}?", score=i / 2))
+    assert converter.made > CONFIRMATIONS
+    done = converter.convert(row("Why?", "Because.", score=7.5))
+    assert [message["content"] for message in done.document["messages"]] == ["Why?", "Because."]
+    assert [(loss.where, loss.before) for loss in done.losses] == [("/score", 7.5)]
+    assert done.transcript == lift(row("Why?", "Because.", score=7.5), CHAT)
+
+
+def test_a_dialect_that_looks_for_tags_is_relied_on_where_there_are_none() -> None:
+    converter = remembering(target=writing(no_words))
+    for i in range(20):
+        assert_both_ways(converter, row(f"Question {i}?", "<think>" * (i % 5 == 0) + "Yes."))
+    assert converter.made
+    assert converter.failure == ""
+
+
+@pytest.mark.parametrize("edit", [shouted, counted])
+def test_a_dialect_that_looks_into_texts_is_found_by_the_probes(edit: Callable[[dict[str, Any]], None]) -> None:
+    converter = remembering(target=writing(edit))
+    for i in range(20):
+        assert_both_ways(converter, row(f"Question {i}?"))
+    assert converter.made == 0
+
+
+def test_a_dialect_that_looks_at_what_no_probe_has_is_found_by_the_next_documents() -> None:
+    converter = remembering(target=writing(of_one_word))
+    for i in range(20):
+        assert_both_ways(converter, row(f"Question {i}?" if i < OFTEN else "swordfish"))
+    assert converter.failure == "a document came out another way"
+
+
+def test_an_output_that_is_not_read_back_is_not_believed() -> None:
+    converter = remembering()
+    for i in range(9):
+        converter.convert(row(f"Question {i}?"))
+    (outcome,) = converter.outcomes.values()
+    assert outcome is not None
+    make = outcome.make
+    outcome.make = lambda values: (make(values[::-1])[0], *make(values)[1:])
+    assert_both_ways(converter, row("Why?"))
+    assert converter.failure == "an output is not read back as it was made"
+    assert converter.patience == 0
+
+
+def test_arguments_and_ids_are_those_of_each_document() -> None:
+    def asking(id_: str, arguments: str) -> dict[str, Any]:
+        call = {"id": id_, "type": "function", "function": {"name": "search", "arguments": arguments}}
+        result = {"role": "tool", "tool_call_id": id_, "content": "1"}
+        asked = {"role": "assistant", "content": None, "tool_calls": [call]}
+        return {"messages": [{"role": "user", "content": "Hi."}, asked, result, {"role": "assistant", "content": "1."}]}
+
+    for target in (ANTHROPIC, dialects.get("openai-responses")):
+        converter = remembering(target=target)
+        for i in range(9):
+            assert_both_ways(converter, asking(f"call_{i}", f'{{"q": [{i}, "x"]}}'))
+        assert converter.made
+        for odd in ("{}", "", "{", '{"a": null}', "[1]", '{"a": 1, "a": 2}', '{"n": 1e400}', '{"n": 0.10}'):
+            assert_both_ways(converter, asking("call_x", odd))
+
+
+def test_ids_that_are_made_up_are_made_up_for_each_document() -> None:
+    call = {"functionCall": {"name": "f", "args": {"n": 1}}}
+    document = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}, {"role": "model", "parts": [call]}]}
+    taken = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"id": "call_1"}}}]}
+    converter = remembering(dialects.get("gemini"), dialects.get("openai-responses"))
+    for _ in range(9):
+        assert_both_ways(converter, document)
+    assert_both_ways(converter, {"contents": [document["contents"][0], taken]})
+
+
+def test_what_is_wrong_with_a_document_is_told_of_all_that_are_like_it() -> None:
+    converter = remembering()
+    for i in range(9):
+        assert_both_ways(converter, {"messages": [{"role": "tool", "tool_call_id": f"call_{i}", "content": "1"}]})
+    assert converter.made
+
+
+def test_learning_costs_no_more_than_the_documents_themselves() -> None:
+    spent: list[Any] = []
+
+    def counting(document: Any, source: Dialect, target: Dialect) -> Conversion:
+        spent.append(document)
+        return at_length(document, source, target)
+
+    converter = PairConverter(CHAT, ANTHROPIC, counting)
+    documents = [*map(row, map(str, range(100)))]
+    for document in documents:
+        converter.convert(document)
+    assert converter.made > 0
+    assert len(spent) <= 2 * len(documents)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        row("Hi.", score=10**400), row("\ud800"), row("Hi.", more={"a": [1, None]}), row("x" * 100_000), row(""),
+        {"messages": [1, None, {}]}, {"messages": {}}, {"messages": []}, {"messages": None}, {},
+        {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}]},
+    ],
+)  # fmt: skip
+def test_odd_documents_become_the_same_both_ways(document: dict[str, Any]) -> None:
+    converter = remembering()
+    for _ in range(3):
+        converter.convert(row("Hi."))
+        assert_both_ways(converter, document)
+
+
+def test_a_few_documents_load_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "remembering", lambda *pair: pytest.fail("it was asked"))
+    target = replace(ANTHROPIC)  # another dialect to what counts documents
+    for _ in range(pipeline.FEW):
+        pipeline.convert(row("Hi."), CHAT, target)
+    with pytest.raises(pytest.fail.Exception):
+        pipeline.convert(row("Hi."), CHAT, target)
