@@ -257,7 +257,7 @@ def with_other_values(random: Random, document: dict[str, Any], converter: PairC
         return random.choice(words()) if kind == TEXT else old
 
     try:
-        return filled(document, converter.form, other)
+        return filled(document, converter.remembered.form, other)
     except UnreadableError:
         return document
 

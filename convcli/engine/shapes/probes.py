@@ -22,7 +22,9 @@ TEXTS = (
     "<image>", "<audio>a</audio>", "<|im_start|>user\na<|im_end|>", "<|channel|>final<|message|>a<|end|>",
     "[INST] a [/INST]", "[TOOL_CALLS][]", "Error: a", "error", "[error] a", "Interrupted", "Observation: a",
     "data:image/png;base64,iVBORw0KGgo=", "https://example.com/a.png", "@a.txt", "/compact", "# a", "\u2028é👩‍👧",
-    "\0\x1b[31m", "{{ a }}", "%s {0} $a", "user: a", "Human: a", "\\n\\u0041", "a" * 3000,
+    "\0\x1b[31m", "{{ a }}", "%s {0} $a",
+    "2026-01-02T03:04:05.678Z", "2026-01-02", "366de010-5128-8239-84cb-193d9e62e120", "image/png", "claude-opus-5",
+    "user: a", "Human: a", "\\n\\u0041", "a" * 3000,
 )  # fmt: skip
 """Texts in which some reader might see something else."""
 OBJECTS: tuple[dict[str, Any], ...] = (
@@ -30,7 +32,7 @@ OBJECTS: tuple[dict[str, Any], ...] = (
     {"error": "a"}, {"type": "text", "text": "a"}, {"1": False}, {"a": "x" * 3000}, {"arguments": {"a": 1}},
     {"é": "\u2028"},
 )  # fmt: skip
-NUMBERS = (0, 1, -1, 2**53 + 1, 1_760_000_000)
+NUMBERS = (0, 1, -1, 2**53 + 1, 1_760_000_000, 1_760_000_000_123)
 
 EVERYTHING = Transcript(
     [

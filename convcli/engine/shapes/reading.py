@@ -115,12 +115,10 @@ class _ShapeReader:
 
 # --- the same document with other values -----------------------------------------------------------------------------
 
-Place: TypeAlias = tuple[str, ...]
-"""The keys that lead to a value, and what the objects on the way say of themselves."""
+Place: TypeAlias = tuple[Any, ...]
+"""The keys that lead to a value, and of each object on the way its keys and what is not free."""
 ValueOf: TypeAlias = Callable[[int, Any, Place], Any]
 """Gives another value for a free one: its kind, what it is, and its place."""
-WORDS = ("role", "type", "from")
-"""Keys of what an object says of itself."""
 
 
 def filled(document: dict[str, Any], form: Format, value_of: ValueOf) -> dict[str, Any]:
@@ -147,8 +145,7 @@ class _Filler:
         if value.__class__ is dict and value and key in free.OBJECTS:
             return self.value_of(ARGUMENTS, value, place)
         if value.__class__ is dict:
-            words = (value[word] for word in WORDS if value.get(word).__class__ is str)
-            here = (*place, next(words, ""))
+            here = (*place, *map(_fixed, value.items()))
             return {name: self.walk(name, child, (*here, name)) for name, child in value.items()}
         kind = OF_KEY.get(key) if value.__class__ is str else None
         return value if kind is None else self.text(kind, value, place)
@@ -161,3 +158,10 @@ class _Filler:
         if value not in self.ids:
             self.ids[value] = self.value_of(ID, value, place)
         return self.ids[value]
+
+
+def _fixed(member: tuple[str, Any]) -> Any:
+    """What a member of an object says beside free values."""
+    key, value = member
+    is_open = value.__class__ in (dict, list) or (value.__class__ is str and key in OF_KEY)
+    return key if is_open else (key, value.__class__, value)

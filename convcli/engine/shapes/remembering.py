@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli.engine.conversion import Conversion, lift
 from convcli.engine.shapes import probes
@@ -31,7 +32,7 @@ CONFIRMATIONS = 2
 PATIENCE, MOST_PATIENCE = 256, 1024
 """Documents of unknown shapes after which none are looked at any more; each that was known makes up for several."""
 WORTH = 4
-MOST_SHAPES = 2048
+MOST_SHAPES = 512
 MOST_VALUES = 256
 MOST_FAILURES = 2
 """How often values in the same places are probed in vain."""
@@ -47,23 +48,30 @@ class Outcome(msgspec.Struct):
     unconfirmed: int = CONFIRMATIONS
 
 
+class Remembered(msgspec.Struct, frozen=True):
+    """How documents are read, and what becomes of their shapes; None for those of which nothing can be remembered."""
+
+    form: Format
+    outcomes: dict[Shape, Outcome | None] = {}
+
+
 class PairConverter:
     """Converts documents of one dialect into another. `at_length` is the long way; `budget` are the conversions that
     may be spent on learning: as many as were made at length, so that learning at most doubles what a job costs."""
 
     def __init__(self, source: Dialect, target: Dialect, at_length: AtLength, budget: int = 0) -> None:
         self.source, self.target, self.budget = source, target, budget
-        self._convert, self.form = at_length, Format(_named(source))
-        self._output = Format(_named(target), is_output=True)
-        self.outcomes: dict[Shape, Outcome | None] = {}
-        """None for those of which nothing can be remembered."""
+        self.remembered = Remembered(Format(_named(source)))
+        """Never changed in how documents are read, for other threads may be at it: another one takes its place."""
+        self._convert, self._output = at_length, Format(_named(target), is_output=True)
         self.made = 0
         """How many documents were made as others had become."""
         self.failure = ""
         """Why nothing is remembered any more."""
         self.patience = PATIENCE
         self._texts = probes.texts_for(source, target)
-        self._seen: Counter[Shape] = Counter()
+        self._seen: Counter[int] = Counter()
+        """By the hash of a shape."""
         self._probed: set[Place] = set()
         self._failures: Counter[frozenset[Place]] = Counter()
 
@@ -71,10 +79,11 @@ class PairConverter:
         """One document in the target. Raises what the long way raises."""
         if self.patience <= 0:
             return self.at_length(document)
+        remembered = self.remembered
         try:
-            shape, values = read(document, self.form)
-            outcome = self.outcomes.get(shape)
-        except (UnreadableError, TypeError):  # TypeError: a value that no dictionary takes
+            shape, values = read(document, remembered.form)
+            outcome = remembered.outcomes.get(shape)
+        except (UnreadableError, TypeError, RecursionError):  # what no dictionary takes, or is too deep
             self.patience -= 1
             return self.at_length(document)
         if outcome is None:
@@ -92,7 +101,7 @@ class PairConverter:
         return self._convert(document, self.source, self.target)
 
     def _stop(self, why: str) -> None:
-        self.failure, self.patience, self.outcomes = why, 0, {}
+        self.failure, self.patience, self.remembered = why, 0, Remembered(self.remembered.form)
 
     def _made(self, document: dict[str, Any], outcome: Outcome, values: list[Any]) -> Conversion | None:
         """What becomes of a document with these values; None if it is not read back so."""
@@ -117,14 +126,15 @@ class PairConverter:
         done = self.at_length(document)
         self.patience -= 1
         self.budget += 1
-        if shape in self.outcomes or len(values) > MOST_VALUES or len(self._seen) >= MOST_SHAPES:
+        known = self.remembered.outcomes
+        if shape in known or len(values) > MOST_VALUES or len(known) >= MOST_SHAPES:
             return done
-        self._seen[shape] += 1
-        if self._seen[shape] >= OFTEN:
+        self._seen[hash(shape)] += 1
+        if self._seen[hash(shape)] >= OFTEN:
             try:
                 self._learn(document, shape, done)
             except (NotRememberedError, ConvcliError):
-                self.outcomes[shape] = None
+                self.remembered.outcomes[shape] = None
             except UnreadableError:  # it was found that tags are looked for, and there are some
                 pass
         return done
@@ -138,7 +148,7 @@ class PairConverter:
             marks.append(probes.mark(kind, old, len(marks)))
             return marks[-1]
 
-        marked = filled(document, self.form, mark)
+        marked = filled(document, self.remembered.form, mark)
         new = frozenset(places - self._probed)
         if any(failed <= new and times == MOST_FAILURES for failed, times in self._failures.items()):
             raise NotRememberedError("somebody looks at a value")
@@ -146,28 +156,29 @@ class PairConverter:
         if cost > self.budget:
             return
         self.budget -= cost
-        self._failures[new] += 1
-        if read(marked, self.form) != (shape, marks):
+        if new:
+            self._failures[new] += 1
+        if read(marked, self.remembered.form) != (shape, marks):
             raise NotRememberedError("marks are read in another way")
         outcome = self._outcome(marks, self.at_length(marked))
         self._check(document, outcome, done)
         if new:
             self._probe(document, outcome)
-        del self._failures[new]
+            del self._failures[new]
         self._probed |= new
-        self.outcomes[shape] = outcome
+        self.remembered.outcomes[shape] = outcome
 
     def _probe(self, document: dict[str, Any], outcome: Outcome) -> None:
         """Raise NotRememberedError where something else becomes of other values. A dialect that looks for tags can be
         relied on where there are none."""
         try:
-            for other in probes.variants(document, self.form, self._texts):
+            for other in probes.variants(document, self.remembered.form, self._texts):
                 self._check(other, outcome, self.at_length(other))
         except (NotRememberedError, ConvcliError):
-            if self.form.without_tags:
+            if self.remembered.form.without_tags:
                 raise
-            self.form = msgspec.structs.replace(self.form, without_tags=True)
-            self.outcomes, self._probed = {}, set()
+            self.remembered = Remembered(replace(self.remembered.form, without_tags=True))
+            self._probed = set()
             self._probe(document, outcome)
 
     def _outcome(self, marks: list[Any], done: Conversion) -> Outcome:
@@ -185,7 +196,7 @@ class PairConverter:
 
     def _check(self, document: dict[str, Any], outcome: Outcome, done: Conversion) -> None:
         """What is remembered must be what the long way makes."""
-        made = self._made(document, outcome, read(document, self.form)[1])
+        made = self._made(document, outcome, read(document, self.remembered.form)[1])
         if made is None or not _is_same(made, done):
             raise NotRememberedError("it comes out another way")
 

@@ -179,7 +179,7 @@ def test_an_output_that_is_not_read_back_is_not_believed() -> None:
     converter = remembering()
     for i in range(9):
         converter.convert(row(f"Question {i}?"))
-    (outcome,) = converter.outcomes.values()
+    (outcome,) = converter.remembered.outcomes.values()
     assert outcome is not None
     make = outcome.make
     outcome.make = lambda values: (make(values[::-1])[0], *make(values)[1:])
@@ -204,6 +204,33 @@ def test_arguments_and_ids_are_those_of_each_document() -> None:
             assert_both_ways(converter, asking("call_x", odd))
 
 
+def failed_twice(document: dict[str, Any]) -> None:
+    """Only the words of a result that failed are looked at."""
+    for message in document["messages"] if isinstance(document, dict) else ():
+        for block in message["content"] if isinstance(message["content"], list) else ():
+            if block.get("is_error") and isinstance(block.get("content"), str):
+                block["content"] = block["content"].removeprefix("Error: ")
+
+
+def test_a_place_is_probed_again_where_something_else_is_said_beside_it() -> None:
+    def failing(text: str, *, is_error: bool) -> dict[str, Any]:
+        call = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"n": 1}}
+        result = {
+            "type": "tool_result",
+            "tool_use_id": "toolu_1",
+            "content": text,
+            **({"is_error": True} if is_error else {}),
+        }
+        return {"messages": [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]}
+
+    converter = remembering(dialects.get("bedrock-converse"), writing(failed_twice))
+    for i in range(20):
+        document = at_length(failing(f"{i}", is_error=i > 9), ANTHROPIC, converter.source).document
+        assert_both_ways(converter, document)
+    document = at_length(failing("Error: Error: no", is_error=True), ANTHROPIC, converter.source).document
+    assert_both_ways(converter, document)
+
+
 def test_ids_that_are_made_up_are_made_up_for_each_document() -> None:
     call = {"functionCall": {"name": "f", "args": {"n": 1}}}
     document = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}, {"role": "model", "parts": [call]}]}
@@ -218,6 +245,28 @@ def test_what_is_wrong_with_a_document_is_told_of_all_that_are_like_it() -> None
     converter = remembering()
     for i in range(9):
         assert_both_ways(converter, {"messages": [{"role": "tool", "tool_call_id": f"call_{i}", "content": "1"}]})
+    assert converter.made
+
+
+def test_a_document_that_is_too_deep_goes_the_long_way() -> None:
+    deep: Any = []
+    for _ in range(3000):
+        deep = [deep]
+    done = remembering().convert(row("Hi.", more=deep))
+    assert done.document == at_length(row("Hi."), CHAT, ANTHROPIC).document
+
+
+def test_shapes_that_cannot_be_learned_do_not_stand_in_the_way_of_others() -> None:
+    call = {"functionCall": {"name": "f", "args": {"n": 1}}}
+    asked = {"role": "user", "parts": [{"text": "Hi."}]}
+    converter = remembering(dialects.get("gemini"), dialects.get("openai-responses"))
+    for turns in (1, 2, 3):
+        for _ in range(9):
+            converter.convert({"contents": [asked, {"role": "model", "parts": [{"text": "a"}]}]})
+            converter.convert({"contents": [asked, {"role": "model", "parts": [{"text": "a"}, *[call] * turns]}]})
+    converter.made = 0
+    for _ in range(9):
+        converter.convert({"contents": [asked, {"role": "model", "parts": [{"text": "a"}, {"text": "b"}]}]})
     assert converter.made
 
 
