@@ -29,9 +29,10 @@ OFTEN = 4
 """How often a shape is seen before it is learned."""
 CONFIRMATIONS = 2
 """Documents of a shape that go both ways after it was learned."""
-PATIENCE, MOST_PATIENCE = 256, 1024
-"""Documents of unknown shapes after which none are looked at any more; each that was known makes up for several."""
-WORTH = 4
+PATIENCE, MOST_PATIENCE = 128, 1024
+"""Documents of unknown shapes after which a number of others are not looked at; each that was known makes up for
+several."""
+WORTH, PAUSE = 4, 512
 MOST_SHAPES = 512
 MOST_VALUES = 256
 MOST_FAILURES = 2
@@ -78,6 +79,7 @@ class PairConverter:
     def convert(self, document: dict[str, Any]) -> Conversion:
         """One document in the target. Raises what the long way raises."""
         if self.patience <= 0:
+            self._wait()
             return self.at_length(document)
         remembered = self.remembered
         try:
@@ -99,6 +101,12 @@ class PairConverter:
     def at_length(self, document: dict[str, Any]) -> Conversion:
         """The same, the long way."""
         return self._convert(document, self.source, self.target)
+
+    def _wait(self) -> None:
+        """Documents of other shapes may come later, unless nothing can be remembered."""
+        self.patience -= 1
+        if self.patience <= -PAUSE and not self.failure:
+            self.patience = PATIENCE
 
     def _stop(self, why: str) -> None:
         self.failure, self.patience, self.remembered = why, 0, Remembered(self.remembered.form)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.engine.conversion import Conversion, lift
-from convcli.engine.shapes.remembering import CONFIRMATIONS, OFTEN, PairConverter
+from convcli.engine.shapes.remembering import CONFIRMATIONS, OFTEN, PATIENCE, PAUSE, PairConverter
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ConvcliError
 from convcli.model.transcript import Transcript
@@ -267,6 +267,15 @@ def test_shapes_that_cannot_be_learned_do_not_stand_in_the_way_of_others() -> No
     converter.made = 0
     for _ in range(9):
         converter.convert({"contents": [asked, {"role": "model", "parts": [{"text": "a"}, {"text": "b"}]}]})
+    assert converter.made
+
+
+def test_rows_behind_many_documents_that_are_all_different_are_known_again() -> None:
+    converter = remembering()
+    for i in range(PATIENCE + PAUSE):
+        converter.convert({"messages": [{"role": "user", "content": "Hi."}], "model": f"m-{i}"})
+    for i in range(20):
+        converter.convert(row(f"Question {i}?"))
     assert converter.made
 
 
