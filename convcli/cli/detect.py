@@ -65,7 +65,7 @@ def _alike(source: Input) -> list[str]:
     if document is None:
         return []
     transcript, alike = document.lift(), []
-    for dialect in dialects.likely([document.value]):
+    for dialect in map(dialects.get, dialects.names()):
         with suppress(ConvcliError):
             if dialect is not source.dialect and schemas.accepts(dialect.name, document.value):
                 alike += [dialect.name] if conversion.lift(document.value, dialect) == transcript else []

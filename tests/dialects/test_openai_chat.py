@@ -270,3 +270,11 @@ def test_the_address_of_a_file_under_file_data_is_told_and_carried_to_those_who_
     anthropic = pipeline.convert(document, DIALECT, dialects.get("anthropic")).document
     assert anthropic["messages"][0]["content"][0]["source"] == {"type": "url", "url": "https://example.com/a.pdf"}
     assert_same(DIALECT, document)
+
+
+def test_what_a_model_said_aloud_has_no_type() -> None:
+    said = Transcript([Message("assistant", [Media("audio", file_id="audio_1", media_type="audio/wav")])])
+    for dialect in (DIALECT, dialects.get("openai-batch")):
+        assert_writes(dialect, said)
+        lost = [loss.field for loss in pipeline.lower(said, dialect).losses if loss.kind == "dropped"]
+        assert lost == ["audio.mediaType"]

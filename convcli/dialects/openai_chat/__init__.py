@@ -246,6 +246,7 @@ DIALECT = Dialect(
         "reasoning": "only requests of the form compatible take it back",
         "settings.responseFormat.name": "the schema of an answer must have a name",
         "settings.modalities": "answers of Chat Completions are text or audio",
+        "audio.mediaType": "audio that is sent is WAV or MP3, and what was answered has no type",
         "settings.serviceTier": "Chat Completions has no such tier",
         "message.stopReason": "only a response has a finish reason",
         "settings.topK": "Chat Completions has no top_k",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from convcli.families.openai import messages
 from convcli.families.openai.calls import AS_TEXT, kind_in_turn, media_behind_results
 from convcli.families.openai.parts import IDS, NAMES, usual_audio, write_answer_audio, write_media
@@ -86,7 +88,8 @@ def _spoken_or_shown(owner: str) -> PartFit:
         if not isinstance(part, Media):
             return part
         if message.role == "assistant":
-            return part if part.type == "audio" and write_answer_audio(part, owner) is not None else None
+            is_spoken = part.type == "audio" and write_answer_audio(part, owner) is not None
+            return (part if part.media_type is None else replace(part, media_type=None)) if is_spoken else None
         if message.role != "user" or write_media(part, owner) is None:
             return None
         return usual_audio(part)
