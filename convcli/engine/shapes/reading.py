@@ -39,7 +39,7 @@ def read(document: dict[str, Any], form: Format) -> tuple[Shape, list[Any]]:
         reader.add(key)
         if key in named:
             reader.walk({key: value})
-        elif value.__class__ in free.SCALARS:
+        elif free.is_beside(value):
             reader.add(value.__class__)
             reader.keep(value)
         else:
@@ -125,7 +125,7 @@ def filled(document: dict[str, Any], form: Format, value_of: ValueOf) -> dict[st
     """The document with others in place of its free values, asked for in the order in which they are read."""
     filler, new, named = _Filler(value_of), dict(document), form.named
     for key, value in document.items():
-        if key in named or value.__class__ not in free.SCALARS:
+        if key in named or not free.is_beside(value):
             new[key] = filler.walk(key if key in named else "", value, (key,))
         else:
             new[key] = value_of(TEXT if value.__class__ is str else SCALAR, value, (key,))

@@ -29,8 +29,7 @@ OF_KEY = {
 """The kind of a text by its key."""
 OBJECTS = frozenset(("arguments", "input", "args"))
 """Keys of arguments that are no text."""
-SCALARS = (str, int, float)
-"""What is free beside a conversation, under a key that no schema names."""
+NUMBERS = (int, float)
 BESIDE = frozenset(("id",))
 """Keys that schemas name, and that say something beside a conversation all the same."""
 
@@ -54,6 +53,11 @@ def is_text(value: str) -> bool:
 def is_json(value: str) -> bool:
     """May it be JSON? Some dialects look for keys of their own in it."""
     return value.startswith(JSON) or (value[0].isspace() and value.lstrip().startswith(JSON))
+
+
+def is_beside(value: Any) -> bool:
+    """Is it free beside a conversation, under a key that no schema names?"""
+    return value.__class__ in NUMBERS or (value.__class__ is str and is_text(value) and not is_json(value))
 
 
 def id_class(value: str) -> tuple[str, bool] | None:

@@ -231,6 +231,15 @@ def test_a_place_is_probed_again_where_something_else_is_said_beside_it() -> Non
     assert_both_ways(converter, document)
 
 
+@pytest.mark.parametrize("source", ["openai-chat", "openai-batch", "anthropic-batch"])
+def test_what_stands_beside_a_conversation_may_say_nothing(source: str) -> None:
+    converter = remembering(dialects.get(source), dialects.get("gemini"))
+    for sample in samples_of(source)[:3]:
+        for note in ("a", "b", "c", "d", "e", "f", "g", "", " ", "\n", "{}", "[]", '{"a": 1}', "null", "0", 0, 0.0, -1):
+            assert_both_ways(converter, {**sample.document, "note": note})
+    assert converter.made
+
+
 def test_ids_that_are_made_up_are_made_up_for_each_document() -> None:
     call = {"functionCall": {"name": "f", "args": {"n": 1}}}
     document = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}, {"role": "model", "parts": [call]}]}
