@@ -103,7 +103,8 @@ def test_row_groups_are_ranges_that_another_process_reads(tmp_path: Path) -> Non
         assert isinstance(source, TableSource)
         parts = list(source.ranges(1))
         assert [(part.start, part.stop, part.before) for part in parts] == [(n, n + 1, 100 * n) for n in range(7)]
-        assert [tuple(part) for part in source.ranges(1 << 30)] == [(0, 7, 0)]
+        whole = [(part.start, part.stop, part.before) for part in source.ranges(1 << 30)]
+        assert whole == [(0, 7, 0)]
         assert source.plain_size == (tmp_path / "a.parquet").stat().st_size
         read = [record for part in parts for record in source.records(*part)]
         assert [(record.line, record.value) for record in read] == list(enumerate(ROWS, 1))
