@@ -106,7 +106,7 @@ def test_row_groups_are_ranges_that_another_process_reads(tmp_path: Path) -> Non
         whole = [(part.start, part.stop, part.before) for part in source.ranges(1 << 30)]
         assert whole == [(0, 7, 0)]
         assert source.plain_size == (tmp_path / "a.parquet").stat().st_size
-        read = [record for part in parts for record in source.records(*part)]
+        read = [record for part in parts for record in source.records(part.start, part.stop, part.before)]
         assert [(record.line, record.value) for record in read] == list(enumerate(ROWS, 1))
 
 
