@@ -87,7 +87,7 @@ def test_a_snapshot_is_read_where_nothing_came_before() -> None:
 def test_a_subagent_of_another_dialect_is_lost_for_a_true_reason() -> None:
     other = Transcript([Message("user", [Text("Hi.")]), Message("assistant", [Text("Noon.")], parent_call_id="c1")])
     [why] = [loss.why for loss in conversion.lower(other, AG_UI).losses if loss.field == "message.parentCallId"]
-    assert why == "convcli does not write the events of a subagent, which tell the call that began it"
+    assert why == "convcli does not write subagent events, which name the call that began the subagent"
 
 
 def test_what_a_subagent_says_belongs_to_the_call_that_began_it() -> None:

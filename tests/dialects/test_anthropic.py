@@ -595,4 +595,4 @@ def test_a_broken_document_is_still_recognised_by_its_marks() -> None:
 def test_metadata_of_a_request_are_told_as_what_names_the_user() -> None:
     document = {"messages": [{"role": "user", "content": "Hi."}], "metadata": {"team": "a"}}
     (loss,) = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic")).losses
-    assert (loss.field, loss.why) == ("settings.metadata", "the metadata of a request name its user and nothing else")
+    assert (loss.field, loss.why) == ("settings.metadata", "Anthropic request metadata has only `user_id`")

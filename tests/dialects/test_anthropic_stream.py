@@ -145,7 +145,7 @@ def test_neither_one_event_nor_a_response_is_a_stream() -> None:
         ([start(), start()], "the message begins a second time"),
         ([start(), begin(0, type="text", text=""), STOP], "a block has not ended"),
         ([start(), grow(0, "text_delta", text="a")], "no block with the index 0 has begun"),
-        ([start(), STOP, end("end_turn")], "the message has ended before"),
+        ([start(), STOP, end("end_turn")], "the message has already ended"),
     ],
 )
 def test_events_out_of_order_are_found(events: list[Any], message: str) -> None:
