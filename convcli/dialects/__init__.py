@@ -1,18 +1,19 @@
-"""The dialects: one entry each, a module or a package. This directory is the registry; plugins join it by entry point.
+"""The built-in dialects, one module or package each, and their registry. Plugins join it by entry point.
 
 Four steps to a new dialect:
 
-1. `python -m tests.scaffold NAME FILE…` makes the skeleton from files of its kind: the module here, the schema, the
-   samples and the tests. It keeps the laws already: what it does not understand is carried whole.
-2. `lift` keeps every fact, in a field or under the owner's name in extras, and `write` is its inverse: it writes all
-   that it is given and has a place for. Where a shape is known, borrow it: `families` holds the blocks of Anthropic,
-   the messages of Chat Completions, the items of Responses, the contents of Google and the rows of programs.
-3. `FIT` lists what the service takes, as passes of `kit/fitting`; `lacks` names the fields that it has no place for,
-   and `rules` says what it refuses. No dialect reports a loss or remembers how a document was spelled: both are found.
-4. Samples, good and bad, and the twin; then `convcli.testing`, whose laws are held against every one of them.
+1. `python -m tests.scaffold NAME FILE…` generates a skeleton from sample files: the module here, the schema, the
+   samples and the tests. It obeys the laws from the start: what it does not understand is kept whole.
+2. `lift` keeps every fact, in a field or under the owner's name in extras. `write` is its inverse: it writes
+   everything that the format can store. Borrow known shapes from `families`: Anthropic blocks, Chat Completions
+   messages, Responses items, Google contents, and rows of agent programs.
+3. `FIT` lists what the service accepts, as passes of `kit/fitting`. `lacks` names the unsupported fields, and `rules`
+   what the service rejects. No dialect reports a loss or records how a document was spelled: the engine finds both.
+4. Add samples, good and bad, and the twin. Then run `convcli.testing`, whose laws are checked against each of them.
 
-`ollama/` is a service with requests and responses; `openclaw/` a program with sessions. A plugin is a package with an
-entry point in the group `convcli.dialects` that gives a `Dialect`, with its schema beside it (`model/plugins.py`).
+`ollama/` is an example of a service with requests and responses, `openclaw/` of an agent program with sessions. A
+plugin is a package with an entry point in the group `convcli.dialects` that provides a `Dialect` and its schema
+(`model/plugins.py`).
 
 `convcli.dialects()` is short for `convcli.dialects.names()`.
 """
@@ -35,38 +36,42 @@ from convcli.model.errors import JobError
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """The names of the built-in dialects, in alphabetical order."""
+    """Returns the names of the built-in dialects, in alphabetical order."""
     return tuple(sorted(name.replace("_", "-") for name in modules.names(__path__)))
 
 
 @lru_cache(maxsize=64)
 def get(name: str) -> Dialect:
-    """The dialect of this name; a plugin's only when no built-in one has it, and the one with this alias when there is
-    no plugin either. Raises JobError for an unknown name."""
+    """Returns the dialect with this name: a built-in one, else a plugin's, else the one with this alias.
+
+    Raises JobError for an unknown name, and for a plugin that provides no `Dialect` with this name.
+    """
     if name not in names() and plugins.entry(name) is None:
         return _aliased(name)
     module = f"{__name__}.{name.replace('-', '_')}"
     dialect = import_module(module).DIALECT if name in names() else _plugin(name)
     if not isinstance(dialect, Dialect):
-        raise JobError("bad-plugin", f'the plugin for the dialect "{name}" is no Dialect')
+        raise JobError("bad-plugin", f'the plugin for the dialect "{name}" does not provide a Dialect')
     if dialect.name != name:
-        raise JobError("bad-plugin", f'the plugin for the dialect "{name}" brings one with another name')
+        raise JobError("bad-plugin", f'the plugin for the dialect "{name}" provides a dialect with another name')
     if not dialect.bodies:
         return dialect
-    from convcli.families import bodies  # not at the top: the list of names needs none of it
+    from convcli.families import bodies  # imported late: listing names does not need it
 
     return bodies.around(dialect, get)
 
 
 def builtin() -> list[Dialect]:
-    """All built-in dialects, by name."""
+    """Returns all built-in dialects, by name."""
     return [get(name) for name in names()]
 
 
 def likely(values: Iterable[Any]) -> list[Dialect]:
-    """The built-in dialects that may recognise some of these values: those of which a mark is among the keys, or that
-    have no marks (`schemas.marks`), and that no key rules out (`schemas.absent`). To load a dialect takes longer than
-    to look for its marks."""
+    """Returns the built-in dialects that may recognize some of these values.
+
+    A dialect qualifies if one of its marks is among the keys, or if it has no marks (`schemas.marks`), and if no key
+    rules it out (`schemas.absent`). Loading a dialect takes longer than looking for its marks.
+    """
     each = [(value, frozenset(_keys(value))) for value in values]
     return [get(name) for name in names() if any(_is_likely(name, value, keys) for value, keys in each)]
 
@@ -81,7 +86,7 @@ def _is_likely(name: str, value: Any, keys: frozenset[str]) -> bool:
 
 
 def _keys(value: Any) -> Iterator[str]:
-    """The keys of a document, of its items, and of its messages."""
+    """Yields the keys of a document, of its items, and of its messages."""
     for each in objects_in(value if isinstance(value, list) else [value]):
         yield from _keys_below(each)
         for message in objects_in(each.get("messages")):
@@ -89,8 +94,10 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 def _keys_below(native: dict[str, Any]) -> Iterator[str]:
-    """The keys of an object, its role behind `role:`, and as paths those of its content, an object or several, and of
-    its calls."""
+    """Yields the keys of an object and its role as `role:ROLE`.
+
+    Keys inside its content and its calls follow as paths (`content/type`).
+    """
     yield from native
     if isinstance(native.get("role"), str):
         yield f"role:{native['role']}"
@@ -101,35 +108,35 @@ def _keys_below(native: dict[str, Any]) -> Iterator[str]:
 
 
 def documentation(name: str) -> str:
-    """What the author of a dialect wrote about it: the docstring of its module; empty where there is none."""
+    """Returns the docstring of the dialect's module, or an empty string."""
     entry = plugins.entry(name) if name not in names() else None
     module = f"{__name__}.{name.replace('-', '_')}" if entry is None else entry.module
     return import_module(module).__doc__ or ""
 
 
 def about(name: str) -> str:
-    """A dialect in one line: the first one of its documentation, else its title."""
+    """Describes a dialect in one line: the first line of its documentation, else its title."""
     return documentation(name).strip().partition("\n")[0].removesuffix(".") or get(name).title
 
 
 def brought() -> list[Dialect]:
-    """The dialects of plugins, by name, but those whose name a built-in one has."""
+    """Returns the dialects of plugins, by name, except those hidden by a built-in dialect of the same name."""
     return [get(name) for name in plugins.names() if name not in names()]
 
 
 def aliases() -> dict[str, str]:
-    """Other words for dialects, and their names."""
+    """Maps each alias to the name of its dialect."""
     return {alias: dialect.name for dialect in builtin() for alias in dialect.aliases}
 
 
 def _aliased(name: str) -> Dialect:
-    """The dialect that somebody calls so. Raises JobError with the nearest name where nobody does."""
+    """Returns the dialect with this alias. Raises JobError with the nearest name if there is none."""
     from convcli.validation.wording import unknown
 
-    meant = aliases()
-    if name in meant:
-        return get(meant[name])
-    raise unknown("dialect", name, (*names(), *plugins.names()), "convcli dialects lists them all", meant)
+    alias_names = aliases()
+    if name in alias_names:
+        return get(alias_names[name])
+    raise unknown("dialect", name, (*names(), *plugins.names()), "convcli dialects lists them all", alias_names)
 
 
 def _plugin(name: str) -> object:
@@ -143,7 +150,8 @@ def _plugin(name: str) -> object:
 
 
 def _by_name(dialect: Dialect) -> tuple[Callable[[str], Dialect], tuple[str]]:
-    """A dialect is functions, some of which cannot be pickled; another process has the same under the same name."""
+    """Pickles a dialect by its name: some of its functions cannot be pickled, but every process has the same
+    dialects."""
     return get, (dialect.name,)
 
 
@@ -151,13 +159,13 @@ copyreg.pickle(Dialect, _by_name)
 
 
 class _Registry(ModuleType):
-    """The package as a function, so that `convcli.dialects()` lists the names."""
+    """Makes the package callable, so that `convcli.dialects()` lists the names."""
 
     def __call__(self) -> tuple[str, ...]:
         return names()
 
     def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
-        """A function that names the package goes to another process, as functions that name other modules do."""
+        """Pickles the package by its name, as functions of other modules are."""
         return import_module, (self.__name__,)
 
 

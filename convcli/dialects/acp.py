@@ -1,15 +1,15 @@
-"""Agent Client Protocol: the updates of a session, as an agent sends them to an editor; they are only read.
+"""Agent Client Protocol: the session updates that an agent sends to an editor. Read-only.
 
 Specification: https://agentclientprotocol.com, schema 1.19 of version 1 as typed by the Python package
 `agent-client-protocol` 0.12.1; read 2026-11-23. No program loads such a log again.
 
 Quirks
-- A row is a message of JSON-RPC, the parameters of `session/update`, or an update alone.
-- A text or a thought comes in chunks. Nothing marks where a turn ends: it goes on until somebody else speaks, a result
-  comes, or a chunk names another message.
-- A call has a title for people, and only some agents say the name of its tool; its input may come later.
-- A call that has completed or failed is its result. What else is said of a call that runs, plans and modes are events.
-- The answer to a prompt says why the agent stopped, and the tokens of the whole prompt.
+- A row is a JSON-RPC message, the parameters of `session/update`, or an update alone.
+- Text and thoughts arrive in chunks. Nothing marks the end of a message: it ends at another speaker, at a result, or
+  at a chunk that names another message.
+- A call has a title for people, and only some agents name its tool. Its input may arrive later.
+- A call that has completed or failed is its own result. Other updates of a running call, plans and modes are events.
+- The answer to a prompt states why the agent stopped, and the token counts of the whole prompt.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ USAGE: dict[tuple[str, ...], str] = {
 
 
 def detect(document: Any) -> Clue | None:
-    """By updates that say of which kind they are."""
+    """Recognizes ACP by updates that state their kind."""
     rows = document if isinstance(document, list) else []
     updates = [update for row in rows if (update := _update(row)[0]) is not None]
     known = any(update["sessionUpdate"] in (*SPEAKERS, CALL, MORE) for update in updates)
-    return Clue(97, "updates of a session") if known else None
+    return Clue(97, "session updates") if known else None
 
 
 def _update(row: Any) -> tuple[Native | None, Path]:
-    """The update that a row holds, and where it stands in the row."""
+    """Returns the update in a row and its path in the row."""
     for path in (("params", "update"), ("update",), ()):
         value = row
         for step in path:
@@ -74,7 +74,7 @@ def _update(row: Any) -> tuple[Native | None, Path]:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session."""
+    """Returns the transcript of a session."""
     reader = _AcpReader(document)
     for at, row in enumerate(document):
         update, path = _update(row)
@@ -86,7 +86,7 @@ def lift(document: Any) -> Transcript:
 
 
 class _AcpReader:
-    """The session so far: calls and results by the ids of the calls, and what grows in chunks."""
+    """The session so far: calls and results by call id, and the parts that grow in chunks."""
 
     def __init__(self, document: Any) -> None:
         self.run = Run(NAME, NAME, document)
@@ -98,11 +98,11 @@ class _AcpReader:
         self.grown: list[tuple[Text | Reasoning, Pieces, list[Path]]] = []
 
     def update(self, update: Native, row: Native, path: Path) -> None:
-        """An update, within its row."""
+        """Reads an update within its row."""
         self._name(row, path)
-        around = self._around(row, path)
-        self.run.origin.routes |= {(*path, key): self._place(key, row, path) for key in around}
-        update = {**update, **around}
+        outer = self._around(row, path)
+        self.run.origin.routes |= {(*path, key): self._place(key, row, path) for key in outer}
+        update = {**update, **outer}
         kind = update["sessionUpdate"]
         if kind in SPEAKERS and isinstance(update.get("content"), dict):
             self._chunk(update, SPEAKERS[kind], row, path)
@@ -121,15 +121,15 @@ class _AcpReader:
             self.run.origin.routes["id",] = (*path[:-1], "sessionId")
 
     def _around(self, row: Native, path: Path) -> Native:
-        """What a row says beside its update."""
-        around = row if len(path) > 1 else {}
+        """Returns what a row states outside its update."""
+        outer = row if len(path) > 1 else {}
         params = _object(row, "params") if path[1:2] == ("params",) else {}
-        rest = omit({**around, **params}, "params", "update")
+        rest = omit({**outer, **params}, "params", "update")
         usual = {"jsonrpc": "2.0", "method": "session/update", "sessionId": self.session}
         return {key: value for key, value in rest.items() if usual.get(key) != value}
 
     def _place(self, key: str, row: Native, path: Path) -> Path:
-        """Where a row says this: beside its update, around both, or in it."""
+        """Returns the path of a key that is outside the update, around both, or in the update."""
         if path[1:2] == ("params",) and key in _object(row, "params"):
             return (*path[:2], key)
         return (path[0], key) if len(path) > 1 and key in row else (*path, key)
@@ -151,28 +151,28 @@ class _AcpReader:
             self.run.elsewhere(turn, key, self._place(key, row, path))
         self._grow(turn, block, update["sessionUpdate"] == "agent_thought_chunk", (*path, "content"))
 
-    def _grow(self, turn: Message, block: Native, is_thought: bool, spot: Path) -> None:
+    def _grow(self, turn: Message, block: Native, is_thought: bool, path: Path) -> None:
         kind = Reasoning if is_thought else Text
         if block.get("type") != "text" or block.keys() != {"type", "text"}:
-            self.run.part(turn, _lift_block(block), spot)
+            self.run.part(turn, _lift_block(block), path)
         elif block["text"]:
             last, grown = turn.parts[-1] if turn.parts else None, self.grown[-1][0] if self.grown else None
             if last is not grown or not isinstance(last, kind):
                 self.grown.append((kind(""), Pieces(), []))
-                self.run.part(turn, self.grown[-1][0], spot)
+                self.run.part(turn, self.grown[-1][0], path)
             self.grown[-1][1].append(block["text"])
-            self.grown[-1][2].append(spot)
+            self.grown[-1][2].append(path)
 
     # ------------------------------------------------------------ calls
 
     def _call(self, update: Native, path: Path) -> None:
-        """A call begins; one that is told when it is done is its result too."""
-        given = update.get("rawInput")
+        """Begins a call. A call that is reported only when it has ended is also its result."""
+        raw_input = update.get("rawInput")
         name, id_ = update.get("name") or update.get("title") or "", update["toolCallId"]
         known = {"sessionUpdate", "toolCallId", "name" if update.get("name") else "title"}
-        known |= {"rawInput"} if isinstance(given, dict) else set()
+        known |= {"rawInput"} if isinstance(raw_input, dict) else set()
         known |= {"content", "rawOutput", "status"} if update.get("status") in ENDS else {"status"}
-        body = as_object(given)
+        body = as_object(raw_input)
         rest = rest_of(update, *known)
         turn = self.run.turn("assistant", int(path[0]))
         call = ToolCall(self.run.pairing.call(id_ or None, name), name, body, extras=extras_of(NAME, rest))
@@ -184,18 +184,20 @@ class _AcpReader:
             self._result(update, {}, path)
 
     def _more(self, update: Native, row: Native, path: Path) -> None:
-        """More of a call: its input where it had none, its result, or what stands for itself."""
-        id_, given = update["toolCallId"], update.get("rawInput")
+        """Adds to a call: its input if it had none, its result, or an event."""
+        id_, raw_input = update["toolCallId"], update.get("rawInput")
         call = self.calls.get(id_)
-        took = call is not None and not call.arguments and isinstance(given, dict)
-        if call is not None and took:
-            call.arguments = given or {}
+        takes_input = call is not None and not call.arguments and isinstance(raw_input, dict)
+        if call is not None and takes_input:
+            call.arguments = raw_input or {}
             self.run.origin.routes[*self.begun[id_], "rawInput"] = (*path, "rawInput")
-        told = {key for key, value in update.items() if value is not None} - ({"rawInput"} if took else set())
-        is_news = id_ not in self.results or told & {"content", "rawOutput"}
-        if update.get("status") in ENDS and is_news:
-            self._result(update, {key: update[key] for key in told if key not in RESULT}, path)
-        elif told - {"sessionUpdate", "toolCallId", "status"}:
+        present_keys = {key for key, value in update.items() if value is not None} - (
+            {"rawInput"} if takes_input else set()
+        )
+        is_new = id_ not in self.results or present_keys & {"content", "rawOutput"}
+        if update.get("status") in ENDS and is_new:
+            self._result(update, {key: update[key] for key in present_keys if key not in RESULT}, path)
+        elif present_keys - {"sessionUpdate", "toolCallId", "status"}:
             self.run.aside(row, int(path[0]))
 
     def _result(self, update: Native, rest: Native, path: Path) -> None:
@@ -205,10 +207,10 @@ class _AcpReader:
         self.run.result(id_ or None, self.calls[id_].name if id_ in self.calls else None, result, path)
         self.results[id_] = result
 
-    # ------------------------------------------------------------ other messages of JSON-RPC
+    # ------------------------------------------------------------ other JSON-RPC messages
 
     def message(self, row: Any, at: int) -> None:
-        """A prompt, its answer, or what no model sees."""
+        """Reads a prompt, its answer, or an event."""
         params, result = _object(row, "params"), _object(row, "result")
         prompt = params.get("prompt")
         if _object(row).get("method") == "session/prompt" and isinstance(prompt, list):
@@ -218,15 +220,15 @@ class _AcpReader:
                 self.run.part(turn, _lift_block(block), (at, "params", "prompt", i))
             rest = omit(params, "prompt")
             rest = {key: value for key, value in rest.items() if (key, value) != ("sessionId", self.session)}
-            around = omit(row, "params", "jsonrpc", "method")
-            carry(turn, NAME, {**({"params": rest} if rest else {}), **({"rpc": around} if around else {})})
+            outer = omit(row, "params", "jsonrpc", "method")
+            carry(turn, NAME, {**({"params": rest} if rest else {}), **({"rpc": outer} if outer else {})})
         else:
             self._end(result, at)
             self.cwd = self.cwd or (params["cwd"] if isinstance(params.get("cwd"), str) else None)
             self.run.aside(row, at)
 
     def _end(self, result: Native, at: int) -> None:
-        """Why the agent stopped, and the tokens that it took; the row itself is an event."""
+        """Sets the stop reason and the token counts; the row itself is an event."""
         turn = self.run.open
         if turn is None or turn.role != "assistant" or not isinstance(result.get("stopReason"), str):
             return
@@ -237,7 +239,7 @@ class _AcpReader:
         self.run.open = None
 
     def whole(self) -> Transcript:
-        """The transcript of what came."""
+        """Returns the transcript of all updates so far."""
         for part, pieces, places in self.grown:
             part.text = "".join(pieces)
             self.run.origin.pieces[places[0]] = places
@@ -259,7 +261,7 @@ def _object(value: Any, key: str = "") -> Native:
 
 
 def _lift_block(block: Native) -> Part:
-    """A text, an image or a sound; links and resources are kept as they are."""
+    """Returns a text, an image or audio; links and resources are kept opaque."""
     kind = block.get("type")
     rest = rest_of(block, *BLOCK)
     if kind == "text" and isinstance(block.get("text"), str):
@@ -273,7 +275,7 @@ BLOCK = ("type", "text", "data", "mimeType")
 
 
 def _lift_result(update: Native) -> ToolResult:
-    """The contents of a call that is done, else its raw output; changes of files and terminals are data."""
+    """Returns the contents of a finished call, else its raw output. File changes and terminals are data."""
     content, output, failed = update.get("content") or [], update.get("rawOutput"), update["status"] == "failed"
     shown = [one for one in content if one["type"] == "content" and one.keys() == {"type", "content"}]
     blocks = [one["content"] for one in shown]

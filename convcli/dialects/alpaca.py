@@ -1,13 +1,13 @@
-"""Rows of Stanford's Alpaca, as LLaMA-Factory takes them: an instruction and its output, with turns before them.
+"""Rows of Stanford Alpaca, as LLaMA-Factory reads them: an instruction and its output, with earlier turns.
 
 Specification: data/README of LLaMA-Factory 0.9.5 and its converter, the data set of Stanford Alpaca; read 2026-11-22.
 
 Quirks
-- What the user asks is the `instruction`, a line break, and the `input` where there is one.
-- `history` holds the turns before it, two texts for each.
-- An empty text is no turn.
-- A pair of preference has `chosen` and `rejected` in place of `output`; `kto_tag` says how good an output is.
-- There is nothing but text: calls, results, files and reasoning have no place.
+- The user message is the `instruction`, a line break, and the `input` if there is one.
+- `history` has the earlier turns, two strings each.
+- An empty string is no message.
+- A preference pair has `chosen` and `rejected` in place of `output`; `kto_tag` rates an output.
+- Rows have only text: calls, results, files and reasoning are unsupported.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ INSTRUCTION, PREFERENCE = "instruction", "preference"
 ROW = Keys("instruction input output chosen rejected kto_tag system history", carried="output chosen rejected kto_tag")
 LABELS = {True: CHOSEN, False: REJECTED}
 TURNS = ("user", "assistant")
-BETWEEN = "\n\n"
-"""What stands between texts that are one."""
+TEXT_SEPARATOR = "\n\n"
+"""Separates joined texts."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By an instruction with an output, or with two."""
+    """Recognizes an instruction with an output, or with a preference pair."""
     if not isinstance(document, dict) or not isinstance(document.get("instruction"), str):
         return None
     is_pair_of_texts = all(isinstance(document.get(key), str) for key in (CHOSEN, REJECTED))
@@ -62,7 +62,7 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The conversation of a row; that of a pair of preference is a tree."""
+    """Returns the conversation of a row; a preference pair becomes a tree."""
     context = LiftContext(NAME, document)
     carried = dict(ROW.carried(document) or {})
     head = None
@@ -79,7 +79,7 @@ def lift(document: Any) -> Transcript:
         _add_prompt(context, document)
         _add(context, "assistant", document.get("output"), "output")
         carried.pop("output", None)
-        _label(context, carried)
+        _set_label(context, carried)
     return context.transcript(head=head, extras=extras_of(NAME, carried))
 
 
@@ -93,7 +93,7 @@ def _add(context: LiftContext, role: str, text: str | None, *path: Any) -> None:
 
 
 def _add_prompt(context: LiftContext, row: Native) -> None:
-    """Everything before the answer."""
+    """Adds everything before the answer."""
     _add(context, "system", row.get("system"), "system")
     for i, turns in enumerate(row.get("history") or ()):
         for j, text in enumerate(turns):
@@ -103,8 +103,8 @@ def _add_prompt(context: LiftContext, row: Native) -> None:
         _add(context, "user", "\n".join(texts.values()), *(texts if len(texts) == 1 else ()))
 
 
-def _label(context: LiftContext, carried: Native) -> None:
-    """KTO says how good the output is."""
+def _set_label(context: LiftContext, carried: Native) -> None:
+    """Sets the label of the output from its KTO tag."""
     last = context.messages[-1] if context.messages else None
     if isinstance(carried.get("kto_tag"), bool) and last is not None and last.role == "assistant":
         last.label = LABELS[carried.pop("kto_tag")]
@@ -114,50 +114,50 @@ def _label(context: LiftContext, carried: Native) -> None:
 
 
 def form_of(transcript: Transcript) -> str:
-    """A pair where there is one."""
+    """Returns the preference form for a pair of answers, else the instruction form."""
     return PREFERENCE if is_pair(transcript) else INSTRUCTION
 
 
-def _texts_only(part: Part, message: Message) -> Part | None:
-    """Calls, results, files and reasoning have no place."""
+def _drop_part(part: Part, message: Message) -> Part | None:
+    """Drops a part: calls, results, files and reasoning are unsupported."""
     return None
 
 
-def _in_turns(messages: list[Message]) -> list[Message]:
-    """A system text, then turns of the user and the assistant that take turns, each with one text.
+def _alternate_roles(messages: list[Message]) -> list[Message]:
+    """Fits messages into a system text, then alternating user and assistant messages of one text each.
 
-    Instructions between turns have no place, and no more has what says nothing.
+    Later instructions and empty messages are dropped.
     """
     leading = list(takewhile(lambda message: message.role in INSTRUCTIONS, messages))
     turns = [message for message in messages[len(leading) :] if message.role in TURNS]
     fitted: list[Message] = []
     for message in [replace(one, role="system") if one.role != "system" else one for one in leading] + turns:
-        text = BETWEEN.join(part.text for part in message.parts if isinstance(part, Text) and part.text)
+        text = TEXT_SEPARATOR.join(part.text for part in message.parts if isinstance(part, Text) and part.text)
         if not text:
             continue
         if fitted and fitted[-1].role == message.role:
-            text = f"{text_of(fitted.pop().parts)}{BETWEEN}{text}"
+            text = f"{text_of(fitted.pop().parts)}{TEXT_SEPARATOR}{text}"
         is_same = message.parts == [Text(text)]
         fitted.append(message if is_same else replace(message, parts=[Text(text)]))
     return shared(messages, fitted)
 
 
-def _without_columns(transcript: Transcript) -> Transcript:
-    """No column is carried that is written, or that would be read in place of what is."""
+def _drop_stale_columns(transcript: Transcript) -> Transcript:
+    """Drops kept columns that are written anew, or that would be read in place of what is written."""
     carried, ends = carried_by(transcript.extras, NAME), transcript.messages[-1:]
-    both = (CHOSEN, REJECTED) if carried.keys() >= {CHOSEN, REJECTED} else ()
+    pair_columns = (CHOSEN, REJECTED) if carried.keys() >= {CHOSEN, REJECTED} else ()
     label = ("kto_tag",) if ends and ends[0].role == "assistant" else ()
-    return without_carried(transcript, NAME, "output", *both, *label)
+    return without_carried(transcript, NAME, "output", *pair_columns, *label)
 
 
 CONVERSATION = fused(
     fitting.linear,
     fitting.refusals_as_texts,
-    on_parts(_texts_only, "reasoning", "tool_call", "tool_result", "opaque", *MEDIA),
-    on_messages(_in_turns),
+    on_parts(_drop_part, "reasoning", "tool_call", "tool_result", "opaque", *MEDIA),
+    on_messages(_alternate_roles),
 )
 FIT = {
-    INSTRUCTION: (*CONVERSATION, on_messages(partial(last_labelled, answers=True)), _without_columns),
+    INSTRUCTION: (*CONVERSATION, on_messages(partial(last_labelled, answers=True)), _drop_stale_columns),
     PREFERENCE: (on_both(*CONVERSATION, answer=first_answer),),
 }
 
@@ -166,7 +166,7 @@ FIT = {
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A row with its output, or with two."""
+    """Returns a row with its output, or with a preference pair."""
     pair = pair_of(transcript) if options.form == PREFERENCE else None
     carried = carried_by(transcript.extras, NAME)
     if pair is None:
@@ -180,7 +180,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _row(messages: list[Message]) -> Native:
-    """The columns of a conversation, of which the last turns are the instruction and the output."""
+    """Returns the columns of a conversation, whose last exchange is the instruction and the output."""
     system = {"system": text_of(messages[0].parts)} if messages and messages[0].role == "system" else {}
     turns: list[list[str]] = []
     for message in messages[len(system) :]:
@@ -218,13 +218,13 @@ DIALECT = Dialect(
     ),
     has=lacking.fields("message.label"),
     reasons={
-        **dict.fromkeys(("tools", "tool_call", "tool_result"), "rows of Alpaca have neither tools nor calls"),
-        **dict.fromkeys(lacking.MEDIA, "rows of Alpaca name files in columns that convcli carries as they are"),
-        "reasoning": "an output is one text, without the reasoning before it",
-        "message.role": "there are a system text and turns of the user and the assistant",
-        "message.label": "only the output is good or bad",
-        "text": "the texts of a turn, and of turns of one role that follow each other, are one",
-        "refusal": "the words of a refusal are written as text",
+        **dict.fromkeys(("tools", "tool_call", "tool_result"), "Alpaca rows have neither tools nor calls"),
+        **dict.fromkeys(lacking.MEDIA, "Alpaca rows name files in extra columns, which convcli keeps unchanged"),
+        "reasoning": "an Alpaca output is one text, without reasoning",
+        "message.role": "Alpaca rows have a system text, user messages and assistant messages",
+        "message.label": "only the output has a label (`kto_tag`)",
+        "text": "the texts of a message, and of consecutive messages of one role, are joined",
+        "refusal": "Alpaca rows have no field for a refusal: it is written as text",
     },
     places=PLACES,
 )

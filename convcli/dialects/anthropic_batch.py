@@ -1,15 +1,15 @@
-"""Batches of Anthropic: the requests of a batch, a line for each, and the lines of their results.
+"""Anthropic Message Batches: one line for each request of a batch, and one for each result.
 
 Specification: the Message Batches API, https://docs.claude.com/en/docs/build-with-claude/batch-processing, as typed by
 the Python SDK `anthropic` 2.10.0; read 2026-11-22.
 
 Quirks
-- A line holds a request of the Messages API in `params`, or a result, whose `message` is a response.
-- `custom_id` has at most 64 letters, digits, _ and -; it ties a result to its request, and is the id of the transcript.
-  One that is missing or longer is made of the content. The id of a response stands beside it.
-- A result may have no message: it is errored, canceled or expired. That is an answer which failed, without words.
-- The API takes the requests of a batch in one body, `{"requests": […]}`: its members are these lines.
-- Results stand in any order.
+- A line has a Messages API request in `params`, or a result whose `message` is a response.
+- `custom_id` has at most 64 letters, digits, _ and -. It links a result to its request, and is the id of the
+  transcript. A missing or longer one is derived from the content. The id of a response is kept separately.
+- A result without a message is errored, canceled or expired: a failed answer without content.
+- The API accepts all requests of a batch in one body, `{"requests": […]}`: its members are these lines.
+- Results come in any order.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ ENDED = frozenset(("canceled", "expired"))
 IDS = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 ERROR: Path = ("result", "error", "error")
 USUAL = {"type": ERRORED, "error": {"type": "error", "error": {"type": "api_error"}}}
-"""What is written beside the words of a failure."""
+"""The usual error, to which the message of a failure is added."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By the id of a line beside a request or a result."""
+    """Recognizes a line with an id and a request or a result."""
     if not isinstance(document, dict) or "custom_id" not in document:
         return None
     result = document.get("result")
@@ -51,31 +51,34 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """What stands around the request or the response; the whole of a result without one."""
+    """Returns what surrounds the request or the response, or the whole of a result without a response."""
     context = LiftContext(NAME, document, spot=())
     result = document.get("result") or {}
-    beside = omit(document, "custom_id", "params", "result")
+    outer_keys = omit(document, "custom_id", "params", "result")
     if "params" in document:
         context.origin.form = REQUEST
     elif result["type"] == SUCCEEDED:
         context.origin.form = RESULT
-        beside["result"] = omit(result, "type", "message")
+        outer_keys["result"] = omit(result, "type", "message")
     else:
         context.origin.form = FAILURE
-        beside["result"] = _lift_failure(result, context)
-    carried = without_empty(beside)
+        outer_keys["result"] = _lift_failure(result, context)
+    carried = without_empty(outer_keys)
     return context.transcript(id=document["custom_id"], extras=extras_of(NAME, carried))
 
 
 def _lift_failure(result: Native, context: LiftContext) -> Native:
-    """An answer that failed, with the word of the service, or that for its type; what of that is carried."""
-    inside = (result.get("error") or {}).get("error") or {}
-    words = inside.get("message")
-    message = Message("assistant", [], stop_reason="error", error=result["type"] if words is None else words)
-    context.add(message, ("result",) if words is None else ERROR)
-    if words is None:
+    """Adds a failed answer, and returns the rest of its result.
+
+    The error is the service's message, or the result type if there is no message.
+    """
+    inner_error = (result.get("error") or {}).get("error") or {}
+    error_text = inner_error.get("message")
+    message = Message("assistant", [], stop_reason="error", error=result["type"] if error_text is None else error_text)
+    context.add(message, ("result",) if error_text is None else ERROR)
+    if error_text is None:
         return {} if result == {"type": message.error} and message.error in ENDED else result
-    kept = omit(inside, "message")
+    kept = omit(inner_error, "message")
     rest = {**result, "error": {**result["error"], "error": kept}}
     return {} if rest == USUAL else rest
 
@@ -84,14 +87,14 @@ def _lift_failure(result: Native, context: LiftContext) -> Native:
 
 
 def form_of(transcript: Transcript) -> str:
-    """A result where the transcript holds only one answer of a model, else a request."""
+    """Returns the result form if the only message is a model's answer, else the request form."""
     if is_failure(transcript):
         return FAILURE
     return RESULT if is_response(transcript) and len(active(transcript)) == 1 else REQUEST
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """What stands around a request or a response, or the line of a result that has none."""
+    """Returns what surrounds a request or a response, or the whole line of a failed result."""
     carried = omit(carried_by(transcript.extras, NAME), "bodyId")
     first = {"custom_id": transcript.id}
     if options.form == REQUEST:
@@ -103,17 +106,17 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_failure(transcript: Transcript, result: Native) -> Native:
-    """The result with its words where the service has a place for them: where it says nothing, its type is the word."""
-    words = transcript.messages[0].error if transcript.messages else ""
-    result = result or ({"type": words} if words in ENDED else dict(USUAL))
-    if words == result.get("type"):
+    """Returns the result with its error message; a result type that has no message stands for itself."""
+    error_text = transcript.messages[0].error if transcript.messages else ""
+    result = result or ({"type": error_text} if error_text in ENDED else dict(USUAL))
+    if error_text == result.get("type"):
         return result
     error: Native = result.get("error") or {}
-    return {**result, "error": {**error, "error": {**(error.get("error") or {}), "message": words}}}
+    return {**result, "error": {**error, "error": {**(error.get("error") or {}), "message": error_text}}}
 
 
 IDENTIFIED = identified(lambda id_: IDS.fullmatch(id_) is not None)
-SAID = frozenset(("id", "message.error"))
+SUPPORTED_IN_FAILURE = frozenset(("id", "message.error"))
 
 DIALECT = Dialect(
     name=NAME,
@@ -134,11 +137,11 @@ DIALECT = Dialect(
     fit={**dict.fromkeys(FORMS, (whole, IDENTIFIED)), FAILURE: (only_failure, IDENTIFIED)},
     lacks={
         **dict.fromkeys(FORMS, frozenset()),
-        FAILURE: lacking.AROUND_PARTS - SAID,
+        FAILURE: lacking.AROUND_PARTS - SUPPORTED_IN_FAILURE,
     },
     reasons={
-        "id": "a custom_id has 1 to 64 letters, digits, _ and -: another is made of the content",
-        "settings.stream": "the answers of a batch are whole",
+        "id": "a `custom_id` has 1 to 64 letters, digits, _ and -; this one was derived from the content",
+        "settings.stream": "batches do not stream their answers",
     },
     places=paths("id=custom_id message.error=message"),
     envelope=frozenset(("result", "bodyId")),

@@ -1,15 +1,15 @@
-"""Claude.ai: the conversations of an export (`conversations.json`), and single ones as browsers keep them.
+"""Claude.ai: the conversations of an export (`conversations.json`), and single ones captured from a browser.
 
 Specification: none is published. Exports and captures of 2023 to 2026, counted; read 2026-11-22.
 
 Quirks
-- A file is an array of conversations. In captures messages name their parents, and `current_leaf_message_uuid` is the
-  last one of the active branch; in exports they are a line.
-- `text` is a flattened copy of `content`, and the message where that says nothing.
-- Calls and results stand in one message and have no ids: a result answers the first open call of its name there.
-- The text of an attachment is in the file; of other files there is only a pointer.
+- A file is an array of conversations. In captures, messages name their parents, and `current_leaf_message_uuid` is
+  the last message of the active branch. In exports, messages are a linear list.
+- `text` is a flattened copy of `content`. If `content` is empty, `text` is the message.
+- Calls and results are in one message and have no ids: a result answers the first open call with its name there.
+- The text of an attachment is in the file; other files are only pointers.
 - A block may have a media type as its type: an artifact of old exports, which is kept as it is.
-- It is only read: Claude Desktop imports archives, and no single file.
+- Read-only: Claude Desktop imports archives, but no single file.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from convcli.validation.rules import trees
 
 NAME = "claude-ai-export"
 ROOT = "00000000-0000-4000-8000-000000000000"
-"""What the first messages of captures name as their parent."""
+"""The parent that the first messages of captures name."""
 ROLES = {"human": "user", "assistant": "assistant"}
 CONTENT = "content text attachments files sender updated_at parent_message_uuid"
 CONVERSATION = Envelope(
@@ -61,7 +61,7 @@ RESULT = Keys("type tool_use_id name content is_error")
 
 
 def detect(document: Any) -> Clue | None:
-    """By messages with a sender."""
+    """Recognizes messages with a sender."""
     messages = document.get("chat_messages") if isinstance(document, dict) else None
     if not isinstance(messages, list):
         return None
@@ -74,7 +74,7 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a conversation, with all of its branches."""
+    """Returns the transcript of a conversation, with all of its branches."""
     context = LiftContext(NAME, document)
     links: list[tuple[str | None, str | None]] = []
     for i, native in enumerate(document["chat_messages"]):
@@ -86,37 +86,37 @@ def lift(document: Any) -> Transcript:
     transcript.head = head_at(leaf, links) if is_tree else None
     carried = CONVERSATION.lift(document, transcript) or {}
     known = transcript.head or next((id_ for id_, _ in links[-1:]), None)
-    beside = {"current_leaf_message_uuid": leaf} if leaf and leaf != known else {}
-    transcript.extras = extras_of(NAME, {**carried, **beside})
+    differing = {"current_leaf_message_uuid": leaf} if leaf and leaf != known else {}
+    transcript.extras = extras_of(NAME, {**carried, **differing})
     return transcript
 
 
 def _lift_message(native: Native, path: Path, context: LiftContext) -> None:
-    """A message for each result and for each run of other parts; the first has what is said of the whole."""
+    """Adds a message for each result and for each run of other parts; facts of the whole go to the first."""
     pieces: list[tuple[Message, list[Path]]] = []
     pairs, flat = _parts(native, context)
-    for part, spot in pairs:
+    for part, path_in_message in pairs:
         is_result = isinstance(part, ToolResult)
         if is_result or not pieces or pieces[-1][0].role == "tool":
             pieces.append((Message("tool" if is_result else ROLES[native["sender"]], []), []))
         pieces[-1][0].parts.append(part)
-        pieces[-1][1].append(spot)
+        pieces[-1][1].append(path_in_message)
     pieces = pieces or [(Message(ROLES[native["sender"]], []), [])]
     first = pieces[0][0]
     carried = {**(MESSAGE.lift(native, first) or {}), **flat}
     parent, updated = native.get("parent_message_uuid"), native.get("updated_at")
     first.parent_id = parent if parent and parent != ROOT else None
-    beside = {"updated_at": updated} if updated and updated != first.created_at else {}
-    first.extras = extras_of(NAME, {**carried, **beside})
-    for message, spots in pieces:
-        context.add(message, path, spots)
+    differing = {"updated_at": updated} if updated and updated != first.created_at else {}
+    first.extras = extras_of(NAME, {**carried, **differing})
+    for message, part_paths in pieces:
+        context.add(message, path, part_paths)
 
 
-Placed = tuple[Part, Path]
+PartAtPath = tuple[Part, Path]
 
 
-def _parts(native: Native, context: LiftContext) -> tuple[list[Placed], Native]:
-    """The parts of a message with their places, and the flattened text where it is another one."""
+def _parts(native: Native, context: LiftContext) -> tuple[list[PartAtPath], Native]:
+    """Returns the parts of a message with their paths, and the flattened text if it differs from them."""
     blocks, flat = native.get("content") or [], native.get("text") or ""
     lifted = _Blocks(context).lift(blocks)
     texts = [part.text for part, _ in lifted if isinstance(part, Text)]
@@ -130,17 +130,17 @@ def _parts(native: Native, context: LiftContext) -> tuple[list[Placed], Native]:
 
 
 class _Blocks:
-    """The blocks of one message, in which results follow their calls."""
+    """Reads the blocks of one message, in which results follow their calls."""
 
     def __init__(self, context: LiftContext) -> None:
         self._context = context
         self._open: dict[str, list[str]] = {}
 
-    def lift(self, natives: list[Native]) -> list[Placed]:
-        """The parts with their places; an empty text is none."""
+    def lift(self, natives: list[Native]) -> list[PartAtPath]:
+        """Returns the parts with their paths, without empty texts."""
         parts = [self._lift(native) for native in natives]
         placed = [(part, ("content", k)) for k, part in enumerate(parts)]
-        return [(part, spot) for part, spot in placed if part != Text("")]
+        return [(part, path_in_message) for part, path_in_message in placed if part != Text("")]
 
     def _lift(self, native: Native) -> Part:
         if native["type"] == "tool_result":
@@ -151,7 +151,8 @@ class _Blocks:
         return part
 
     def _result(self, native: Native) -> ToolResult:
-        """The answer to the call that it names, or to the first open one of its name; else to one that nobody made."""
+        """Returns the answer to the call it names, else to the first open call with its name, else to an unknown
+        call."""
         name, pairing = native.get("name") or "", self._context.pairing
         waiting = self._open.get(name, [])
         id_ = native.get("tool_use_id") or (waiting[0] if waiting else pairing.call(None, name))
@@ -167,7 +168,7 @@ class _Blocks:
 
 
 def _value(content: Any) -> tuple[str, Any, Native]:
-    """Kind and value of a result, and what its only text says beside its words."""
+    """Returns the kind and value of a result, and the other keys of its only text."""
     if not content or isinstance(content, str):
         return "text", content or "", {}
     if not isinstance(content, list) or not all(_is_text(block) for block in content):
@@ -184,7 +185,7 @@ def _is_text(block: Any) -> bool:
 
 
 def _thinking(blocks: Blocks, native: Native, context: LiftContext) -> Reasoning:
-    """Thinking, with what is shown in its place."""
+    """Returns thinking, with its summaries."""
     shown = native.get("summaries")
     lines = [one.get("summary") if isinstance(one, dict) and len(one) == 1 else None for one in shown or ()]
     if not lines or not all(isinstance(line, str) for line in lines):
@@ -201,7 +202,7 @@ BLOCKS = Blocks(NAME, {"text": READERS["text"], "tool_use": READERS["tool_use"],
 
 
 def _attachment(native: Native) -> Part:
-    """A file whose text is known; one without a text is as it stands."""
+    """Returns a file with its text; a file without a text is kept opaque."""
     text = native.get("extracted_content")
     kind = native.get("file_type") if "/" in (native.get("file_type") or "") else None
     used = ["extracted_content", "file_name", *(["file_type"] if kind else [])]
@@ -213,7 +214,7 @@ def _attachment(native: Native) -> Part:
 
 
 def _file(native: Native) -> Part:
-    """A pointer to a file; one that has only a name is as it stands."""
+    """Returns a file pointer; one that has only a name is kept opaque."""
     id_, kind = native.get("file_uuid"), native.get("file_kind")
     if not id_:
         return Opaque(NAME, native)

@@ -1,16 +1,16 @@
-"""Cline and Roo Code: the history of a task, and sessions and compactions of Cline's SDK.
+"""Cline and Roo Code: task histories, and sessions and compactions of the Cline SDK.
 
 Specification: apps/vscode/src/shared/messages and sdk/packages/core/docs/messages-contract-v1.md of cline/cline at
 21cb8d25, src/core/task-persistence of RooCodeInc/Roo-Code at cb836567; read 2026-11-22.
 
 Quirks
-- A task is a bare list of Anthropic's messages with times, models and costs beside them; without any it is taken for
-  Anthropic's. A session is an object, whose messages have other keys for the same facts.
-- Counts of input hold what went through the cache; what `tokens.cached` adds up cannot be told apart and is carried.
-- Tools of the SDK give lists of any values. `success` in them is data: only `is_error` says that a tool failed.
-- Roo Code's second version of its file, with messages for the AI SDK, is a form of `vercel-ai`.
-- Of what stands before Roo's `isSummary` or the SDK's `metadata.kind` the model sees nothing. Roo's truncations, which
-  hide turns in the middle, and its reasoning are carried. Cline itself keeps no mark of a summary in a task.
+- A task is a bare list of Anthropic messages with times, models and costs added. A list without these is read as
+  Anthropic. A session is an object, whose messages have other keys for the same facts.
+- Input counts include cached tokens. `tokens.cached` is a sum that cannot be split; it is kept as an extra.
+- SDK tools return lists of any values. `success` in them is data: only `is_error` marks a failed tool.
+- The second version of Roo Code's file, with AI SDK messages, is a form of `vercel-ai`.
+- The model sees nothing before Roo's `isSummary` or the SDK's `metadata.kind`. Roo's truncations, which hide messages
+  in the middle, and its reasoning are extras. Cline itself does not mark a summary in a task.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from convcli.validation.rules import links, turns
 
 NAME = "cline"
 SIGNATURE = "thoughtSignature"
-"""Of Gemini, on texts and calls: the name of their `signature` in metadata."""
+"""The metadata name of Gemini's `signature` on texts and calls."""
 KINDS = {"compaction_summary": "all", "compaction": "all"}
 KIND = Setting("replaces", KINDS.get, {"all": "compaction_summary"}.get, partial=True)
 FIELDS: dict[str, str | Setting] = {"id": "id", "ts": CREATED_IN_MILLISECONDS}
@@ -62,7 +62,7 @@ ROLES = {"reasoning": ("assistant",), "tool_call": ("assistant",)}
 
 
 def detect(document: Any) -> Clue | None:
-    """By the header of a session, by facts of Cline or Roo in messages, or by blocks in messages with times."""
+    """Recognizes a session header, facts of Cline or Roo in messages, or blocks in messages with times."""
     natives = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(natives, list) or not all(isinstance(native, dict) for native in natives):
         return None
@@ -70,16 +70,16 @@ def detect(document: Any) -> Clue | None:
         return None
     if isinstance(document, dict):
         own = document.keys() >= {"version", "sessionId"} or not document.keys().isdisjoint(COMPACTION.split())
-        return Clue(98, "the header of a session") if own else None
-    return max((clue for native in natives if (clue := _mark(native)) is not None), default=None)
+        return Clue(98, "a session header") if own else None
+    return max((match for native in natives if (match := _match_of(native)) is not None), default=None)
 
 
-def _mark(native: Native) -> Clue | None:
+def _match_of(native: Native) -> Clue | None:
     info, metrics = native.get("modelInfo"), native.get("metrics")
     names_model = isinstance(info, dict) and not info.keys().isdisjoint(("modelId", "providerId"))
     counts = isinstance(metrics, dict) and isinstance(metrics.get("tokens"), dict)
     if names_model or counts or native.keys() & ROO:
-        return Clue(97, "models, counts or summaries beside the content")
+        return Clue(97, "messages with models, counts or summaries")
     time, content = native.get("ts"), native.get("content")
     if not isinstance(time, int) or time < 10**11 or not isinstance(content, (str, list)):
         return None
@@ -99,36 +99,39 @@ DOCUMENTS = Documents(
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a task or of a session."""
+    """Returns the transcript of a task or of a session."""
     return DOCUMENTS.lift(document, LiftContext(NAME, document))
 
 
 def form_of(transcript: Transcript) -> str:
-    """A session where there is what only the header of one says, else a task."""
+    """Returns the session form for transcripts with session header fields, else the task form."""
     return "session" if carried_by(transcript.extras, NAME) else "task"
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A task, or a session with a leading instruction as its `system_prompt`."""
+    """Returns a task, or a session with leading instructions as its `system_prompt`."""
     return DOCUMENTS.write(transcript, headed=options.form == "session")
 
 
-def _with_version(transcript: Transcript) -> Transcript:
-    """A new session says its version."""
+def _add_version(transcript: Transcript) -> Transcript:
+    """States the version of a new session."""
     is_own = bool(carried_by(transcript.extras, NAME))
     return transcript if is_own else replace(transcript, extras={**(transcript.extras or {}), NAME: {"version": 1}})
 
 
-ENDING = ".messages.json"
-"""How the name of a session ends; that of its manifest has the same beginning."""
+SESSION_SUFFIX = ".messages.json"
+"""Suffix of a session file; its manifest has the same stem."""
 
 
 def _place(facts: SessionFacts) -> str:
-    return f"data/sessions/{facts.id}/{facts.id}{ENDING}"
+    return f"data/sessions/{facts.id}/{facts.id}{SESSION_SUFFIX}"
 
 
 def _manifest(facts: SessionFacts, path: str) -> tuple[str, Native]:
-    """The record of a session that is ended; @cline/core 0.0.86 finds none without, and takes no empty text in it."""
+    """Returns the manifest of an ended session.
+
+    @cline/core 0.0.86 does not find a session without one, and accepts no empty string in it.
+    """
     manifest: Native = {
         "version": 1,
         "session_id": facts.id,
@@ -149,21 +152,21 @@ def _manifest(facts: SessionFacts, path: str) -> tuple[str, Native]:
     return f"{facts.id}.json", {**manifest, **({"metadata": {"title": facts.title}} if facts.title else {})}
 
 
-MOST = 8_000
-"""Characters of a result that @cline/core 0.0.86 sends; of a longer one it leaves out the middle."""
+MAX_RESULT_CHARACTERS = 8_000
+"""Characters of a result that @cline/core 0.0.86 sends; it omits the middle of a longer result."""
 
 
 def _resent(part: Part) -> str | None:
     if isinstance(part, Text) and part.text.startswith("<user_input"):
-        return "the words of the user without <user_input>"
+        return "user messages without <user_input>"
     if not isinstance(part, ToolResult):
         return None
     if part.kind == "multimodal":
         return "results of several parts as JSON"
     if part.kind == "data" and _holds_image(part.value):
-        return "images in results behind them"
-    is_long = isinstance(part.value, str) and len(part.value) > MOST
-    return f"results of more than {MOST:,} characters without their middle" if is_long else None
+        return "images in results after these results"
+    is_long = isinstance(part.value, str) and len(part.value) > MAX_RESULT_CHARACTERS
+    return f"results of more than {MAX_RESULT_CHARACTERS:,} characters without their middle" if is_long else None
 
 
 def _holds_image(value: Any) -> bool:
@@ -173,11 +176,13 @@ def _holds_image(value: Any) -> bool:
 
 
 def _directory(path: str, read: ReadBeside) -> Any:
-    """The manifest beside a session says it, and of a task the list of all tasks (apps/vscode/src/shared/HistoryItem.ts
-    of cline/cline at 39ff2359; read 2026-11-23)."""
+    """Returns the working directory from the manifest of a session, or of a task from the list of all tasks.
+
+    Source: apps/vscode/src/shared/HistoryItem.ts of cline/cline at 39ff2359; read 2026-11-23.
+    """
     folder = os.path.dirname(path)
-    if path.endswith(ENDING):
-        manifest = read(path.removesuffix(ENDING) + ".json")
+    if path.endswith(SESSION_SUFFIX):
+        manifest = read(path.removesuffix(SESSION_SUFFIX) + ".json")
         return (manifest.get("cwd") or manifest.get("workspace_root")) if isinstance(manifest, dict) else None
     tasks = read(os.path.join(folder, "..", "..", "state", "taskHistory.json"))
     known = [task for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
@@ -229,7 +234,7 @@ DIALECT = Dialect(
             policy.leading_instructions,
             passes.on_messages(fitting.bare_system),
             passes.on_each_message(SESSION.fits),
-            _with_version,
+            _add_version,
         ),
     },
     form_of=form_of,
@@ -244,13 +249,13 @@ DIALECT = Dialect(
     has=frozenset(("message.cost", "message.provider", "message.replaces")),
     reasons={
         **places.REASONS,
-        **dict.fromkeys(("message", "text"), "Cline brings its own instructions"),
-        "model": "each answer names its model",
-        "metadata": "only signatures of Anthropic and Gemini have a place",
-        "message.createdAt": "times are milliseconds since 1970",
-        "message.usage": "a task adds up what was read from the cache and written to it",
-        "message.replaces": "a summary stands for all that came before it",
-        **dict.fromkeys(("image", "document"), "media are those of Anthropic's API"),
+        **dict.fromkeys(("message", "text"), "Cline supplies its own instructions"),
+        "model": "Cline has no session model: each answer names its own",
+        "metadata": "Cline stores only Anthropic and Gemini signatures",
+        "message.createdAt": "Cline stores times as milliseconds since 1970",
+        "message.usage": "a task stores one sum of cache reads and cache writes",
+        "message.replaces": "a Cline summary replaces all earlier messages",
+        **dict.fromkeys(("image", "document"), "Cline supports only media of Anthropic's API"),
     },
     places={
         **places.PLACES,

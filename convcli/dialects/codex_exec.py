@@ -1,15 +1,14 @@
-"""What `codex exec --json` prints of a run: its items as they begin, change and end; they are only read.
+"""Output of `codex exec --json`: the items of a run as they begin, change and end. Read-only.
 
 Specification: codex-rs/exec/src/exec_events.rs of openai/codex, and a run of @openai/codex 0.169.0; read 2026-11-23.
 
 Quirks
-- It is a report, not what the model was sent: the question, the times and the ids of calls are not in it. The rollout
-  of the session has them, and `codex` reads that.
-- A command, a change of files or a call of an MCP server is a call and its result in one item. Our call has the id of
-  the item, and the name that the item's type says or, for MCP, that of the tool.
-- Only the last row of an item says what became of it; those before it are events. A command that never ended is an
-  open call.
-- Of a run with one answer the counts of tokens are those of this answer. Of other runs they are those of all.
+- It is a report, not the model input: it has no question, times or call ids. The rollout of the session has them; the
+  dialect `codex` reads it.
+- A command, a file change or an MCP call is a call and its result in one item. The call gets the id of the item. Its
+  name is given by the item's type or, for MCP, is the tool's.
+- Only the last row of an item states its outcome; earlier rows are events. A command that never ended is an open call.
+- In a run with one answer, the token counts are those of this answer. In other runs they are totals.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ FAILURES = ("failed", "declined")
 
 
 def detect(document: Any) -> Clue | None:
-    """By the row that begins a thread, or by rows of items."""
+    """Recognizes the row that begins a thread, or rows of items."""
     rows = objects_in(document)
     if any(row.get("type") == BEGUN and isinstance(row.get("thread_id"), str) for row in rows):
-        return Clue(97, f"a row of the type {BEGUN}")
+        return Clue(97, f"a {BEGUN} row")
     return Clue(95, "rows of items") if any(_item(row) is not None for row in rows) else None
 
 
 def _item(row: Any) -> Native | None:
-    """The item of a row that has one."""
+    """Returns the item of a row, or None."""
     item = row.get("item") if isinstance(row, dict) and row.get("type") in ITEMS else None
     is_item = isinstance(item, dict) and isinstance(item.get("id"), str) and isinstance(item.get("type"), str)
     return item if is_item else None
@@ -55,15 +54,15 @@ def _item(row: Any) -> Native | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of the run: what the model said, the calls and their results."""
+    """Returns the transcript of a run: messages, calls and their results."""
     run = Run(NAME, NAME, document)
     begun: Native = {}
     items = [_item(row) for row in document]
     last = {item["id"]: i for i, item in enumerate(items) if item is not None}
     for i, (row, item) in enumerate(zip(document, items, strict=True)):
-        if item is not None and item["type"] in LIFTS and last[item["id"]] == i:
+        if item is not None and item["type"] in ITEM_READERS and last[item["id"]] == i:
             rest = {**omit(row, "type", "item"), **({} if row["type"] == ITEMS[-1] else {"type": row["type"]})}
-            LIFTS[item["type"]](run, item, i, {"row": rest} if rest else {})
+            ITEM_READERS[item["type"]](run, item, i, {"row": rest} if rest else {})
         elif row.get("type") == BEGUN and not begun:
             begun = row
             run.origin.routes["begun",] = (i,)
@@ -73,7 +72,7 @@ def lift(document: Any) -> Transcript:
             run.failed(i, message, {**omit(row, "type", "error"), **error}, (i, "error"))
         else:
             run.aside(row, i)
-    _count(run, document)
+    _set_usage(run, document)
     transcript = run.transcript()
     transcript.id = begun.get("thread_id")
     rest = omit(begun, "type", "thread_id")
@@ -81,9 +80,9 @@ def lift(document: Any) -> Transcript:
     return transcript
 
 
-def _said(run: Run, item: Native, i: int, beside: Native) -> None:
+def _add_text(run: Run, item: Native, i: int, other_keys: Native) -> None:
     kind = item["type"]
-    extras = extras_of(NAME, {**omit(item, "text", *(("type",) if kind in SPOKEN else ())), **beside})
+    extras = extras_of(NAME, {**omit(item, "text", *(("type",) if kind in SPOKEN else ())), **other_keys})
     part = Reasoning(item["text"], extras=extras) if kind == "reasoning" else Text(item["text"], extras=extras)
     run.part(run.turn("assistant", i), part, (i, "item"))
 
@@ -91,57 +90,57 @@ def _said(run: Run, item: Native, i: int, beside: Native) -> None:
 SPOKEN = ("agent_message", "reasoning")
 
 
-def _kept(run: Run, item: Native, i: int, beside: Native) -> None:
-    """What the model did by itself, and of which the run does not say how it was told."""
-    run.part(run.turn("assistant", i), Opaque(NAME, item, extras=extras_of(NAME, beside)), (i, "item"))
+def _add_opaque(run: Run, item: Native, i: int, other_keys: Native) -> None:
+    """Adds an opaque part for what the model did by itself; the run does not state the result it received."""
+    run.part(run.turn("assistant", i), Opaque(NAME, item, extras=extras_of(NAME, other_keys)), (i, "item"))
 
 
-def _command(run: Run, item: Native, i: int, beside: Native) -> None:
+def _add_command(run: Run, item: Native, i: int, other_keys: Native) -> None:
     output, code, arguments = item.get("aggregated_output") or "", item.get("exit_code"), {"command": item["command"]}
     states = {"aggregated_output": output} if output else {}
     states |= {} if code is None else {"exit_code": code}
     stated = "command", "aggregated_output", "exit_code"
-    runs = item.get("status") in RUNNING  # what it has printed so far is no result
-    _called(run, item, i, {**(states if runs else {}), **beside}, "shell", arguments, *stated)
+    runs = item.get("status") in RUNNING  # output so far is not a result
+    _add_call(run, item, i, {**(states if runs else {}), **other_keys}, "shell", arguments, *stated)
     if runs:
         return
     failed = _failed(item) or bool(code)
-    _returned(
+    _add_result(
         run, item, i, ToolResult("", "", "error" if failed else "text", output), omit(states, "aggregated_output")
     )
 
 
-def _changed(run: Run, item: Native, i: int, beside: Native) -> None:
-    _called(run, item, i, beside, "apply_patch", {"changes": item["changes"]}, "changes")
+def _add_file_change(run: Run, item: Native, i: int, other_keys: Native) -> None:
+    _add_call(run, item, i, other_keys, "apply_patch", {"changes": item["changes"]}, "changes")
     if item.get("status") not in RUNNING:
-        _returned(run, item, i, _empty(item), {})
+        _add_result(run, item, i, _empty(item), {})
 
 
-def _mcp(run: Run, item: Native, i: int, beside: Native) -> None:
-    given, error, output = item.get("arguments"), item.get("error"), item.get("result")
-    beside = {"type": item["type"], **beside}
-    stated = ("tool", "result", "error", *(("arguments",) if isinstance(given, dict) else ()))
-    _called(run, item, i, beside, item["tool"], as_object(given), *stated)
-    said = ("error", "message") if isinstance(error, dict) else ("result", "content")
-    run.origin.routes[i, "item", "aggregated_output"] = (i, "item", *said)
+def _add_mcp_call(run: Run, item: Native, i: int, other_keys: Native) -> None:
+    arguments, error, output = item.get("arguments"), item.get("error"), item.get("result")
+    other_keys = {"type": item["type"], **other_keys}
+    stated = ("tool", "result", "error", *(("arguments",) if isinstance(arguments, dict) else ()))
+    _add_call(run, item, i, other_keys, item["tool"], as_object(arguments), *stated)
+    error_or_content = ("error", "message") if isinstance(error, dict) else ("result", "content")
+    run.origin.routes[i, "item", "aggregated_output"] = (i, "item", *error_or_content)
     if isinstance(error, dict):
         rest = {"error": omit(error, "message"), "result": output}
-        _returned(run, item, i, ToolResult("", "", "error", error.get("message") or ""), rest)
+        _add_result(run, item, i, ToolResult("", "", "error", error.get("message") or ""), rest)
     elif isinstance(output, dict):
         rest = {"result": rest_of(output, "content")}
-        _returned(run, item, i, _result([_content(one) for one in output.get("content") or ()], item), rest)
+        _add_result(run, item, i, _result([_content(one) for one in output.get("content") or ()], item), rest)
     elif item.get("status") not in RUNNING:
-        _returned(run, item, i, _empty(item), {})
+        _add_result(run, item, i, _empty(item), {})
 
 
-def _called(run: Run, item: Native, i: int, beside: Native, name: str, arguments: Native, *stated: str) -> None:
-    """The call of an item, of which its name, its arguments and its result state these keys."""
+def _add_call(run: Run, item: Native, i: int, other_keys: Native, name: str, arguments: Native, *stated: str) -> None:
+    """Adds the call of an item. `stated` are the keys that its name, its arguments and its result cover."""
     rest = rest_of(item, "id", "type", "status", *stated)
-    run.call(item["id"], name, arguments, {**rest, **beside}, (i, "item"))
+    run.call(item["id"], name, arguments, {**rest, **other_keys}, (i, "item"))
 
 
 def _empty(item: Native) -> ToolResult:
-    """A result of which nothing is known but whether it failed."""
+    """Returns a result of which only success or failure is known."""
     return ToolResult("", "", "error" if _failed(item) else "text", "")
 
 
@@ -149,11 +148,11 @@ def _result(parts: list[Part], item: Native) -> ToolResult:
     return result_of_parts("", "", parts, failed=_failed(item))
 
 
-def _returned(run: Run, item: Native, i: int, result: ToolResult, beside: Native) -> None:
+def _add_result(run: Run, item: Native, i: int, result: ToolResult, other_keys: Native) -> None:
     usual = "failed" if result.kind == "error" or result.is_error else "completed"
     status = item.get("status")
     result.status = "denied" if status == "declined" else None
-    stated = {key: value for key, value in beside.items() if value not in ({}, None)}
+    stated = {key: value for key, value in other_keys.items() if value not in ({}, None)}
     stated |= {} if status in (usual, "declined") else {"status": status}
     result.extras = extras_of(NAME, stated)
     run.result(item["id"], None, result, (i, "item"))
@@ -164,7 +163,7 @@ def _failed(item: Native) -> bool:
 
 
 def _content(block: Any) -> Part:
-    """A block of the content of an MCP server."""
+    """Returns the part for a content block of an MCP server."""
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text" and isinstance(block.get("text"), str):
         return Text(block["text"], extras=extras_of(NAME, rest_of(block, "type", "text")))
@@ -174,21 +173,21 @@ def _content(block: Any) -> Part:
     return Opaque(NAME, block)
 
 
-LIFTS: dict[str, Callable[[Run, Native, int, Native], None]] = {
-    "agent_message": _said,
-    "plan": _said,
-    "reasoning": _said,
-    "command_execution": _command,
-    "file_change": _changed,
-    "mcp_tool_call": _mcp,
-    "web_search": _kept,
-    "collab_tool_call": _kept,
+ITEM_READERS: dict[str, Callable[[Run, Native, int, Native], None]] = {
+    "agent_message": _add_text,
+    "plan": _add_text,
+    "reasoning": _add_text,
+    "command_execution": _add_command,
+    "file_change": _add_file_change,
+    "mcp_tool_call": _add_mcp_call,
+    "web_search": _add_opaque,
+    "collab_tool_call": _add_opaque,
 }
-"""By the types of items that a model said or saw; others are events."""
+"""Readers by item type, for items that the model wrote or saw; others are events."""
 
 
-def _count(run: Run, document: Any) -> None:
-    """What the only answer cost."""
+def _set_usage(run: Run, document: Any) -> None:
+    """Sets the usage of the only answer."""
     answers = [message for message in run.messages if message.role == "assistant"]
     ends = [i for i, row in enumerate(document) if row.get("type") == ENDED and isinstance(row.get("usage"), dict)]
     if len(answers) == len(ends) == 1:

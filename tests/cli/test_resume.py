@@ -187,8 +187,8 @@ def test_what_cline_sends_of_its_own_session_in_other_words_is_told(tmp_path: Pa
     source = tmp_path / "s.messages.json"
     source.write_text(json.dumps({"version": 1, "agent": "lead", "sessionId": "s", "messages": messages}))
     done = run("resume", source, "--in", "cline", "--home", tmp_path, "--cwd", tmp_path)
-    assert b"Cline sends the words of the user without <user_input> (1 " in done.stderr
-    assert b"Cline sends images in results behind them (1 " in done.stderr
+    assert b"Cline sends user messages without <user_input> (1 " in done.stderr
+    assert b"Cline sends images in results after these results (1 " in done.stderr
 
 
 def test_results_that_goose_sends_in_other_words_are_told(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Agent Client Protocol: what is read of the updates of a session."""
+"""Agent Client Protocol: what is read from session updates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def spoken(name: str) -> list[Message]:
     return [message for message in lifted(name).messages if message.role != "event"]
 
 
-def test_chunks_are_turns_and_calls_that_are_done_are_results() -> None:
+def test_chunks_become_messages_and_finished_calls_become_results() -> None:
     transcript = lifted("session")
     assert (transcript.id, transcript.cwd) == ("s-1", "/home/user/tides")
     user, answer, first, second, last = spoken("session")
@@ -31,7 +31,7 @@ def test_chunks_are_turns_and_calls_that_are_done_are_results() -> None:
     assert (last.stop_reason, last.usage) == ("stop", {"inputTokens": 40, "outputTokens": 9, "totalTokens": 49})
 
 
-def test_changes_of_files_and_raw_outputs_are_data() -> None:
+def test_file_changes_and_raw_outputs_are_data() -> None:
     results = [part for one in spoken("edits") for part in one.parts if isinstance(part, ToolResult)]
     assert [(one.kind, type(one.value)) for one in results] == [("data", list), ("data", dict)]
     assert results[0].extras == {"acp": {"rawOutput": {"lines": 1}}}
@@ -49,11 +49,11 @@ def test_updates_stand_alone_too() -> None:
     assert lifted("parameters").id == "s-2"
 
 
-def test_what_a_running_call_says_is_an_event() -> None:
+def test_an_update_of_a_running_call_is_an_event() -> None:
     assert [one.role for one in lifted("parameters").messages] == ["user", "assistant", "event"]
 
 
-def test_an_end_that_is_told_once_more_is_nothing() -> None:
+def test_a_repeated_end_adds_nothing() -> None:
     done = {"sessionUpdate": "tool_call_update", "toolCallId": "1", "status": "completed", "rawOutput": "ok"}
     rows = [{"sessionUpdate": "tool_call", "toolCallId": "1", "title": "f"}, done, {**done, "rawOutput": None}]
     assert [one.role for one in ACP.lift(Rows(rows)).messages] == ["assistant", "tool"]

@@ -1,4 +1,4 @@
-"""AG-UI: what its events say of turns, runs and what an agent is given."""
+"""AG-UI: turns, runs and the input of an agent in its events."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_call_belongs_to_the_message_that_it_names() -> None:
     assert (second.id, len(second.parts)) == ("b", 1)
 
 
-def test_thoughts_stand_before_the_text_of_their_turn_and_texts_that_grow_at_once_stay_apart() -> None:
+def test_thoughts_precede_the_text_of_their_turn_and_interleaved_texts_stay_separate() -> None:
     thought = [
         {"type": "REASONING_MESSAGE_CHUNK", "messageId": "r", "delta": "Hm"},
         {"type": "REASONING_MESSAGE_CHUNK", "delta": "."},
@@ -71,7 +71,7 @@ def test_thoughts_stand_before_the_text_of_their_turn_and_texts_that_grow_at_onc
     assert [part.text for message in messages for part in message.parts if isinstance(part, Text)] == ["12", "34"]
 
 
-def test_what_the_agent_is_given_is_read_once() -> None:
+def test_agent_input_is_read_once() -> None:
     messages = [message for message in lifted("two-runs").messages if message.role != "event"]
     assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant"]
     [failed] = messages[2].parts
@@ -87,10 +87,10 @@ def test_a_snapshot_is_read_where_nothing_came_before() -> None:
 def test_a_subagent_of_another_dialect_is_lost_for_a_true_reason() -> None:
     other = Transcript([Message("user", [Text("Hi.")]), Message("assistant", [Text("Noon.")], parent_call_id="c1")])
     [why] = [loss.why for loss in conversion.lower(other, AG_UI).losses if loss.field == "message.parentCallId"]
-    assert why == "convcli does not write the events of a subagent, which tell the call that began it"
+    assert why == "convcli does not write subagent events, which name the call that began the subagent"
 
 
-def test_what_a_subagent_says_belongs_to_the_call_that_began_it() -> None:
+def test_subagent_output_belongs_to_the_call_that_began_it() -> None:
     assert [one.parent_call_id for one in lifted("subagent").messages if one.role == "assistant"] == [None, "c1", None]
 
 
@@ -101,7 +101,7 @@ def test_a_failure_ends_the_turn_that_is_open() -> None:
     assert message.extras == {"ag-ui": {"error": {"code": "quota"}}}
 
 
-def test_what_stands_before_the_last_question_is_given_with_its_media_and_failures() -> None:
+def test_everything_before_the_last_question_is_input_with_its_media_and_failures() -> None:
     events = written(
         Message("user", [Text("Which?"), Media("image", data="aGk=", media_type="image/png")]),
         Message("assistant", [ToolCall("1", "f", {})]),

@@ -1,4 +1,4 @@
-"""Rows of Alpaca: an instruction with its input, turns before it, and texts alone."""
+"""Alpaca rows: an instruction with its input, earlier turns, and text only."""
 
 from __future__ import annotations
 
@@ -18,24 +18,30 @@ def written(*messages: Message, **options: Any) -> tuple[Any, set[str]]:
     return conversion.document, {f"{loss.kind} {loss.field}" for loss in conversion.losses}
 
 
-def said(transcript: Transcript) -> list[tuple[str, str]]:
+def text_of_turns(transcript: Transcript) -> list[tuple[str, str]]:
     return [(one.role, "".join(part.text for part in one.parts)) for one in transcript.messages]  # type: ignore[union-attr]
 
 
-def test_the_input_stands_on_a_line_behind_the_instruction() -> None:
+def test_the_input_is_on_a_line_after_the_instruction() -> None:
     row = {"instruction": "Translate.", "input": "the sky", "output": "der Himmel"}
-    assert said(DIALECT.lift(row)) == [("user", "Translate.\nthe sky"), ("assistant", "der Himmel")]
+    assert text_of_turns(DIALECT.lift(row)) == [("user", "Translate.\nthe sky"), ("assistant", "der Himmel")]
     assert detection.detect(row).dialect == "alpaca"
 
 
-def test_the_history_and_the_system_text_stand_before_the_instruction() -> None:
+def test_the_history_and_the_system_text_precede_the_instruction() -> None:
     row = {"instruction": "Sure?", "input": "", "output": "Yes.", "system": "Be brief.", "history": [["Sky?", "Blue."]]}
-    assert [role for role, _ in said(DIALECT.lift(row))] == ["system", "user", "assistant", "user", "assistant"]
+    assert [role for role, _ in text_of_turns(DIALECT.lift(row))] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
     assert pipeline.lower(DIALECT.lift(row), DIALECT).document == row
 
 
 def test_an_empty_text_is_no_turn() -> None:
-    assert said(DIALECT.lift({"instruction": "", "input": "", "output": "Hello.", "history": [["", ""]]})) == [
+    assert text_of_turns(DIALECT.lift({"instruction": "", "input": "", "output": "Hello.", "history": [["", ""]]})) == [
         ("assistant", "Hello.")
     ]
 
@@ -56,7 +62,7 @@ def test_a_pair_has_two_outputs() -> None:
 
 
 @pytest.mark.parametrize(("tag", "label"), [(True, "chosen"), (False, "rejected")])
-def test_a_tag_of_kto_is_the_label_of_the_output(tag: bool, label: str) -> None:
+def test_a_kto_tag_is_the_label_of_the_output(tag: bool, label: str) -> None:
     row = {"instruction": "Sky?", "input": "", "output": "Blue.", "kto_tag": tag}
     assert DIALECT.lift(row).messages[-1].label == label
     assert pipeline.lower(DIALECT.lift(row), DIALECT).document == row

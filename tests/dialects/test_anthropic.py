@@ -1,4 +1,4 @@
-"""The dialect `anthropic`: turns that hold results, signed thinking, sources of media, and what the API wants."""
+"""The dialect `anthropic`: user messages with results, signed thinking, media sources, and what the API requires."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ def plain(transcript: Transcript) -> Any:
 
 
 def comes_back(document: Any) -> bool:
-    """By way of the intermediate format, which holds how it was spelled."""
+    """Goes through the intermediate format, which stores how the document was spelled."""
     stored = pipeline.convert(document, ANTHROPIC, INTERMEDIATE).document
     return dumped(pipeline.convert(stored, INTERMEDIATE, ANTHROPIC).document) == dumped(document)
 
 
 def written(*messages: Message, **fields: Any) -> tuple[Any, list[Loss]]:
-    """What a transcript of no dialect becomes, and its losses."""
+    """Returns the document of a transcript without a dialect, and its losses."""
     conversion = pipeline.lower(Transcript(list(messages), **fields), ANTHROPIC)
     return conversion.document, conversion.losses
 
 
-def said(losses: list[Loss]) -> list[tuple[str, str]]:
+def kinds_and_fields(losses: list[Loss]) -> list[tuple[str, str]]:
     return [(loss.kind, loss.field) for loss in losses]
 
 
@@ -87,7 +87,7 @@ def answer(id_: str, value: Any = "red", kind: Any = "text", name: str = "look")
 # ---------------------------------------------------------------- the contract
 
 
-def test_the_worked_example_of_the_design_lifts_to_what_it_says() -> None:
+def test_the_worked_example_of_the_design_lifts_as_documented() -> None:
     sample = next(one for one in samples_of("anthropic") if one.path.name == "worked-example.json")
     assert plain(lift(sample.document)) == {
         "convcli": 1,
@@ -157,7 +157,7 @@ def test_the_worked_example_of_the_design_lifts_to_what_it_says() -> None:
     ]
 
 
-def test_all_that_our_samples_say_survives_without_the_spellings_but_the_place_of_later_instructions() -> None:
+def test_samples_survive_without_spellings_except_the_position_of_later_instructions() -> None:
     for sample in samples_of("anthropic"):
         losses = pipeline.convert(plain(lift(sample.document)), INTERMEDIATE, ANTHROPIC).losses
         assert {loss.field for loss in losses} <= {"message", "message.grouping"}
@@ -236,17 +236,17 @@ def test_every_form_of_a_result_is_read_and_comes_back(
     assert comes_back(document)
 
 
-def test_a_block_that_a_value_cannot_hold_is_told_as_lost_where_it_cannot_go() -> None:
+def test_a_block_that_a_value_cannot_store_is_reported_as_lost() -> None:
     reference = {"type": "tool_reference", "tool_name": "look"}
     document = asked({"type": "tool_result", "tool_use_id": "toolu_a", "content": [TEXT, reference]}, RESULT_B)
     losses = pipeline.convert(document, ANTHROPIC, OPENAI).losses
     assert ("extras.anthropic.content", [TEXT, reference]) in [(loss.field, loss.before) for loss in losses]
 
 
-# ---------------------------------------------------------------- writing what others said
+# ---------------------------------------------------------------- writing messages of other dialects
 
 
-def test_results_of_a_turn_stand_first_in_one_user_message_with_the_text_behind_them() -> None:
+def test_results_of_a_turn_come_first_in_one_user_message_followed_by_its_text() -> None:
     document, losses = written(
         Message("assistant", [ToolCall("a", "look", {}), ToolCall("b", "look", {})]),
         answer("b"),
@@ -265,13 +265,13 @@ def test_results_of_a_turn_stand_first_in_one_user_message_with_the_text_behind_
     assert losses == []
 
 
-def test_a_late_result_moves_behind_its_call_and_that_is_told() -> None:
+def test_a_late_result_moves_after_its_call_and_that_is_reported() -> None:
     document, losses = written(call("a"), Message("user", [Text("Wait.")]), answer("a"))
     assert [block["type"] for block in document["messages"][1]["content"]] == ["tool_result", "text"]
-    assert ("moved", "message") in said(losses)
+    assert ("moved", "message") in kinds_and_fields(losses)
 
 
-def test_no_turn_is_made_up() -> None:
+def test_no_turn_is_invented() -> None:
     document, losses = written(call("a"))
     assert [message["role"] for message in document["messages"]] == ["assistant"]
     assert losses == []
@@ -310,8 +310,8 @@ def test_leading_instructions_become_the_system_text_and_later_ones_move_to_its_
     )
     assert document["system"] == [{"type": "text", "text": "Be brief."}, {"type": "text", "text": "Be kind."}]
     assert [message["role"] for message in document["messages"]] == ["user", "assistant"]
-    assert said(losses)[0] == ("moved", "message")
-    assert ("changed", "message.role") in said(losses)
+    assert kinds_and_fields(losses)[0] == ("moved", "message")
+    assert ("changed", "message.role") in kinds_and_fields(losses)
 
 
 def test_a_list_of_messages_keeps_instructions_in_their_place() -> None:
@@ -331,7 +331,7 @@ def test_ids_and_names_get_the_characters_that_the_api_allows() -> None:
     assert (block["id"], block["name"]) == ("id_1", "do_it")
     assert document["messages"][1]["content"][0]["tool_use_id"] == "id_1"
     assert document["tools"][0]["name"] == document["tool_choice"]["name"] == "do_it"
-    assert {"tool_call.id", "tool_call.name", "tool.name"} <= {field for _, field in said(losses)}
+    assert {"tool_call.id", "tool_call.name", "tool.name"} <= {field for _, field in kinds_and_fields(losses)}
 
 
 def test_an_id_that_is_used_again_becomes_another_and_its_results_follow() -> None:
@@ -379,15 +379,15 @@ def test_an_id_that_is_used_again_becomes_another_and_its_results_follow() -> No
         ),
     ],
 )
-def test_a_result_is_written_as_text_or_blocks_and_what_that_costs_is_told(
+def test_a_result_is_written_as_text_or_blocks_and_its_losses_are_reported(
     result: ToolResult, native: dict[str, Any], losses: list[tuple[str, str]]
 ) -> None:
     document, found = written(call("a"), Message("tool", [result]))
     assert document["messages"][1]["content"] == [{"type": "tool_result", "tool_use_id": "a", **native}]
-    assert said(found) == losses
+    assert kinds_and_fields(found) == losses
 
 
-def test_blank_text_and_what_a_role_cannot_hold_is_left_out_and_told() -> None:
+def test_blank_text_and_parts_of_a_wrong_role_are_dropped_and_reported() -> None:
     document, losses = written(
         Message("user", [Text(" "), Media("audio", data="AA==", media_type="audio/wav")]),
         Message("user", [Text("Hi"), ToolCall("a", "look", {})]),
@@ -395,7 +395,7 @@ def test_blank_text_and_what_a_role_cannot_hold_is_left_out_and_told() -> None:
         Message("event", [Text("compacted")]),
     )
     assert document["messages"] == [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "No."}]
-    assert sorted(said(losses)) == [
+    assert sorted(kinds_and_fields(losses)) == [
         ("changed", "refusal"),
         ("dropped", "audio"),
         ("dropped", "event"),
@@ -425,12 +425,12 @@ def test_blank_text_and_what_a_role_cannot_hold_is_left_out_and_told() -> None:
         (Media("document", data="eA==", media_type="text/csv"), None),
     ],
 )
-def test_media_is_written_where_the_api_takes_it(media: Media, source: dict[str, Any] | None) -> None:
+def test_media_is_written_where_the_api_accepts_it(media: Media, source: dict[str, Any] | None) -> None:
     document, losses = written(Message("user", [Text("See"), media]))
     content = document["messages"][0]["content"]
     if source is None:
         assert content == "See"
-        assert said(losses) == [("dropped", media.type)]
+        assert kinds_and_fields(losses) == [("dropped", media.type)]
     else:
         assert content[1] == {"type": media.type, "source": source}
 
@@ -445,26 +445,26 @@ def test_an_opaque_block_of_ours_is_written_and_one_of_another_is_not() -> None:
     block = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
     document, losses = written(Message("assistant", [Opaque("anthropic", block), Opaque("gemini", {"type": "x"})]))
     assert document["messages"][0]["content"] == [block]
-    assert said(losses) == [("dropped", "opaque")]
+    assert kinds_and_fields(losses) == [("dropped", "opaque")]
 
 
 # ---------------------------------------------------------------- tools, choice, settings
 
 
-def test_a_schema_without_a_type_is_given_one_and_that_is_told() -> None:
+def test_a_schema_without_a_type_gets_one_and_that_is_reported() -> None:
     document, losses = written(tools=[ToolDefinition("a", parameters={"properties": {}}), ToolDefinition("b")])
     assert [tool["input_schema"] for tool in document["tools"]] == [
         {"type": "object", "properties": {}},
         {"type": "object"},
     ]
-    assert {field.partition(".")[0] for _, field in said(losses)} == {"tool"}
+    assert {field.partition(".")[0] for _, field in kinds_and_fields(losses)} == {"tool"}
 
 
 def test_a_tool_that_another_vendor_runs_is_left_out() -> None:
     tool = ToolDefinition("google_search", extras={"gemini": {"tool": {"googleSearch": {}}}})
     document, losses = written(tools=[tool])
     assert "tools" not in document
-    assert ("dropped", "tool") in said(losses)
+    assert ("dropped", "tool") in kinds_and_fields(losses)
 
 
 @pytest.mark.parametrize(
@@ -480,7 +480,7 @@ def test_a_tool_that_another_vendor_runs_is_left_out() -> None:
         (None, True, None),
     ],
 )
-def test_the_choice_says_whether_calls_may_be_parallel(choice: Any, parallel: bool | None, native: Any) -> None:
+def test_the_choice_states_whether_calls_may_be_parallel(choice: Any, parallel: bool | None, native: Any) -> None:
     settings = None if parallel is None else {"parallelToolCalls": parallel}
     tools = [ToolDefinition("f", parameters={"type": "object"}), ToolDefinition("g", parameters={"type": "object"})]
     assert written(tools=tools, tool_choice=choice, settings=settings)[0].get("tool_choice") == native
@@ -494,7 +494,7 @@ def test_disabled_parallel_calls_are_a_setting() -> None:
     assert transcript.settings == {"maxOutputTokens": 1, "parallelToolCalls": False}
 
 
-def test_settings_that_the_api_does_not_have_are_told() -> None:
+def test_unsupported_settings_are_reported() -> None:
     wishes = {"seed": 1, "reasoningEffort": "minimal", "responseFormat": {"type": "json"}, "topK": 3, "stop": ["x"]}
     document, losses = written(settings=wishes)
     assert document == {"top_k": 3, "stop_sequences": ["x"], "messages": []}
@@ -544,10 +544,10 @@ def test_of_several_answers_the_active_one_is_written() -> None:
         id="r",
     )
     assert document["content"] == [{"type": "text", "text": "one"}]
-    assert ("dropped", "branch") in said(losses)
+    assert ("dropped", "branch") in kinds_and_fields(losses)
 
 
-def test_a_list_that_holds_whole_responses_keeps_them() -> None:
+def test_a_list_with_whole_responses_keeps_them() -> None:
     # fmt: off
     answered = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [TEXT],
                 "stop_reason": "end_turn", "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
@@ -561,7 +561,7 @@ def test_a_list_that_holds_whole_responses_keeps_them() -> None:
 # ---------------------------------------------------------------- places and recognition
 
 
-def test_a_loss_stands_where_the_source_said_it() -> None:
+def test_a_loss_points_to_the_value_in_the_source() -> None:
     document = request(
         {"role": "user", "content": [{"type": "document", "source": {"type": "text", "data": "x"}, "context": "c"}]},
         system=[{"type": "text", "text": "a"}, {"type": "text", "text": "b", "cache_control": {"type": "ephemeral"}}],
@@ -592,7 +592,7 @@ def test_a_broken_document_is_still_recognised_by_its_marks() -> None:
     assert detection.detect(document).dialect == "anthropic"
 
 
-def test_metadata_of_a_request_are_told_as_what_names_the_user() -> None:
+def test_the_reason_for_lost_request_metadata_names_the_user_id() -> None:
     document = {"messages": [{"role": "user", "content": "Hi."}], "metadata": {"team": "a"}}
     (loss,) = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic")).losses
-    assert (loss.field, loss.why) == ("settings.metadata", "the metadata of a request name its user and nothing else")
+    assert (loss.field, loss.why) == ("settings.metadata", "Anthropic request metadata has only `user_id`")

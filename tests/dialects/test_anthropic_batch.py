@@ -1,4 +1,4 @@
-"""Lines of batches of Anthropic: requests, responses in results, and results that have none."""
+"""Lines of Anthropic batches: requests, results with responses, and results without."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_body_is_read_as_a_document_of_the_messages_api(name: str, steps: li
     assert lifted(name).model == CLAUDE.lift(body).model
 
 
-def test_the_id_of_a_response_comes_back_beside_that_of_its_line() -> None:
+def test_the_id_of_a_response_comes_back_with_that_of_its_line() -> None:
     transcript = lifted("result.json")
     assert transcript.id == "r-1"
     transcript.id = "r-9"
@@ -52,7 +52,7 @@ def test_a_result_without_a_message_is_an_answer_that_failed(name: str, words: s
     assert lifted(name).messages == [Message("assistant", [], stop_reason="error", error=words)]
 
 
-def test_a_failure_of_anybody_is_an_errored_result() -> None:
+def test_a_failure_of_another_dialect_is_an_errored_result() -> None:
     failure = Transcript([Message("assistant", [], stop_reason="error", error="Slow down.")], id="r-1")
     assert written(failure) == {
         "custom_id": "r-1",
@@ -64,7 +64,7 @@ def test_a_failure_of_anybody_is_an_errored_result() -> None:
 
 
 @pytest.mark.parametrize("id_", ["row 7", "x" * 65, "行", ""])
-def test_an_id_that_the_service_refuses_is_made_of_the_content(id_: str) -> None:
+def test_an_id_that_the_service_rejects_is_derived_from_the_content(id_: str) -> None:
     conversion = pipeline.lower(Transcript([Message("user", [Text("Hi.")])], id=id_), BATCH)
     assert len(conversion.document["custom_id"]) == 36
     assert [loss.field for loss in conversion.losses if loss.field == "id"] == ["id"]
@@ -78,7 +78,7 @@ def test_losses_point_into_the_body() -> None:
     assert places["extras.anthropic-batch.bodyId"] == "/result/message/id"
 
 
-def test_the_body_that_makes_a_batch_is_told_by_its_name() -> None:
+def test_the_body_that_makes_a_batch_is_named() -> None:
     document = {"requests": [sample("unusual.json")]}
     with pytest.raises(ContentError) as caught:
         detection.detect(document)

@@ -1,4 +1,4 @@
-"""Streams of Anthropic Messages: how blocks grow, what is known late, how a stream ends, and how one is written."""
+"""Anthropic Messages streams: how blocks grow, what is known late, how a stream ends, and how one is written."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_an_input_that_breaks_off_is_kept_as_it_came() -> None:
     assert (call.arguments, call.raw_arguments) == ({}, '{"city":')
 
 
-def test_blocks_that_grow_in_turns_are_told_apart_by_their_index() -> None:
+def test_interleaved_blocks_are_distinguished_by_their_index() -> None:
     events = [begin(0, type="text", text=""), begin(1, type="text", text="")]
     events += [grow(i, "text_delta", text=text) for i, text in ((1, "c"), (0, "a"), (1, "d"), (0, "b"))]
     assert answer(*events).parts == [Text("ab"), Text("cd")]
@@ -98,14 +98,14 @@ def test_a_stream_without_an_end_has_failed() -> None:
     assert lift(start(), begin(0, type="text", text="a")).messages[0].stop_reason == "error"
 
 
-def test_an_error_event_is_the_error_of_the_answer_with_its_type_beside_it() -> None:
+def test_an_error_event_is_the_error_of_the_answer_and_its_type_is_an_extra() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "tired"}}
     message = lift(start(), begin(0, type="text", text="a"), error).messages[0]
     assert (message.stop_reason, message.error) == ("error", "tired")
     assert message.extras == {"anthropic": {"error": {"type": "overloaded_error"}}}
 
 
-def test_pings_say_nothing_and_events_of_unknown_kinds_are_kept() -> None:
+def test_pings_are_dropped_and_events_of_unknown_kinds_are_kept() -> None:
     assert answer({"type": "ping"}) == answer()
     assert answer({"type": "weather", "sky": "blue"}).extras == {
         "anthropic": {"events": [{"type": "weather", "sky": "blue"}]}
@@ -125,9 +125,9 @@ def test_deltas_of_unknown_kinds_are_kept_with_their_block() -> None:
     ],
 )
 def test_its_events_are_its_mark(rows: list[Any], reason: str) -> None:
-    clue = STREAM.detect(Rows(rows))
-    assert clue is not None
-    assert reason.split()[-1] in clue.reason
+    match = STREAM.detect(Rows(rows))
+    assert match is not None
+    assert reason.split()[-1] in match.reason
 
 
 def test_neither_one_event_nor_a_response_is_a_stream() -> None:
@@ -145,7 +145,7 @@ def test_neither_one_event_nor_a_response_is_a_stream() -> None:
         ([start(), start()], "the message begins a second time"),
         ([start(), begin(0, type="text", text=""), STOP], "a block has not ended"),
         ([start(), grow(0, "text_delta", text="a")], "no block with the index 0 has begun"),
-        ([start(), STOP, end("end_turn")], "the message has ended before"),
+        ([start(), STOP, end("end_turn")], "the message has already ended"),
     ],
 )
 def test_events_out_of_order_are_found(events: list[Any], message: str) -> None:
@@ -157,7 +157,7 @@ def test_events_out_of_order_are_found(events: list[Any], message: str) -> None:
 # ---------------------------------------------------------------- writing
 
 
-def test_a_message_begins_empty_and_its_end_tells_the_stop_reason_and_the_last_counts() -> None:
+def test_a_message_begins_empty_and_its_end_states_the_stop_reason_and_the_last_counts() -> None:
     events = written(Text("hi"), stop_reason="stop", usage={"inputTokens": 3, "outputTokens": 2})
     message = events[0]["message"]
     assert (message["content"], message["stop_reason"]) == ([], None)
@@ -219,7 +219,7 @@ def test_a_stream_is_written_as_server_sent_events_with_their_names() -> None:
     assert run("convert", str(path), "--to", "anthropic-stream").stdout.startswith(b"event: message_start\ndata: {")
 
 
-def test_a_message_that_begins_without_a_role_is_the_assistants_and_told() -> None:
+def test_a_message_that_begins_without_a_role_is_the_assistants_and_reported() -> None:
     begun = {"type": "message_start", "message": {"id": "m", "model": "x", "content": []}}
     ended = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, {"type": "message_stop"}]
     rows = Rows([begun, *ended])

@@ -83,7 +83,7 @@ def media(kind: str, type_: str, path: str) -> Any:
 
 
 def of_version(minor: int) -> Any:
-    """A trajectory with all that this version can say."""
+    """Returns a trajectory with everything that this version supports."""
     document = trajectory(
         {"source": "system", "message": "Be brief."},
         {"source": "user", "message": "Look.", "timestamp": "2026-01-01T10:00:00Z"},
@@ -103,7 +103,7 @@ def of_version(minor: int) -> Any:
 
 
 @pytest.mark.parametrize("minor", range(9))
-def test_all_that_a_version_can_say_is_read_and_the_newest_is_written(minor: int) -> None:
+def test_everything_in_a_version_is_read_and_the_newest_is_written(minor: int) -> None:
     document = of_version(minor)
     assert detection.detect(document).dialect == "atif"
     assert pipeline.convert(document, DIALECT, DIALECT).document == document
@@ -121,13 +121,13 @@ def test_all_that_a_version_can_say_is_read_and_the_newest_is_written(minor: int
     assert through["schema_version"] == "ATIF-v1.8"
 
 
-def test_an_agent_of_whom_nothing_is_known_is_made_up_and_told() -> None:
+def test_an_unknown_agent_is_invented_and_reported() -> None:
     conversion = pipeline.lower(Transcript([Message("user", [Text("Hi.")])], model="m"), DIALECT)
     assert conversion.document["agent"] == {"name": "unknown", "version": "unknown", "model_name": "m"}
     assert [(loss.kind, loss.field) for loss in conversion.losses] == [("invented", "extras.atif.agent")]
 
 
-def test_the_results_of_a_turn_stand_in_its_step() -> None:
+def test_the_results_of_a_turn_are_in_its_step() -> None:
     steps, losses = written(called("a", "b"), answer("b"), answer("a"))
     assert [result["source_call_id"] for result in steps[0]["observation"]["results"]] == ["b", "a"]
     assert (len(steps), losses) == (1, set())
@@ -170,7 +170,7 @@ def test_a_result_without_its_call_is_observed_in_a_step_of_its_own() -> None:
         ),
     ],
 )
-def test_a_failure_stands_in_the_extra_of_a_result(message: Message, native: Any) -> None:
+def test_a_failure_is_in_the_extra_of_a_result(message: Message, native: Any) -> None:
     steps, losses = written(called("a"), message)
     assert steps[0]["observation"]["results"] == [{"source_call_id": "a", **native}]
     assert losses == set()
@@ -191,7 +191,7 @@ def test_a_failure_stands_in_the_extra_of_a_result(message: Message, native: Any
         ),
     ],
 )  # fmt: skip
-def test_what_a_step_of_an_agent_can_say(parts: list[Part], step: Any, lost: set[str]) -> None:
+def test_what_an_agent_step_can_store(parts: list[Part], step: Any, lost: set[str]) -> None:
     steps, losses = written(Message("assistant", parts))
     assert {key: steps[0].get(key) for key in step} == step
     assert bool(losses) == bool(lost)

@@ -1,4 +1,4 @@
-"""Amazon Bedrock Converse: what is peculiar to it."""
+"""Amazon Bedrock Converse: what distinguishes it from other dialects."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def fields(losses: list[Loss]) -> set[tuple[str, str]]:
     return {(loss.kind, loss.field) for loss in losses}
 
 
-def test_what_one_side_says_in_a_row_is_one_message_and_reported() -> None:
+def test_consecutive_messages_of_one_side_are_joined_and_reported() -> None:
     document, losses = lower(user("a"), user("b"), Message("assistant", [Text("c")]))
     assert document["messages"] == [
         {"role": "user", "content": [{"text": "a"}, {"text": "b"}]},
@@ -67,7 +67,7 @@ def test_blank_text_is_dropped_and_the_turns_around_it_meet() -> None:
     assert ("dropped", "message") in fields(losses)
 
 
-def test_results_stand_in_one_message_right_behind_their_calls() -> None:
+def test_results_are_in_one_message_right_after_their_calls() -> None:
     calls = Message("assistant", [ToolCall("a", "f", {}), ToolCall("b", "f", {})])
     first, second = (Message("tool", [ToolResult(id_, "f", "text", id_)]) for id_ in "ab")
     document, losses = lower(user("go"), calls, first, user("and"), second)
@@ -88,7 +88,7 @@ def test_only_an_object_is_json_and_other_data_is_json_text() -> None:
     assert fields(losses) == {("changed", "tool_result.kind")}
 
 
-def test_json_beside_text_in_a_result_is_read_as_text_and_comes_back_as_json() -> None:
+def test_json_next_to_text_in_a_result_is_read_as_text_and_comes_back_as_json() -> None:
     transcript = BEDROCK.lift(sample("request-with-results.json"))
     value = transcript.messages[5].parts[0].value  # type: ignore[union-attr]
     assert [part.type for part in value] == ["text", "image", "text"]
@@ -120,7 +120,7 @@ def test_an_id_that_two_turns_share_is_made_distinct() -> None:
     assert document["messages"][4]["content"][0]["toolResult"]["toolUseId"] == "x_2"
 
 
-def test_a_choice_of_no_tool_cannot_be_said() -> None:
+def test_the_tool_choice_none_is_unsupported() -> None:
     document, losses = lower(user("go"), tools=[ToolDefinition("f")], tool_choice="none")
     assert "toolChoice" not in document["toolConfig"]
     assert ("dropped", "toolChoice") in fields(losses)
@@ -161,7 +161,7 @@ def test_a_refusal_is_written_as_text() -> None:
     assert [loss.level for loss in losses] == ["content"]
 
 
-def test_documents_get_names_that_the_service_takes_and_that_differ() -> None:
+def test_documents_get_valid_and_distinct_names() -> None:
     names = ["John's  report.pdf", "report [7]", None, None, "報告.pdf"]
     parts = [Text("read"), *(Media("document", data="JVBERi0=", name=name) for name in names)]
     document, losses = lower(Message("user", parts))  # type: ignore[arg-type]
@@ -218,8 +218,8 @@ def test_settings_out_of_range_are_dropped_and_a_schema_is_written_as_text() -> 
         user("a"), settings={"temperature": 1.5, "topP": 0.5, "maxOutputTokens": 9, "responseFormat": format_}
     )
     assert document["inferenceConfig"] == {"maxTokens": 9, "topP": 0.5}
-    said = document["outputConfig"]["textFormat"]["structure"]["jsonSchema"]
-    assert said == {"schema": '{"type":"object","properties":{}}', "name": "answer"}
+    json_schema = document["outputConfig"]["textFormat"]["structure"]["jsonSchema"]
+    assert json_schema == {"schema": '{"type":"object","properties":{}}', "name": "answer"}
     assert fields(losses) == {("dropped", "settings.temperature"), ("dropped", "settings.responseFormat.strict")}
 
 
@@ -247,7 +247,7 @@ def test_a_list_keeps_instructions_as_messages() -> None:
     ("target", "severity"),
     [("bedrock-converse", "error"), ("anthropic", "warning"), ("mistral", None), ("gemini", None)],
 )
-def test_calls_of_tools_that_are_not_defined_are_told_where_the_service_minds(
+def test_calls_of_undefined_tools_are_reported_where_the_service_rejects_them(
     target: str, severity: str | None
 ) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}

@@ -38,12 +38,12 @@ def conversation(*nodes: tuple[str, str | None, Any], current: str | None = None
     return {"mapping": mapping, "current_node": current}
 
 
-def said(text: str = "Hi.", role: str = "user", **more: Any) -> dict[str, Any]:
+def node_message(text: str = "Hi.", role: str = "user", **more: Any) -> dict[str, Any]:
     return {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}, **more}
 
 
 def lift_message(**native: Any) -> Message:
-    return EXPORT.lift(conversation(("m", None, said(**native)))).messages[0]
+    return EXPORT.lift(conversation(("m", None, node_message(**native)))).messages[0]
 
 
 # ---------------------------------------------------------------- the tree
@@ -75,23 +75,25 @@ def test_parents_stand_before_their_children_wherever_their_nodes_do() -> None:
     ("current", "head"), [("b", None), ("a", "a"), (None, None), ("gone", None), ("root", None)], ids=str
 )
 def test_a_line_has_a_head_only_where_it_is_not_its_end(current: str | None, head: str | None) -> None:
-    document = conversation(("root", None, None), ("a", "root", said()), ("b", "a", said()), current=current)
+    document = conversation(
+        ("root", None, None), ("a", "root", node_message()), ("b", "a", node_message()), current=current
+    )
     assert EXPORT.lift(document).head == head
 
 
 def test_without_a_current_node_the_last_message_of_a_tree_is_its_head() -> None:
-    document = conversation(("a", None, said()), ("b", "a", said()), ("c", "a", said()))
+    document = conversation(("a", None, node_message()), ("b", "a", node_message()), ("c", "a", node_message()))
     assert EXPORT.lift(document).head == "c"
 
 
-def test_a_current_node_that_is_not_there_is_carried() -> None:
-    assert EXPORT.lift(conversation(("a", None, said()), current="gone")).extras == {
+def test_a_missing_current_node_is_kept() -> None:
+    assert EXPORT.lift(conversation(("a", None, node_message()), current="gone")).extras == {
         "chatgpt-export": {"current_node": "gone"}
     }
 
 
-def test_children_tell_the_parent_of_a_node_that_does_not() -> None:
-    document = conversation(("a", None, said()), ("b", None, said()))
+def test_children_state_the_parent_of_a_node_that_does_not() -> None:
+    document = conversation(("a", None, node_message()), ("b", None, node_message()))
     document["mapping"]["a"]["children"] = ["b"]
     assert [message.parent_id for message in EXPORT.lift(document).messages] == [None, "a"]
 
@@ -116,7 +118,7 @@ def test_calls_get_ids_and_results_answer_the_last_call_of_their_tool() -> None:
     ]
 
 
-def test_what_is_no_json_object_is_the_free_text_that_a_tool_takes() -> None:
+def test_anything_but_a_json_object_is_free_text_for_a_tool() -> None:
     weather, python, web = parts(lifted("calls.json"), ToolCall)
     assert (weather.arguments, weather.custom) == ({"city": "Kobe"}, None)
     assert (python.arguments, python.custom) == ({"input": "print(1 + 1)"}, True)
@@ -130,14 +132,16 @@ def test_arguments_that_were_broken_off_stay_as_they_are(text: str, raw: str | N
 
 
 @pytest.mark.parametrize("recipient", ["all", "assistant", None])
-def test_what_is_said_to_all_is_no_call(recipient: str | None) -> None:
+def test_a_message_to_all_is_no_call(recipient: str | None) -> None:
     assert lift_message(role="assistant", recipient=recipient).parts == [Text("Hi.")]
 
 
 def test_a_result_is_not_paired_with_a_call_on_another_branch() -> None:
-    call = said("{}", "assistant", recipient="f")
-    answer = {**said("ok", "tool"), "author": {"role": "tool", "name": "f"}}
-    transcript = EXPORT.lift(conversation(("u", None, said()), ("c", "u", call), ("r", "u", answer), current="r"))
+    call = node_message("{}", "assistant", recipient="f")
+    answer = {**node_message("ok", "tool"), "author": {"role": "tool", "name": "f"}}
+    transcript = EXPORT.lift(
+        conversation(("u", None, node_message()), ("c", "u", call), ("r", "u", answer), current="r")
+    )
     (called,), (result,) = parts(transcript, ToolCall), parts(transcript, ToolResult)
     assert result.tool_call_id != called.id
 
@@ -145,7 +149,7 @@ def test_a_result_is_not_paired_with_a_call_on_another_branch() -> None:
 # ---------------------------------------------------------------- contents
 
 
-def test_what_the_user_says_of_himself_is_a_text_that_is_hidden() -> None:
+def test_custom_instructions_are_a_hidden_text() -> None:
     system, context, *_ = lifted("hidden-and-context.json").messages
     assert (system.role, system.parts, system.weight) == ("system", [], 0)
     assert (context.parts, context.weight) == ([Text("I sail."), Text("Be brief.")], 0)

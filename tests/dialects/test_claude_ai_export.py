@@ -1,4 +1,4 @@
-"""Exports of Claude.ai: texts and their copies, calls and results without ids, files, and branches."""
+"""Claude.ai exports: texts and their copies, calls and results without ids, files, and branches."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_a_conversation_has_its_id_title_and_times() -> None:
     assert [(one.role, one.id) for one in transcript.messages] == [("user", "m1"), ("assistant", "m2")]
 
 
-def test_the_copy_of_a_text_is_the_message_where_the_content_says_nothing() -> None:
+def test_the_copy_of_a_text_is_the_message_if_the_content_is_empty() -> None:
     messages = lifted("texts.json").messages
     texts = [[part.text for part in one.parts if isinstance(part, Text)] for one in messages]
     assert texts == [["Only the copy."], ["The block is empty."], ["Hi ", "there."], ["Done."], []]
 
 
-def test_a_copy_that_is_another_text_is_carried() -> None:
+def test_a_copy_that_differs_is_kept() -> None:
     carried = [one.extras for one in lifted("texts.json").messages]
     assert carried == [None, None, None, {NAME: {"text": "Done. An artifact stood here."}}, None]
 
@@ -67,7 +67,7 @@ def test_results_answer_the_open_call_of_their_name_in_their_message() -> None:
     assert roles == ["user", "assistant", "tool", "tool", "assistant"]
 
 
-def test_a_call_of_an_earlier_message_that_was_not_answered_takes_no_later_result() -> None:
+def test_an_unanswered_call_of_an_earlier_message_gets_no_later_result() -> None:
     transcript = lifted("errors.json")
     lamps = [call.id for call in parts(transcript, ToolCall) if call.name == "lamp"]
     orphan, answer = [one for one in parts(transcript, ToolResult) if one.name == "lamp"]
@@ -110,7 +110,7 @@ def test_a_capture_is_a_tree_whose_head_is_its_leaf() -> None:
     assert ("branch", "/chat_messages/1") in where
 
 
-def test_a_leaf_that_is_not_the_last_message_of_a_line_is_carried() -> None:
+def test_a_leaf_that_is_not_the_last_message_of_a_line_is_kept() -> None:
     transcript = lifted("leaf.json")
     assert transcript.head is None
     assert transcript.extras is not None
@@ -123,7 +123,7 @@ def test_a_block_of_an_old_export_is_kept_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("content", [None, [], [{"type": "text", "text": ""}]])
-def test_a_message_may_say_nothing(content: Any) -> None:
+def test_a_message_may_be_empty(content: Any) -> None:
     assert message(content=content).parts == []
 
 
@@ -136,5 +136,7 @@ def test_a_file_is_an_array_of_conversations_and_some_are_empty(tmp_path: Path) 
 
 
 def test_only_messages_with_a_sender_are_certainly_its_own() -> None:
-    clues = [EXPORT.detect(each) for each in ({"chat_messages": [{"sender": "human"}]}, {"chat_messages": []}, {}, [])]
-    assert [clue and clue.strength for clue in clues] == [98, 80, None, None]
+    matches = [
+        EXPORT.detect(each) for each in ({"chat_messages": [{"sender": "human"}]}, {"chat_messages": []}, {}, [])
+    ]
+    assert [match and match.strength for match in matches] == [98, 80, None, None]

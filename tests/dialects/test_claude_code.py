@@ -44,10 +44,10 @@ def written(*messages: Message, **fields: Any) -> pipeline.Conversion:
     return conversion
 
 
-def row(number: int, parent: int | None, content: Any, role: str = "user", **beside: Any) -> dict[str, Any]:
+def row(number: int, parent: int | None, content: Any, role: str = "user", **other_keys: Any) -> dict[str, Any]:
     up = None if parent is None else ID.format(parent)
     message = {"role": role, "content": content}
-    return {"type": role, "uuid": ID.format(number), "parentUuid": up, "message": message, **beside}
+    return {"type": role, "uuid": ID.format(number), "parentUuid": up, "message": message, **other_keys}
 
 
 # ---------------------------------------------------------------- answers of several rows
@@ -89,7 +89,7 @@ def test_an_answer_of_several_rows_is_written_in_several_rows_again() -> None:
 # ---------------------------------------------------------------- the tree
 
 
-def test_results_of_calls_that_were_made_side_by_side_are_no_branches() -> None:
+def test_results_of_parallel_calls_are_no_branches() -> None:
     transcript = lifted("session-blocks.jsonl")
     assert transcript.head is None
     results = [message for message in transcript.messages if message.role == "tool"]
@@ -115,7 +115,7 @@ def test_a_branch_that_was_left_is_kept_and_the_last_one_is_active() -> None:
     assert [loss.where for loss in conversion.losses if loss.field == "branch"] == ["/2", "/3"]
 
 
-def test_a_row_behind_one_that_is_lost_follows_the_row_before_it() -> None:
+def test_a_row_whose_parent_is_lost_follows_the_row_before_it() -> None:
     document = sample("session-blocks.jsonl")
     del document[9]  # the answer with the id 9, as a torn line would
     transcript = CODE.lift(document)
@@ -187,13 +187,13 @@ def test_a_summary_replaces_what_came_before_it_which_is_kept() -> None:
     ("kinds", "title"),
     [((), "How deep is it?"), (("custom-title",), "Harbour and bay"), (("custom-title", "ai-title"), "Depths")],
 )
-def test_the_title_is_that_which_the_program_shows(kinds: tuple[str, ...], title: str) -> None:
+def test_the_title_is_the_one_that_the_program_displays(kinds: tuple[str, ...], title: str) -> None:
     document = Rows([one for one in sample("session-compacted.jsonl") if one["type"] not in kinds])
     found = CODE.lift(document).title
     assert str(found).startswith(title)
 
 
-def test_the_last_statement_of_what_is_sent_says_prompt_and_tools_and_else_a_snapshot() -> None:
+def test_the_last_request_shape_or_else_a_snapshot_states_prompt_and_tools() -> None:
     transcript = lifted("session-prompts.jsonl")
     assert [part.text for part in transcript.messages[0].parts] == ["You help with boats.", "Be brief."]  # type: ignore[union-attr]
     assert [tool.name for tool in transcript.tools or ()] == ["Read", "Bash"]
@@ -201,22 +201,22 @@ def test_the_last_statement_of_what_is_sent_says_prompt_and_tools_and_else_a_sna
     assert [tool.name for tool in CODE.lift(without).tools or ()] == ["Read"]
 
 
-def test_what_most_rows_say_is_said_once_and_by_a_row_where_it_differs() -> None:
+def test_values_that_most_rows_share_are_kept_once_and_by_each_row_that_differs() -> None:
     transcript = lifted("session-blocks.jsonl")
     assert transcript.extras == {"claude-code": {"session": {"version": "2.1.62", "gitBranch": "main"}}}
     carried = [(message.extras or {}).get("claude-code", {}).get("row", {}) for message in turns(transcript)]
     assert [one.get("gitBranch") for one in carried][-3:] == ["drawing"] * 3
 
 
-def test_what_was_typed_while_the_assistant_worked_was_said_by_the_user() -> None:
+def test_a_queued_message_is_a_user_message() -> None:
     transcript = lifted("session-blocks.jsonl")
     queued = next(message for message in transcript.messages if message.id == ID.format(14))
     assert (queued.role, queued.parts) == ("user", [Text("In blue.")])
     again = next(one for one in CODE.lower(transcript) if one.get("uuid") == ID.format(14))
     assert again["attachment"] == {"type": "queued_command", "commandMode": "prompt", "prompt": "In blue."}
     assert (again["type"], "message" in again) == ("attachment", False)
-    told = pipeline.convert(sample("session-blocks.jsonl"), CODE, CHAT).losses
-    assert [loss.where for loss in told if loss.field == "message.id"].count("/12/uuid") == 1
+    losses = pipeline.convert(sample("session-blocks.jsonl"), CODE, CHAT).losses
+    assert [loss.where for loss in losses if loss.field == "message.id"].count("/12/uuid") == 1
 
 
 # ---------------------------------------------------------------- writing
@@ -233,7 +233,7 @@ def conversation() -> list[Message]:
     ]
 
 
-def test_what_a_session_needs_is_made_up_and_told() -> None:
+def test_what_a_session_requires_is_invented_and_reported() -> None:
     conversion = written(*conversation())
     rows = conversion.document
     assert [one["type"] for one in rows] == ["user", "assistant", "user", "api-request-shape"]
@@ -245,7 +245,7 @@ def test_what_a_session_needs_is_made_up_and_told() -> None:
     assert written(*conversation()).document == rows
 
 
-def test_results_stand_in_one_row_with_the_words_behind_them() -> None:
+def test_results_are_in_one_row_with_the_text_after_them() -> None:
     blocks = written(*conversation()).document[2]["message"]["content"]
     assert [(block["type"], block.get("content", block.get("text"))) for block in blocks] == [
         ("tool_result", '{"lines":2}'),
@@ -253,7 +253,7 @@ def test_results_stand_in_one_row_with_the_words_behind_them() -> None:
     ]
 
 
-def test_thinking_that_nobody_signed_is_left_out_and_told() -> None:
+def test_unsigned_thinking_is_dropped_and_reported() -> None:
     losses = [loss for loss in written(*conversation()).losses if loss.field == "reasoning"]
     assert [(loss.where, loss.kind) for loss in losses] == [("/messages/2/parts/0", "dropped")]
 
@@ -296,7 +296,7 @@ def test_of_branches_that_the_program_would_not_show_only_the_active_one_is_writ
     assert [one["uuid"] for one in written(first, active, left, head="c").document] == ["a", "b", "c"]
 
 
-def test_a_run_of_a_subagent_is_written_beside_the_main_path() -> None:
+def test_a_subagent_run_is_written_outside_the_main_path() -> None:
     run = [Message(role, [Text("x")], parent_call_id="call_1") for role in ("user", "assistant")]
     rows = written(*conversation()[1:3], *run, *conversation()[3:]).document
     asides = [(one.get("parent_tool_use_id"), one["isSidechain"]) for one in rows]
@@ -309,7 +309,7 @@ def test_a_session_without_a_turn_is_written_and_read() -> None:
     assert CODE.lift(written(title="Nothing yet").document).title == "Nothing yet"
 
 
-def test_a_session_lies_in_the_folder_of_its_directory() -> None:
+def test_a_session_is_in_the_folder_of_its_directory() -> None:
     (program,) = CODE.programs
     assert program.place is not None
     assert program.place(SessionFacts("an-id", "/home/mira/my.boat", "")) == "projects/-home-mira-my-boat/an-id.jsonl"
@@ -331,9 +331,9 @@ def test_a_session_lies_in_the_folder_of_its_directory() -> None:
     ],
 )
 def test_a_session_is_known_by_its_rows(rows: list[Any], strength: int) -> None:
-    clue = CODE.detect(Rows(rows))
-    assert clue is not None
-    assert clue.strength == strength
+    match = CODE.detect(Rows(rows))
+    assert match is not None
+    assert match.strength == strength
     assert detection.detect(Rows(rows)).dialect == "claude-code"
 
 
@@ -350,7 +350,7 @@ def test_rows_with_the_parts_of_another_program_are_not_taken_for_a_session() ->
     assert detection.detect(Rows(qwen)).dialect == "qwen-code"
 
 
-def test_what_is_said_of_the_session_is_lost_where_a_row_first_says_it() -> None:
+def test_a_session_value_is_lost_where_a_row_first_states_it() -> None:
     rows = [
         row(0, None, "Hi."),
         row(1, 0, "Hello.", "assistant", slug="quiet-river"),
@@ -361,7 +361,7 @@ def test_what_is_said_of_the_session_is_lost_where_a_row_first_says_it() -> None
     assert [loss.where for loss in losses if loss.field.endswith(".slug")] == ["/1/slug"]
 
 
-def test_the_file_beside_that_of_an_agent_names_its_call(tmp_path: Path) -> None:
+def test_the_file_next_to_that_of_a_subagent_names_its_call(tmp_path: Path) -> None:
     rows = [
         {
             "type": "user",
@@ -373,14 +373,14 @@ def test_the_file_beside_that_of_an_agent_names_its_call(tmp_path: Path) -> None
     ]
     path = tmp_path / "agent-a1.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    beside = {"toolUseId": "toolu_1", "agentType": "Explore", "description": "Look around"}
-    (tmp_path / "agent-a1.meta.json").write_text(json.dumps(beside))
+    agent_file = {"toolUseId": "toolu_1", "agentType": "Explore", "description": "Look around"}
+    (tmp_path / "agent-a1.meta.json").write_text(json.dumps(agent_file))
     [document] = inputs.documents(str(path))
     transcript = document.lift()
     assert [message.parent_call_id for message in transcript.messages] == ["toolu_1"]
     assert transcript.title == "Look around"
     assert transcript.extras is not None
-    assert transcript.extras["claude-code"]["agent"] == beside
+    assert transcript.extras["claude-code"]["agent"] == agent_file
     same = document.convert(CODE, Options())
     assert same.document == rows
     stored = document.convert(dialects.get("intermediate"), Options())

@@ -1,4 +1,4 @@
-"""Cline and Roo Code: tasks, sessions, compactions, what others receive of them, and what Cline takes of others."""
+"""Cline and Roo Code: tasks, sessions, compactions, what other dialects receive, and what Cline accepts from them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_session_has_an_id_a_time_and_a_system_prompt() -> None:
     assert session.messages[0] == Message("system", [Text("You help divers.")])
 
 
-def test_a_list_of_values_is_data_whatever_it_says_about_success() -> None:
+def test_a_list_of_values_is_data_whatever_it_states_about_success() -> None:
     results = parts(lifted("session.json"), "tool_result")
     assert [(result.name, result.kind, result.is_error) for result in results] == [
         ("run_commands", "data", None),
@@ -146,7 +146,7 @@ def test_an_image_of_a_session_has_its_data_in_the_block() -> None:
 
 
 @pytest.mark.parametrize("time", [10**15, -(10**15)])
-def test_a_time_that_no_calendar_has_is_carried(time: int) -> None:
+def test_a_time_that_no_calendar_has_is_kept(time: int) -> None:
     message = CLINE.lift([{"role": "user", "content": "Hi.", "ts": time}]).messages[0]
     assert (message.created_at, message.extras) == (None, {"cline": {"ts": time}})
 
@@ -162,7 +162,7 @@ def test_a_bare_list_of_messages_is_anthropics() -> None:
 
 
 @pytest.mark.parametrize("mark", [{"ts": 12}, {"ts": "2026-01-01"}, {"modelInfo": "m"}, {"metrics": {"seconds": 1}}])
-def test_other_times_and_models_are_no_mark(mark: dict[str, Any]) -> None:
+def test_other_times_and_models_are_no_evidence(mark: dict[str, Any]) -> None:
     assert CLINE.detect([{"role": "user", "content": "Hi.", **mark}]) is None
 
 
@@ -175,7 +175,7 @@ def test_a_manifest_is_no_session() -> None:
 # ---------------------------------------------------------------- writing
 
 
-def test_results_and_what_the_user_says_behind_them_are_one_message() -> None:
+def test_results_and_the_user_text_after_them_are_one_message() -> None:
     calls: list[Any] = [ToolCall("a", "f", {}), ToolCall("b", "f", {})]
     results = [Message("tool", [ToolResult(id_, "f", "text", "ok")]) for id_ in ("a", "b")]
     document = written(Message("assistant", calls), *results, Message("user", [Text("Go on.")])).document
@@ -193,7 +193,7 @@ def test_a_result_with_a_time_of_its_own_is_a_message_of_its_own() -> None:
     assert [message.get("ts") for message in document] == [None, None, 1767225600000]
 
 
-def test_nothing_is_made_up_for_a_task() -> None:
+def test_nothing_is_invented_for_a_task() -> None:
     conversion = written(Message("user", [Text("Hi.")]), Message("assistant", [Text("Ho.")]))
     text = [{"type": "text", "text": "Hi."}]
     assert conversion.document[0] == {"role": "user", "content": text}
@@ -205,7 +205,7 @@ def test_every_answer_names_the_model_of_the_whole() -> None:
     assert [message.get("modelInfo") for message in document] == [None, {"modelId": "m-1"}]
 
 
-def test_instructions_have_a_place_in_a_session_only() -> None:
+def test_only_a_session_stores_instructions() -> None:
     messages = Message("system", [Text("Be brief.")]), Message("user", [Text("Hi.")])
     task, session = written(*messages), written(*messages, form="session")
     assert [message["role"] for message in task.document] == ["user"]
@@ -235,7 +235,7 @@ def test_data_that_no_tool_of_the_sdk_gives_is_written_as_json(value: Any) -> No
     assert fields_of(conversion) == {"tool_result.kind"}
 
 
-def test_what_cline_has_no_place_for_is_lost_and_told() -> None:
+def test_unsupported_fields_are_lost_and_reported() -> None:
     declined = Message("assistant", [Refusal("No."), Reasoning("Hm.", metadata={"itemId": "rs_1"})], stop_reason="stop")
     asked = Message("user", [Text("Hi."), Media("audio", data="AAAA"), Opaque("gemini", {"x": 1})], replaces="m-1")
     tools = [ToolDefinition("f")]
@@ -248,7 +248,7 @@ def test_what_cline_has_no_place_for_is_lost_and_told() -> None:
     assert lost | {"message.stopReason", "reasoning.metadata.itemId"} <= fields_of(conversion)
 
 
-def test_the_counts_of_a_cache_have_no_place_in_a_task() -> None:
+def test_cache_counts_are_lost_in_a_task() -> None:
     usage = {"inputTokens": 9, "outputTokens": 1, "cacheReadTokens": 5}
     conversion = written(Message("assistant", [Text("Ho.")], usage=usage, cost=0.5))
     assert conversion.document[0]["metrics"] == {"tokens": {"prompt": 9, "completion": 1}, "cost": 0.5}
@@ -263,7 +263,7 @@ def test_a_document_comes_back_from_the_intermediate_format(sample: Any) -> None
     testing.assert_laws(CLINE, sample.document)
 
 
-def test_a_summary_that_somebody_unmarked_is_none() -> None:
+def test_a_summary_without_its_mark_is_none() -> None:
     stored = pipeline.convert(sample("compaction.json"), CLINE, HUB).document
     del stored["messages"][1]["replaces"]
     back = pipeline.convert(stored, HUB, CLINE).document

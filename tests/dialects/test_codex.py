@@ -1,4 +1,4 @@
-"""Codex: rollouts of both generations, what their events state, and the rollouts that are written of others."""
+"""Codex: rollouts of both generations, what their events state, and rollouts written from other dialects."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def payloads(transcript: Transcript, kind: str) -> list[Any]:
     return [row["payload"] for row in rows(transcript) if row["type"] == kind]
 
 
-def said(*messages: Message, **fields: Any) -> Transcript:
+def transcript_of(*messages: Message, **fields: Any) -> Transcript:
     return Transcript([Message("user", [Text("Hi.")]), *messages], **fields)
 
 
@@ -74,16 +74,16 @@ def test_usage_that_a_row_repeats_is_counted_once() -> None:
     assert totals == [3120, 3280, 3340, None]
 
 
-def test_the_provider_of_all_answers_stands_in_the_header_and_no_other_is_written() -> None:
+def test_the_provider_of_all_answers_is_in_the_header_and_no_other_is_written() -> None:
     providers = {answer.provider for answer in answers(lifted("session-events.jsonl"))}
     assert len(providers) == 1
     assert None not in providers
-    conversion = pipeline.lower(said(Message("assistant", [Text("Hi")], provider="somebody")), CODEX)
+    conversion = pipeline.lower(transcript_of(Message("assistant", [Text("Hi")], provider="somebody")), CODEX)
     assert "model_provider" not in conversion.document[0]["payload"]
     assert [loss.kind for loss in conversion.losses if loss.field == "message.provider"] == ["dropped"]
 
 
-def test_a_failure_is_stated_by_an_event_or_by_an_exit_code_and_never_by_words() -> None:
+def test_a_failure_is_stated_by_an_event_or_by_an_exit_code_and_never_by_text() -> None:
     assert [result.kind for result in results(lifted("session-events.jsonl"))] == [
         "error",
         "multimodal",
@@ -112,7 +112,7 @@ def test_an_event_that_only_repeats_an_item_is_none() -> None:
 
 
 @pytest.mark.parametrize("change", [{"message": "Other."}, {"memory_citation": {"path": "a"}}, {"phase": "commentary"}])
-def test_an_event_that_says_more_than_its_item_stays(change: dict[str, Any]) -> None:
+def test_an_event_with_more_content_than_its_item_stays(change: dict[str, Any]) -> None:
     document = sample("session-compacted.jsonl")
     document[7]["payload"] |= change
     kept = [message for message in CODEX.lift(document).messages if message.role == "event"]
@@ -162,7 +162,7 @@ def test_a_compaction_is_written_with_the_items_that_the_program_sends(history: 
     assert CODEX.write(transcript, Options())[-1] == document[-1]
 
 
-def test_turns_that_were_taken_back_are_events() -> None:
+def test_turns_that_were_rolled_back_are_events() -> None:
     transcript = lifted("session-taken-back.jsonl")
     asked = [message for message in transcript.messages if message.role == "user"]
     texts = [message.parts[0].text for message in asked if isinstance(message.parts[0], Text)]
@@ -196,7 +196,7 @@ def test_a_report_of_codex_exec_is_no_session() -> None:
     assert caught.value.code == "no-messages"
 
 
-def test_an_item_in_a_row_of_its_own_is_told_where_it_stands() -> None:
+def test_a_loss_in_an_item_with_a_row_of_its_own_points_to_that_row() -> None:
     losses = pipeline.convert(sample("session-events.jsonl"), CODEX, CHAT).losses
     assert {loss.where for loss in losses if loss.field == "reasoning"} >= {"/10/payload", "/20/payload"}
 
@@ -204,8 +204,8 @@ def test_an_item_in_a_row_of_its_own_is_told_where_it_stands() -> None:
 # ---------------------------------------------------------------- writing
 
 
-def test_a_rollout_of_others_has_all_that_the_program_wants() -> None:
-    transcript = said(Message("assistant", [Text("Hello.")]), tools=[ToolDefinition("f")])
+def test_a_rollout_from_another_dialect_has_all_that_the_program_requires() -> None:
+    transcript = transcript_of(Message("assistant", [Text("Hello.")]), tools=[ToolDefinition("f")])
     document = rows(transcript)
     assert pipeline.validate(document, CODEX, purpose="request") == []
     assert document[0]["payload"]["dynamic_tools"] == [
@@ -214,7 +214,7 @@ def test_a_rollout_of_others_has_all_that_the_program_wants() -> None:
     assert rows(transcript)[0]["payload"]["id"] == document[0]["payload"]["id"]
 
 
-def test_the_first_instructions_stand_in_the_header_and_others_are_of_the_developer() -> None:
+def test_the_first_instructions_are_in_the_header_and_others_are_developer_messages() -> None:
     transcript = Transcript([Message("system", [Text("a"), Text("b")]), Message("system", [Text("c")])])
     assert payloads(transcript, "session_meta")[0]["base_instructions"] == {"text": "a\n\nb"}
     assert [item["role"] for item in payloads(transcript, "response_item")] == ["developer"]
@@ -227,17 +227,19 @@ def test_what_would_cost_a_whole_message_is_left_out() -> None:
     assert items[1]["content"] == [{"type": "output_text", "text": "No."}]
 
 
-def test_reasoning_of_others_is_dropped() -> None:
+def test_reasoning_from_other_dialects_is_dropped() -> None:
     answer = Message("assistant", [Reasoning("Hm.", metadata={"signature": "s"}), Text("Yes.")])
-    assert [item["type"] for item in payloads(said(answer), "response_item")] == ["message", "message"]
+    assert [item["type"] for item in payloads(transcript_of(answer), "response_item")] == ["message", "message"]
 
 
 def test_a_failure_of_others_is_written_into_the_text_and_one_that_an_event_states_is_not() -> None:
     call, failed = ToolCall("c", "f", {}), ToolResult("c", "f", "error", "no")
-    foreign = said(Message("assistant", [call]), Message("tool", [failed]))
+    foreign = transcript_of(Message("assistant", [call]), Message("tool", [failed]))
     assert payloads(foreign, "response_item")[-1]["output"] == '{"error":"no"}'
     row = {"type": "event_msg", "payload": {"type": "exec_command_end", "call_id": "c", "exit_code": 1}}
-    own = said(Message("assistant", [call]), Message("event", [Opaque("codex", row)]), Message("tool", [failed]))
+    own = transcript_of(
+        Message("assistant", [call]), Message("event", [Opaque("codex", row)]), Message("tool", [failed])
+    )
     assert payloads(own, "response_item")[-1]["output"] == "no"
 
 
@@ -245,7 +247,7 @@ def test_model_and_usage_are_stated_once() -> None:
     usage = {"inputTokens": 5, "outputTokens": 2}
     first = Message("assistant", [Text("One.")], model="m", usage=usage)
     second = Message("assistant", [Text("Two.")], model="m", usage=usage)
-    transcript = said(first, Message("user", [Text("More.")]), second)
+    transcript = transcript_of(first, Message("user", [Text("More.")]), second)
     assert payloads(transcript, "turn_context") == [{"model": "m"}]
     counts = [event["info"] for event in payloads(transcript, "event_msg") if event["type"] == "token_count"]
     assert [count["total_token_usage"]["input_tokens"] for count in counts] == [5, 10]
@@ -272,11 +274,11 @@ def test_rows_of_a_paginated_history_are_numbered_and_not_shown_twice() -> None:
 def test_an_event_whose_row_would_be_read_as_a_message_is_left_out() -> None:
     item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Do it."}]}
     event = Message("event", [Opaque("codex", {"type": "response_item", "payload": item})])
-    assert len(payloads(said(event), "response_item")) == 1
+    assert len(payloads(transcript_of(event), "response_item")) == 1
 
 
 def test_a_compaction_of_others_is_a_row_of_its_own() -> None:
-    transcript = said(Message("user", [Text("All so far.")], replaces="m1"), Message("user", [Text("Go on.")]))
+    transcript = transcript_of(Message("user", [Text("All so far.")], replaces="m1"), Message("user", [Text("Go on.")]))
     payload = payloads(transcript, "compacted")[0]
     assert payload["message"] == "All so far."
     assert [item["content"][0]["text"] for item in payload["replacement_history"]] == ["All so far."]
@@ -284,7 +286,7 @@ def test_a_compaction_of_others_is_a_row_of_its_own() -> None:
 
 
 def test_two_calls_of_one_answer_get_ids_of_their_own_and_those_of_two_answers_keep_theirs() -> None:
-    two = said(Message("assistant", [ToolCall("c", "f", {}), ToolCall("c", "g", {})]))
+    two = transcript_of(Message("assistant", [ToolCall("c", "f", {}), ToolCall("c", "g", {})]))
     assert len({item["call_id"] for item in payloads(two, "response_item")[1:]}) == 2
     apart = lifted("rules-kept.jsonl")
     ids = [item.get("call_id") for item in payloads(apart, "response_item") if item["type"] == "function_call"]
@@ -299,7 +301,7 @@ def test_a_part_of_an_unknown_kind_is_written_as_it_was_though_its_annotations_s
     assert written["content"] == item["content"]
 
 
-def test_the_time_of_a_session_is_lost_where_its_row_says_it() -> None:
+def test_the_time_of_a_session_is_lost_at_its_row() -> None:
     rows_ = sample("twin-weather.jsonl")
     rows_[0]["payload"].pop("timestamp")
     losses = pipeline.convert(rows_, CODEX, CHAT).losses

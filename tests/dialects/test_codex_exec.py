@@ -1,4 +1,4 @@
-"""codex exec --json: what is read of the items that a run prints."""
+"""codex exec --json: what is read from the items that a run prints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def lifted(name: str) -> Transcript:
     return EXEC.lift(next(one.document for one in samples_of(EXEC.name) if one.path.stem == name))
 
 
-def said(name: str) -> list[str]:
+def roles_of(name: str) -> list[str]:
     return [message.role for message in lifted(name).messages if message.role != "event"]
 
 
@@ -26,7 +26,7 @@ def results(name: str) -> list[ToolResult]:
 
 
 def test_an_item_that_ran_is_a_call_and_its_result() -> None:
-    assert said("commands") == ["assistant", "tool", "assistant", "tool", "assistant", "tool", "assistant"]
+    assert roles_of("commands") == ["assistant", "tool", "assistant", "tool", "assistant", "tool", "assistant"]
     assert [(call.id, call.name) for call in calls("commands")] == [
         ("item_2", "shell"),
         ("item_3", "apply_patch"),
@@ -36,7 +36,7 @@ def test_an_item_that_ran_is_a_call_and_its_result() -> None:
     assert [type(part) for part in first.parts] == [Reasoning, Text, ToolCall]
 
 
-def test_a_result_says_whether_its_item_failed_or_was_declined() -> None:
+def test_a_result_states_whether_its_item_failed_or_was_declined() -> None:
     stated = [(one.tool_call_id, one.kind, one.status) for one in results("commands")]
     assert stated == [("item_2", "error", None), ("item_3", "text", None), ("item_4", "error", "denied")]
     assert results("newer")[0].kind == "error"  # completed, with an exit code that is not 0

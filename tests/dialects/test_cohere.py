@@ -25,20 +25,20 @@ from convcli.testing import assert_same
 
 
 def written(transcript: Transcript) -> tuple[Any, dict[str, Loss]]:
-    """The document, and the losses by their field."""
+    """Returns the document, and the losses by field."""
     conversion = pipeline.lower(transcript, DIALECT)
     return conversion.document, {loss.field: loss for loss in conversion.losses}
 
 
 def answered(kind: Any, value: Any, **more: Any) -> tuple[Any, dict[str, Loss]]:
-    """How a result is written, and the losses."""
+    """Returns a written result, and the losses."""
     result = ToolResult("c", "f", kind, value, **more)
     document, losses = written(Transcript([Message("assistant", [ToolCall("c", "f", {})]), Message("tool", [result])]))
     return document["messages"][1]["content"], losses
 
 
 def read(content: Any) -> ToolResult:
-    """The result that a content says."""
+    """Returns the result of a content."""
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     rows = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": content}]
     (result,) = DIALECT.lift(rows).messages[1].parts
@@ -58,7 +58,7 @@ def test_a_plan_is_reasoning_before_the_calls_and_comes_back_as_a_plan() -> None
     assert_same(DIALECT, document)
 
 
-def test_foreign_reasoning_is_a_thinking_part() -> None:
+def test_reasoning_of_another_dialect_is_a_thinking_part() -> None:
     document, losses = written(Transcript([Message("assistant", [Reasoning("Hm"), Text("A")])]))
     assert document["messages"][0]["content"][0] == {"type": "thinking", "thinking": "Hm"}
     assert losses == {}
@@ -69,7 +69,7 @@ def test_one_document_is_an_object_and_several_are_a_list_of_them() -> None:
     assert read([document_of({"a": 1}), document_of({"a": 2})]).value == [{"a": 1}, {"a": 2}]
 
 
-def test_the_id_of_a_document_is_kept_beside_its_data() -> None:
+def test_the_id_of_a_document_is_kept_with_its_data() -> None:
     result = read([document_of({"a": 1}, id="d-1")])
     assert result.value == {"a": 1}
     assert result.extras == {"cohere": {"documents": [{"id": "d-1"}]}}
@@ -80,7 +80,7 @@ def test_data_of_a_document_may_be_json_in_a_string() -> None:
     assert read([document_of("no json")]).value == {"data": "no json"}
 
 
-def test_a_document_beside_text_is_text_that_stands_for_it() -> None:
+def test_a_document_next_to_text_becomes_text() -> None:
     result = read([{"type": "text", "text": "Found"}, document_of({"a": 1})])
     assert result.kind == "multimodal"
     assert [part.text for part in result.value] == ["Found", '{"a":1}']
@@ -97,13 +97,13 @@ def test_objects_are_documents_and_lose_nothing(value: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(7, "7"), ("a", '"a"'), ([{"a": 1}], '[{"a":1}]'), ([], "[]"), (None, "null")]
 )
-def test_other_data_is_written_as_json_and_told(value: Any, text: str) -> None:
+def test_other_data_is_written_as_json_and_reported(value: Any, text: str) -> None:
     content, losses = answered("data", value)
     assert content == text
     assert losses["tool_result.kind"].kind == "changed"
 
 
-def test_a_failure_is_a_document_with_an_error_and_told() -> None:
+def test_a_failure_is_a_document_with_an_error_and_reported() -> None:
     content, losses = answered("error", "offline")
     assert content == [document_of({"error": "offline"})]
     assert losses["tool_result.kind"].kind == "encoded"
@@ -124,7 +124,7 @@ def test_media_of_a_result_follow_in_a_user_message() -> None:
     assert [loss.kind for loss in losses.values()] == ["encoded"]
 
 
-def test_empty_texts_and_messages_are_not_written_but_told() -> None:
+def test_empty_texts_and_messages_are_dropped_and_reported() -> None:
     rows = [Message("user", [Text(""), Text("Hi")]), Message("assistant", [Text("")]), Message("user", [])]
     document, losses = written(Transcript(rows))
     assert document["messages"] == [{"role": "user", "content": "Hi"}]
@@ -142,14 +142,14 @@ def test_names_that_the_api_forbids_are_rewritten_everywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "word", "told"),
+    ("choice", "word", "is_reported"),
     [("required", "REQUIRED", False), ("none", "NONE", False), ("auto", None, True), ({"name": "f"}, "REQUIRED", True)],
 )
-def test_a_choice_is_required_or_none(choice: Any, word: str | None, told: bool) -> None:
+def test_a_choice_is_required_or_none(choice: Any, word: str | None, is_reported: bool) -> None:
     tools = [ToolDefinition("f", parameters={"type": "object"})]
     document, losses = written(Transcript([], tools=tools, tool_choice=choice))
     assert document.get("tool_choice") == word
-    assert ("toolChoice" in losses) == told
+    assert ("toolChoice" in losses) == is_reported
 
 
 def test_a_choice_without_tools_is_not_written() -> None:
@@ -226,7 +226,7 @@ def test_a_refusal_is_written_as_text() -> None:
     assert losses["refusal"].kind == "changed"
 
 
-def test_citations_and_documents_are_told_when_they_cannot_go_along() -> None:
+def test_lost_citations_and_documents_are_reported() -> None:
     document = {
         "messages": [{"role": "assistant", "content": "72 m", "citations": [{"start": 0, "end": 4}]}],
         "documents": [{"data": {"text": "It is 72 m tall."}}],

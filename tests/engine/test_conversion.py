@@ -92,7 +92,7 @@ def test_a_session_of_events_alone_is_refused_though_its_dialect_is_the_right_on
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        (EVENTS_ONLY[1][1], "this looks like codex (a header of the type session_meta)"),
+        (EVENTS_ONLY[1][1], "this looks like codex (a session_meta header)"),
         (Rows([{"type": "session_start", "id": "s"}]), "this looks like droid (a first row of the type session_start)"),
         (
             Rows([{"type": "SPAN", "id": "s", "traceId": "t"}]),

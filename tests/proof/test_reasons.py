@@ -36,7 +36,8 @@ def test_a_form_that_was_written_is_not_the_reason_that_there_is_no_field(target
         form = target.lift(done.document).origin.form
         for loss in done.losses:
             assert not form or f"only in the form {form}" not in loss.why
-            assert form != "response" or not loss.why.startswith("only a response has usage"), loss.field
+            only_responses = loss.why.startswith("only a") and loss.why.endswith("response has usage")
+            assert form != "response" or not only_responses, loss.field
 
 
 @pytest.mark.parametrize("target", ["cohere", "anthropic", "gemini"])

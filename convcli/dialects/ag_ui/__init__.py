@@ -1,18 +1,18 @@
-"""AG-UI: the events by which an agent shows a user what it says, thinks and calls, in runs of a thread.
+"""AG-UI: the events by which an agent shows a user its text, thoughts and calls, in runs of a thread.
 
 Specification: the events of the Agent User Interaction Protocol 1.0 (https://docs.ag-ui.com/concepts/events), as typed
 by the Python package `ag-ui-protocol` 1.0.0; read 2026-11-23.
 
 Quirks
-- A run begins with what the agent is given (`input`), of which a stored thread may leave out what it said before:
-  messages whose id is new are read there. They hold media and failures, which what is streamed does not.
-- A text is a message with an id; thoughts are messages of their own before it, and calls name their message or none.
-  Nothing marks where a turn ends: it goes on until a result, another text, or a thought behind a text or a call.
-- A snapshot of all messages is read where nothing came before it; else it repeats what came, and stands for itself.
-- What a subagent says belongs to the call that began it.
-- Counts of tokens are those of a run: of one with a single turn they are those of that turn.
-- A run without RUN_FINISHED or RUN_ERROR broke off. THINKING_* are thoughts of versions before 1.0.
-- We write one run, which answers the last question; what stands before that is given to the agent.
+- A run begins with the agent's input (`input`). A stored thread may omit earlier output from it: messages with a new
+  id are read there. Only input messages have media and failures; streamed messages do not.
+- A text is a message with an id. Thoughts are messages of their own before it. A call names its message, or none.
+  Nothing marks the end of a turn: it ends at a result, at another text, or at a thought after a text or a call.
+- A snapshot of all messages is read if nothing came before it. Otherwise it repeats earlier messages and is an event.
+- What a subagent writes belongs to the call that began it.
+- Token counts are those of a run. In a run with a single turn they are those of that turn.
+- A run without RUN_FINISHED or RUN_ERROR broke off. THINKING_* are the thoughts of versions before 1.0.
+- convcli writes one run, which answers the last question. Everything before is the agent's input.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ IDS = ("threadId", "messageId", "toolCallId")
 
 
 def detect(document: Any) -> Clue | None:
-    """By events whose types are in capitals."""
+    """Recognizes AG-UI by event types in capital letters."""
     if not isinstance(document, Rows):
         return None
     kinds = [row for row in document if isinstance(row, dict) and str(row.get("type")).startswith(PREFIXES)]
     if any(isinstance(row.get(key), str) for row in kinds for key in IDS):
-        return Clue(97, "events of runs, texts or calls")
+        return Clue(97, "run, text or call events")
     return None
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a thread."""
+    """Returns the transcript of a thread."""
     reader = Events(document)
     for at, event in enumerate(document):
         reader.take(event, at)
@@ -56,8 +56,8 @@ def lift(document: Any) -> Transcript:
 # ---------------------------------------------------------------- fit
 
 
-def _unique(messages: list[Message]) -> list[Message]:
-    """An id that another message had before is none: texts with one id would be one."""
+def _drop_repeated_ids(messages: list[Message]) -> list[Message]:
+    """Drops ids that an earlier message has: texts with one id would become one text."""
     seen: set[str | None] = {None}
     fitted = []
     for message in messages:
@@ -66,18 +66,18 @@ def _unique(messages: list[Message]) -> list[Message]:
     return passes.shared(messages, fitted)
 
 
-def _one_model(transcript: Transcript) -> Transcript:
-    """The model of all turns is that of the run."""
+def _move_model_to_run(transcript: Transcript) -> Transcript:
+    """Moves the model that all turns share to the run."""
     models = {message.model for message in transcript.messages if message.role == "assistant"}
     model = models.pop() if len(models) == 1 else None
     return transcript if model is None or transcript.model else replace(transcript, model=model)
 
 
 FIT = (
-    _one_model,
+    _move_model_to_run,
     sessions.active_branch,
     sessions.own_events(NAME),
-    passes.on_messages(_unique),
+    passes.on_messages(_drop_repeated_ids),
     results.separate_results,
     passes.on_messages(results.single_results),
     fitting.refusals_as_texts,
@@ -101,7 +101,7 @@ DIALECT = Dialect(
     repeats=frozenset(("/*/timestamp",)),
     rules=RULES,
     reasons={
-        "message.parentCallId": "convcli does not write the events of a subagent, which tell the call that began it",
+        "message.parentCallId": "convcli does not write subagent events, which name the call that began the subagent",
     },
     places=paths(
         "id=run/threadId createdAt=run/timestamp updatedAt=end/timestamp message.id=turnId message.name=name "

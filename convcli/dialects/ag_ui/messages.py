@@ -1,4 +1,4 @@
-"""The messages of AG-UI: what an agent is given when a run begins, and what a snapshot holds."""
+"""The messages of AG-UI: the agent's input at the beginning of a run, and the contents of a snapshot."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from convcli.wire import exact_json
 
 NAME = "ag-ui"
 ASKING = ("developer", "system", "user")
-"""Roles whose messages hold texts, and those of users media."""
+"""Roles whose messages have text; user messages may also have media."""
 MESSAGE = Envelope(
     "id role name content toolCalls toolCallId error encryptedValue subagentRunId metadata",
     {"id": "id", "name": "name"},
@@ -40,24 +40,24 @@ TEXT = Keys("type id text metadata", carried="id metadata")
 MEDIA = Keys("type id source metadata", carried="id metadata")
 SOURCE = Keys("type value mimeType provider", carried="provider")
 TOOL = Keys("name description parameters metadata", carried="metadata")
-JOINT = "\n\n"
-"""What stands between the texts of instructions, which are one."""
+INSTRUCTION_SEPARATOR = "\n\n"
+"""Separates instructions, which are joined into one string."""
 SOURCES = {"data": "data", "url": "url", "file": "file_id"}
-"""The field of each kind of source."""
+"""The `Media` field for each kind of source."""
 
 
 # ---------------------------------------------------------------- content
 
 
 def lift_content(content: Any) -> list[Part]:
-    """The parts of a text or of a list of parts; of nothing where a text is empty."""
+    """Returns the parts of a string or of a list of parts; none for an empty string."""
     if isinstance(content, list):
         return [_lift_part(native) for native in content]
     return [Text(content)] if content else []
 
 
 def spots_of(content: Any, at: Path) -> list[Path]:
-    """Where these parts stand."""
+    """Returns the paths of the parts of this content."""
     return [(*at, i) for i in range(len(content))] if isinstance(content, list) else [at] if content else []
 
 
@@ -79,7 +79,7 @@ def _lift_media(kind: MediaKind, native: Native, source: Native) -> Media:
 
 
 def write_content(parts: list[Part]) -> Any:
-    """A text where that says all; else a list of parts."""
+    """Returns a string if that expresses everything, else a list of parts."""
     if not parts:
         return ""
     if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text and not carried_by(parts[0].extras, NAME):
@@ -97,12 +97,12 @@ def _write_part(part: Part) -> Native | None:
 
 def _write_media(part: Media) -> Native | None:
     carried = dict(carried_by(part.extras, NAME))
-    beside = carried.pop("source", {})
+    source_extras = carried.pop("source", {})
     for kind, field in SOURCES.items():
         value = getattr(part, field)
         if value and (kind != "data" or part.media_type):
             named = {} if part.media_type is None else {"mimeType": part.media_type}
-            source = SOURCE.put({"type": kind, "value": value, **named}, beside)
+            source = SOURCE.put({"type": kind, "value": value, **named}, source_extras)
             return MEDIA.put({"type": part.type, "source": source}, carried, sort=True)
     return None
 
@@ -111,7 +111,7 @@ def _write_media(part: Media) -> Native | None:
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
-    """A message, and where its parts stand."""
+    """Returns a message and the paths of its parts."""
     role = native["role"]
     if role in ASKING:
         message = Message(role, lift_content(native["content"]))
@@ -136,7 +136,7 @@ def _lift_answer(native: Native, context: LiftContext) -> tuple[Message, list[Pa
 
 
 def lift_call(native: Native, context: LiftContext) -> ToolCall:
-    """A call, whose arguments are JSON in a string."""
+    """Returns a call, whose arguments are JSON in a string."""
     function = native["function"]
     arguments, raw = read_arguments(function["arguments"]) if function.get("arguments") else ({}, None)
     inner = FUNCTION.carried(function)
@@ -146,7 +146,7 @@ def lift_call(native: Native, context: LiftContext) -> ToolCall:
 
 
 def _lift_result(native: Native, context: LiftContext) -> ToolResult:
-    """A result. Where it failed, the error is what the model reads, unless the content says something else."""
+    """Returns a result. The model reads a failed result's error, unless the content differs from it."""
     result = lift_result(native, context)
     error, content = native.get("error"), native["content"]
     if error is not None and isinstance(content, str):
@@ -158,67 +158,67 @@ def _lift_result(native: Native, context: LiftContext) -> ToolResult:
 
 
 def lift_result(native: Native, context: LiftContext) -> ToolResult:
-    """What a tool returned: a text, or parts."""
+    """Returns a tool result: a string, or parts."""
     content = native["content"]
     id_, name = context.pairing.result(native["toolCallId"] or None, None)
     if not isinstance(content, list):
         return ToolResult(id_, name, "text", content)
-    return ToolResult(id_, name, "multimodal", [_inside(part) for part in lift_content(content)])
+    return ToolResult(id_, name, "multimodal", [_lift_inner(part) for part in lift_content(content)])
 
 
-def _inside(part: Part) -> Part:
-    """A result holds texts and media; what else is there is a text, as JSON."""
+def _lift_inner(part: Part) -> Part:
+    """Returns a part of a result, which may be text or media; anything else becomes text, as JSON."""
     if not isinstance(part, Opaque):
         return part
     return Text(exact_json.write_text(part.value), extras={NAME: {"part": part.value}})
 
 
 def write_result(result: ToolResult) -> Any:
-    """The content of a result."""
+    """Returns the content of a result."""
     if result.kind == "multimodal":
-        return [native for part in result.value if (native := _write_inside(part)) is not None]
+        return [native for part in result.value if (native := _write_inner(part)) is not None]
     return in_words(result)
 
 
-def _write_inside(part: Part) -> Native | None:
+def _write_inner(part: Part) -> Native | None:
     native: Native | None = carried_by(part.extras, NAME).get("part")
     same = isinstance(part, Text) and native is not None and part.text == exact_json.write_text(native)
     return native if same else _write_part(part)
 
 
 def write_messages(message: Message) -> list[Native]:
-    """A message as it is given to an agent: thoughts are messages of their own, before what was said."""
+    """Returns a message as agent input; thoughts become messages of their own before it."""
     carried = omit(carried_by(message.extras, NAME), *ASIDE)
     if message.role == "event":
         return [part.value for part in message.parts if isinstance(part, Opaque)]
     thoughts = [write_thought(part, message, j) for j, part in enumerate(message.parts) if isinstance(part, Reasoning)]
-    said: list[Part] = [part for part in message.parts if not isinstance(part, Reasoning)]
-    if thoughts and not said:
+    content_parts: list[Part] = [part for part in message.parts if not isinstance(part, Reasoning)]
+    if thoughts and not content_parts:
         return thoughts
     native: Native = {"role": message.role}
     if message.role == "tool":
-        native |= _write_tool(said)
+        native |= _write_tool(content_parts)
     elif message.role == "assistant":
-        native |= _write_answer(said)
+        native |= _write_answer(content_parts)
     elif message.role == "user":
-        native["content"] = write_content(said)
+        native["content"] = write_content(content_parts)
     else:
-        native["content"] = text_of(said, JOINT)
+        native["content"] = text_of(content_parts, INSTRUCTION_SEPARATOR)
     unnamed = {"id": ""} if message.id is None else {}
     return [*thoughts, MESSAGE.write(message, carried, **unnamed, **native)]
 
 
 ASIDE = ("error",)
-"""Keys of extras of a message that say something of its run."""
+"""Keys of a message's extras that concern its run."""
 
 
 def _write_tool(parts: list[Part]) -> Native:
     result = next(part for part in parts if isinstance(part, ToolResult))
     error = carried_by(result.extras, NAME).get("error")
     failed = result.kind == "error" or result.is_error
-    stated = error if error is not None else result.value if result.kind == "error" else ""
+    error_text = error if error is not None else result.value if result.kind == "error" else ""
     native = {"content": write_result(result), "toolCallId": result.tool_call_id}
-    return {**native, "error": stated} if failed else native
+    return {**native, "error": error_text} if failed else native
 
 
 def _write_answer(parts: list[Part]) -> Native:
@@ -228,7 +228,7 @@ def _write_answer(parts: list[Part]) -> Native:
 
 
 def write_call(call: ToolCall) -> Native:
-    """A call, with its arguments as JSON in a string."""
+    """Returns a call, with its arguments as JSON in a string."""
     carried = dict(carried_by(call.extras, NAME))
     arguments = write_arguments(call.arguments, call.raw_arguments)
     function = {"name": call.name, "arguments": arguments, **carried.pop("function", {})}
@@ -236,18 +236,18 @@ def write_call(call: ToolCall) -> Native:
 
 
 def thought_id(part: Reasoning, message: Message, j: int) -> str:
-    """The id of the message of a thought: its own, else one that is made of that of the turn."""
+    """Returns the id of a thought's message: its own, else one derived from the id of the turn."""
     known = carried_by(part.extras, NAME).get("messageId")
     return known if isinstance(known, str) and known else usual_thought_id(message, j)
 
 
 def usual_thought_id(message: Message, j: int) -> str:
-    """The id of the thought that is the part `j` of a turn, unless it has another."""
+    """Returns the derived id of the thought that is part `j` of a turn."""
     return f"{message.id or 'turn'}-thought-{j + 1}"
 
 
 def write_thought(part: Reasoning, message: Message, j: int) -> Native:
-    """The message of a thought."""
+    """Returns the message of a thought."""
     carried = omit(carried_by(part.extras, NAME), "messageId")
     return {"id": thought_id(part, message, j), "role": "reasoning", "content": part.text, **carried}
 
@@ -256,7 +256,7 @@ def write_thought(part: Reasoning, message: Message, j: int) -> Native:
 
 
 def lift_tool(native: Native) -> ToolDefinition:
-    """A tool that the agent may call."""
+    """Returns a tool that the agent may call."""
     parameters = native.get("parameters")
     known = parameters if isinstance(parameters, dict) else None
     carried = {**(TOOL.carried(native) or {}), **({} if known is parameters else {"parameters": parameters})}
@@ -265,7 +265,7 @@ def lift_tool(native: Native) -> ToolDefinition:
 
 
 def write_tool(tool: ToolDefinition) -> Native:
-    """A tool, whose description may be empty."""
-    stated = {} if tool.parameters is None else {"parameters": tool.parameters}
-    native = {"name": tool.name, "description": tool.description or "", **stated}
+    """Returns a tool; its description may be empty."""
+    error_text = {} if tool.parameters is None else {"parameters": tool.parameters}
+    native = {"name": tool.name, "description": tool.description or "", **error_text}
     return TOOL.put(native, carried_by(tool.extras, NAME), sort=True)

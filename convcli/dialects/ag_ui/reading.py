@@ -1,4 +1,4 @@
-"""The events of AG-UI while they come in: texts, thoughts and calls grow, and become turns."""
+"""Reads AG-UI events in order: texts, thoughts and calls grow, and become turns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolC
 
 
 class Events:
-    """What grows while events come in, by its kind and id: the message in which it stands, and its part."""
+    """The growing parts by kind and id, each with its message."""
 
     def __init__(self, document: Any) -> None:
         self.thread = Thread(document)
@@ -25,7 +25,7 @@ class Events:
         self._group_at: Path = ()
 
     def take(self, event: Native, at: int) -> None:
-        """One more event."""
+        """Reads one event."""
         handler = HANDLERS.get(event["type"])
         if handler is None:
             self.thread.aside(event, at)
@@ -39,7 +39,7 @@ class Events:
             self._pieces.append((part, Pieces(), []))
 
     def _id(self, kind: str, key: str, event: Native) -> str:
-        """What an event is about: it may go on with the last of its kind without naming it."""
+        """Returns the id that an event concerns: a later event may omit the id of the last one of its kind."""
         return event.get(key) or self._last.get(kind) or ""
 
     def _grow(self, part: Part | None, text: str | None, at: int) -> None:
@@ -51,7 +51,7 @@ class Events:
     # ------------------------------------------------------------ texts
 
     def text(self, event: Native, at: int) -> None:
-        """A message begins. Of an agent it goes on with the turn that has only thoughts."""
+        """Begins a message. An agent's text joins the open turn if that has only thoughts."""
         role, id_, thread = event.get("role") or "assistant", event["messageId"], self.thread
         turn = thread.turn if role == "assistant" else None
         if turn is not None and turn.id is None and _is_thinking(turn):
@@ -67,7 +67,7 @@ class Events:
         self._begin("text", id_, turn, None)
 
     def more_text(self, event: Native, at: int) -> None:
-        """A text grows; a chunk may begin it."""
+        """Adds to a text; a chunk may begin it."""
         id_ = self._id("text", "messageId", event)
         if ("text", id_) not in self._growing:
             self.text({**event, "messageId": id_}, at)
@@ -82,7 +82,7 @@ class Events:
     # ------------------------------------------------------------ thoughts
 
     def thought(self, event: Native, at: int) -> None:
-        """A thought begins: before what it is about, so what stands before it is another turn."""
+        """Begins a thought. It precedes its turn, so an open turn with other parts ends here."""
         id_, thread = event.get("messageId") or "", self.thread
         if thread.turn is not None and not _is_thinking(thread.turn):
             thread.turn = None
@@ -95,7 +95,7 @@ class Events:
         self._begin("thought", id_, turn, part)
 
     def more_thought(self, event: Native, at: int) -> None:
-        """A thought grows; a chunk may begin it."""
+        """Adds to a thought; a chunk may begin it."""
         id_ = self._id("thought", "messageId", event)
         if ("thought", id_) not in self._growing:
             self.thought({**event, "messageId": id_}, at)
@@ -104,19 +104,19 @@ class Events:
         self.thread.carry(part or turn, event, at, "role")
 
     def group(self, event: Native, at: int) -> None:
-        """Thoughts begin; what else this says stands for itself."""
+        """Begins a group of thoughts; an event with other keys is kept as an event too."""
         self._group, self._group_at = event.get("messageId") or "", (at, "messageId")
         if event.keys() - STATED:
             self.thread.aside(event, at)
 
     def ungroup(self, event: Native, at: int) -> None:
-        """Thoughts end; what else this says stands for itself."""
+        """Ends a group of thoughts; an event with other keys is kept as an event too."""
         if event.keys() - STATED or (event.get("messageId") or "") != self._group:
             self.thread.aside(event, at)
         self._group = None
 
     def encrypted(self, event: Native, at: int) -> None:
-        """What must go back with a call, a thought or a message."""
+        """Keeps the value that must be sent back with a call, a thought or a message."""
         id_, kinds = event["entityId"], ("call",) if event["subtype"] == "tool-call" else ("thought", "text")
         known = [self._growing[kind, id_] for kind in kinds if (kind, id_) in self._growing]
         if known:
@@ -129,7 +129,7 @@ class Events:
     # ------------------------------------------------------------ calls
 
     def call(self, event: Native, at: int) -> None:
-        """A call begins, in the turn that it names or in that which is open."""
+        """Begins a call in the turn that it names, else in the open turn."""
         thread, parent, name = self.thread, event.get("parentMessageId") or None, event.get("toolCallName") or ""
         if thread.turn is not None and parent is not None and thread.turn.id not in (None, parent):
             thread.turn = None
@@ -143,7 +143,7 @@ class Events:
         self._begin("call", event["toolCallId"], turn, part)
 
     def more_call(self, event: Native, at: int) -> None:
-        """The arguments of a call grow; a chunk may begin it."""
+        """Adds to the arguments of a call; a chunk may begin it."""
         id_ = self._id("call", "toolCallId", event)
         if ("call", id_) not in self._growing:
             self.call({**event, "toolCallId": id_}, at)
@@ -152,7 +152,7 @@ class Events:
         self.thread.carry(part or turn, event, at, "toolCallName", "parentMessageId")
 
     def result(self, event: Native, at: int) -> None:
-        """What a tool returned."""
+        """Adds a tool result."""
         thread, result = self.thread, lift_result(event, self.thread.context)
         thread.turn = None
         message = thread.add(Message("tool", [], id=event["messageId"] or None, created_at=time_of(event)), (at,))
@@ -161,10 +161,10 @@ class Events:
         thread.part(message, result, (at,))
         thread.carry(message, event, at, "content", "role")
 
-    # ------------------------------------------------------------ the end
+    # ------------------------------------------------------------ end of the document
 
     def whole(self, last: int) -> Transcript:
-        """The transcript of what came."""
+        """Returns the transcript of all events so far."""
         for part, pieces, places in self._pieces:
             text = "".join(pieces)
             self.thread.grown(part, places)
@@ -182,7 +182,7 @@ def _is_thinking(turn: Message) -> bool:
 
 
 def _settle_thoughts(message: Message) -> None:
-    """An id that a thought would have anyway is not carried."""
+    """Drops thought ids that would be derived anyway."""
     for j, part in enumerate(message.parts):
         carried = carried_by(part.extras, NAME)
         if isinstance(part, Reasoning) and carried.get("messageId") in ("", usual_thought_id(message, j)):
@@ -212,4 +212,4 @@ HANDLERS: Mapping[str, Callable[[Events, Native, int], None]] = {
     ),
     **dict.fromkeys(("THINKING_TEXT_MESSAGE_CONTENT", "THINKING_TEXT_MESSAGE_END"), Events.more_thought),
 }
-"""What is done with the events of each kind; all others stand for themselves. THINKING_* are those before 1.0."""
+"""Handlers by event type; all other types are kept as events. THINKING_* are from before 1.0."""

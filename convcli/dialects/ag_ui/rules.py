@@ -1,4 +1,4 @@
-"""What a thread of AG-UI looks like when it is whole, though its schema takes any events."""
+"""Rules for a complete AG-UI thread; its schema accepts any sequence of events."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from convcli.validation.rules import arguments, events, links
 
 ENDS = ("RUN_FINISHED", "RUN_ERROR")
 KEYS = {"TEXT_MESSAGE": "messageId", "REASONING_MESSAGE": "messageId", "TOOL_CALL": "toolCallId"}
-"""By what grows, the key of its id."""
+"""The id key of each growing thing."""
 
 
 class _Run:
-    """What has begun while the events go by."""
+    """Tracks what has begun, event by event."""
 
     def __init__(self) -> None:
         self.is_open = False
         self.begun: set[tuple[str, Any]] = set()
 
     def objection(self, event: Native) -> str:
-        """Why the event cannot come now; nothing if it can."""
+        """Returns why the event is misplaced; empty if it is not."""
         kind = str(event.get("type"))
         was_open, self.is_open = self.is_open, kind == "RUN_STARTED" or (self.is_open and kind not in ENDS)
         if kind == "RUN_STARTED":
-            return "a run begins before the last one has ended" if was_open else ""
+            return "a run begins before the previous run has ended" if was_open else ""
         if not was_open and kind != "RUN_ERROR":
             return "no run has begun"
         stem, _, step = kind.rpartition("_")
         if stem not in KEYS:
             return ""
-        thing = (stem, event.get(KEYS[stem]))
-        if step in ("CONTENT", "ARGS", "END") and thing not in self.begun:
-            return "it goes on with what has not begun, or has ended"
-        (self.begun.discard if step == "END" else self.begun.add)(thing)
+        growing = (stem, event.get(KEYS[stem]))
+        if step in ("CONTENT", "ARGS", "END") and growing not in self.begun:
+            return "the event continues something that has not begun or has ended"
+        (self.begun.discard if step == "END" else self.begun.add)(growing)
         return ""
 
 

@@ -1,4 +1,4 @@
-"""A thread of AG-UI while its events come in: its messages, and the runs that say them."""
+"""An AG-UI thread while its events are read: its messages and its runs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ USAGE: dict[tuple[str, ...], str] = {
     ("cacheWriteInputTokens",): "cacheWriteTokens",
 }
 STATED = frozenset(("messageId", "toolCallId", "delta", "type", "timestamp"))
-"""What an event says of others, or in a field."""
+"""Keys that identify what an event concerns, or that have a field."""
 FIRST_RUN = "run_1"
 """The id of a run that has none."""
 
 
 class Thread:
-    """The turns of a thread so far. `turn` is the one of the agent that is open."""
+    """The messages of a thread so far. `turn` is the agent's open turn."""
 
     def __init__(self, document: Any) -> None:
         self.context = LiftContext(NAME, document)
@@ -40,63 +40,63 @@ class Thread:
         self._begun: tuple[Native, Path] | None = None
         self._has_ended = False
         self._at: dict[int, int] = {}
-        self._spots: list[list[Path]] = []
+        self._part_paths: list[list[Path]] = []
         self._part_at: dict[int, Path] = {}
 
     # ------------------------------------------------------------ messages and parts
 
     def add(self, message: Message, path: Path, spots: list[Path] | None = None) -> Message:
-        """One more message. A run that has begun stands behind what the agent is given, before what it says."""
+        """Adds a message. The event of a run that has begun goes between the agent's input and its output."""
         if self._begun is not None and len(path) == 1:
             (event, begun), self._begun = self._begun, None
             self.starts.append(self.add(Message("event", [Opaque(NAME, event)]), begun, [()]))
         self._at[id(message)] = len(self.context.messages)
-        self._spots.append([] if spots is None else spots)
-        self.context.add(message, path, self._spots[-1])
+        self._part_paths.append([] if spots is None else spots)
+        self.context.add(message, path, self._part_paths[-1])
         if message.id is not None:
             self.known.add(message.id)
         return message
 
     def part(self, message: Message, part: Part, spot: Path) -> None:
-        """One more part of a message, and its place in the document."""
+        """Adds a part to a message, with its path in the document."""
         index = self._at[id(message)]
         message.parts.append(part)
         self._part_at[id(part)] = spot
-        self._spots[index].append(streams.apart(self.context.origin.places[index][0], spot))
+        self._part_paths[index].append(streams.apart(self.context.origin.places[index][0], spot))
 
     def elsewhere(self, message: Message, key: str, place: Path) -> None:
-        """What would stand under this key of the first event of a message stands at this place."""
+        """Routes a key of a message to another path than that of its first event."""
         self.context.origin.routes[(*self.context.origin.places[self._at[id(message)]][0], key)] = place
 
     def grown(self, part: Part, places: list[Path]) -> None:
-        """What a part says came in the events at these places."""
+        """Records the paths of the events that contain a part's text."""
         if places:
             keys = ("arguments", "rawArguments") if isinstance(part, ToolCall) else ("text",)
-            home = self._part_at[id(part)]
-            self.context.origin.routes |= {(*home, key): places[0] for key in keys}
+            part_path = self._part_at[id(part)]
+            self.context.origin.routes |= {(*part_path, key): places[0] for key in keys}
             self.context.origin.pieces[places[0]] = places
 
     def open_turn(self, at: int, event: Native) -> Message:
-        """The turn of the agent that is open, or a new one."""
+        """Returns the agent's open turn, or begins one."""
         if self.turn is None:
             self.turn = self.add(Message("assistant", [], created_at=time_of(event)), (at,))
             self.mark(self.turn, event)
         return self.turn
 
     def name_turn(self, turn: Message, id_: str, place: Path) -> None:
-        """The turn has the id of its text, or that which its calls name: it stands there, behind its thoughts."""
+        """Sets the id of a turn, from its text or its calls, and moves its path to that event."""
         turn.id = id_ or None
         self.known.add(id_)
         index = self._at[id(turn)]
-        self.context.origin.places[index] = (place[:1], self._spots[index])
+        self.context.origin.places[index] = (place[:1], self._part_paths[index])
         self.elsewhere(turn, "turnId", place)
 
     def mark(self, message: Message, event: Native) -> None:
-        """What a subagent says belongs to the call that began it."""
+        """Links what a subagent writes to the call that began it."""
         message.parent_call_id = self._callers.get(event.get("subagentRunId") or "")
 
     def carry(self, record: Message | Part, event: Native, at: int, *known: str) -> None:
-        """What else an event says belongs to its message or part; what was said first stays."""
+        """Keeps the other keys of an event in the extras of its message or part; the first value is kept."""
         before = carried_by(record.extras, NAME)
         rest = {key: event[key] for key in event if key not in STATED and key not in known and key not in before}
         rest = without_nulls(rest)
@@ -108,27 +108,27 @@ class Thread:
         self.context.origin.routes |= {(*place, key): (at, key) for key in rest}
 
     def aside(self, event: Native, at: int) -> None:
-        """An event that no model sees; the turn that is open goes on behind it."""
+        """Adds an event without closing the open turn."""
         self.add(Message("event", [Opaque(NAME, event)]), (at,), [()])
 
     def subagent(self, event: Native, at: int) -> None:
-        """A subagent begins its work for a call."""
+        """Records the call for which a subagent begins."""
         if event.get("parentToolCallId"):
             self._callers[event["subagentRunId"]] = event["parentToolCallId"]
         self.aside(event, at)
 
-    # ------------------------------------------------------------ what the agent is given
+    # ------------------------------------------------------------ agent input
 
     def snapshot(self, event: Native, at: int) -> None:
-        """All messages so far: they are read where nothing came before, and else repeat what came."""
+        """Reads a snapshot of all messages if nothing came before it; otherwise adds it as an event."""
         is_known = any(native["id"] in self.known for native in event["messages"])
         if self.context.messages or is_known or event.keys() - {"type", "messages", "timestamp"}:
             self.aside(event, at)
         else:
-            self._given(event["messages"], (at, "messages"))
+            self._add_input(event["messages"], (at, "messages"))
 
-    def _given(self, natives: Any, path: Path) -> list[Native]:
-        """Messages that the agent is given: those whose id is new; the others are returned."""
+    def _add_input(self, natives: Any, path: Path) -> list[Native]:
+        """Adds the input messages whose id is new, and returns the others."""
         known = []
         thoughts: list[tuple[Reasoning, Path]] = []
         for i, native in enumerate(natives):
@@ -138,13 +138,13 @@ class Thread:
                 thoughts.append((_thought(native), (*path, i)))
                 self.known.add(native["id"])
             else:
-                self._give(native, (*path, i), thoughts)
+                self._add_input_message(native, (*path, i), thoughts)
                 thoughts = []
-        self._think(thoughts)
+        self._add_thoughts(thoughts)
         return known
 
-    def _give(self, native: Native, path: Path, thoughts: list[tuple[Reasoning, Path]]) -> None:
-        """A message, behind the thoughts before it: those of an answer are its own."""
+    def _add_input_message(self, native: Native, path: Path, thoughts: list[tuple[Reasoning, Path]]) -> None:
+        """Adds a message; thoughts before an answer become its parts."""
         message, spots = lift_message(native, self.context)
         if native["role"] == "tool" and native["content"] == "" and native.get("error") is not None:
             self.context.origin.routes[(*path, "content")] = (*path, "error")
@@ -152,19 +152,19 @@ class Thread:
             message.parts[:0] = [one for one, _ in thoughts]
             spots[:0] = [streams.apart(path, spot) for _, spot in thoughts]
         else:
-            self._think(thoughts)
+            self._add_thoughts(thoughts)
         self.mark(message, native)
         self.add(message, path, spots)
         self.elsewhere(message, "turnId", (*path, "id"))
 
-    def _think(self, thoughts: list[tuple[Reasoning, Path]]) -> None:
+    def _add_thoughts(self, thoughts: list[tuple[Reasoning, Path]]) -> None:
         if thoughts:
             first = thoughts[0][1]
             spots = [streams.apart(first, spot) for _, spot in thoughts]
             self.add(Message("assistant", [one for one, _ in thoughts]), first, spots)
 
     def _tools(self, natives: Any, path: Path) -> Native:
-        """The tools of the thread; those of a later run that are others are returned."""
+        """Sets the tools of the thread; returns differing tools of a later run."""
         tools = [lift_tool(native) for native in natives]
         if self.transcript.tools is None:
             self.transcript.tools = tools
@@ -174,25 +174,25 @@ class Thread:
     # ------------------------------------------------------------ runs
 
     def begin(self, event: Native, at: int) -> None:
-        """A run begins, with what the agent is given."""
-        given = event.get("input") or {}
+        """Begins a run, with the agent's input."""
+        run_input = event.get("input") or {}
         if ("run",) not in self.context.origin.routes:
             self.transcript.id, self.transcript.created_at = event["threadId"] or None, time_of(event)
             self.context.origin.routes["run",] = (at,)
-        known = self._given(given.get("messages") or (), (at, "input", "messages"))
-        rest = {**rest_of(given, "messages", "tools"), **({"messages": known} if known else {})}
-        rest |= {} if given.get("tools") is None else self._tools(given["tools"], (at, "input", "tools"))
+        known = self._add_input(run_input.get("messages") or (), (at, "input", "messages"))
+        rest = {**rest_of(run_input, "messages", "tools"), **({"messages": known} if known else {})}
+        rest |= {} if run_input.get("tools") is None else self._tools(run_input["tools"], (at, "input", "tools"))
         ids = {key: event[key] for key in RUN_IDS}
         facts = {**rest_of(event, "input"), **({"input": rest} if rest and rest != ids else {})}
         self.turn, self._begun, self._has_ended = None, (facts, (at,)), False
 
     def end(self, event: Native, at: int) -> None:
-        """A run ends."""
+        """Ends a run."""
         self.ends.append(self.add(Message("event", [Opaque(NAME, event)]), (at,), [()]))
         self._ended(event, at)
 
     def fail(self, event: Native, at: int) -> None:
-        """A run fails, in the turn that is open or before one."""
+        """Marks a run as failed, in the open turn or in a new one."""
         turn = self.turn or self.add(Message("assistant", [], created_at=time_of(event)), (at,))
         turn.stop_reason, turn.error = "error", event["message"] or None
         self.elsewhere(turn, "message", (at, "message"))
@@ -207,33 +207,33 @@ class Thread:
         self.turn, self._has_ended = None, True
 
     def finish(self, last: int) -> Transcript:
-        """The transcript; a run that did not end broke off."""
+        """Returns the transcript; a run that did not end broke off."""
         if not self._has_ended:
             turn = self.turn or self.add(Message("assistant", []), (last,))
             turn.stop_reason = "error"
         if self._is_one_run():
-            self._fold()
+            self._fold_run()
         return self.transcript
 
     def _is_one_run(self) -> bool:
-        """Is there one run, which answers the last question? Then it needs no events of its own."""
+        """True if there is one run, which answers the last question: it then needs no events of its own."""
         if len(self.starts) != 1 or len(self.ends) > 1:
             return False
         messages, rows = self.context.messages, [*self.starts, *self.ends]
         rest = [message for message in messages if all(message is not row for row in rows)]
-        begins_there = self._at[id(self.starts[0])] == answers_from(rest)
-        return begins_there and (not self.ends or self.ends[0] is messages[-1])
+        answers_last_question = self._at[id(self.starts[0])] == answers_from(rest)
+        return answers_last_question and (not self.ends or self.ends[0] is messages[-1])
 
-    def _fold(self) -> None:
-        """The facts of the only run are those of the transcript."""
+    def _fold_run(self) -> None:
+        """Moves the facts of the only run to the transcript."""
         carried: Native = {}
         for key, rows in (("run", self.starts), ("end", self.ends)):
             for row in rows:
                 at = next(i for i, message in enumerate(self.context.messages) if message is row)
-                del self.context.messages[at], self.context.origin.places[at], self._spots[at]
+                del self.context.messages[at], self.context.origin.places[at], self._part_paths[at]
                 [part] = row.parts
                 facts = rest_of(part.value if isinstance(part, Opaque) else {}, "type", "timestamp")
-                carried[key] = facts if key == "run" else self._counted(facts)
+                carried[key] = facts if key == "run" else self._without_counts(facts)
         start, end = carried["run"], carried.get("end", {})
         for key in RUN_IDS:
             if end.get(key) == start[key]:
@@ -243,8 +243,8 @@ class Thread:
             del start["runId"]
         self.transcript.extras = extras_of(NAME, {key: facts for key, facts in carried.items() if facts})
 
-    def _counted(self, facts: Native) -> Native:
-        """What an end says; the counts of a run with one turn are those of its turn."""
+    def _without_counts(self, facts: Native) -> Native:
+        """Returns the keys of an end event, without the counts that its only turn gets."""
         usage, turn = facts.get("usage"), only_turn(self.context.messages)
         if not isinstance(usage, list) or len(usage) != 1 or not isinstance(usage[0], dict):
             return facts
@@ -259,7 +259,7 @@ RUN_IDS = ("threadId", "runId")
 
 
 def time_of(event: Native) -> str | None:
-    """The time of an event."""
+    """Returns the time of an event."""
     return time_of_milliseconds(event.get("timestamp"))
 
 
@@ -269,13 +269,13 @@ def _thought(native: Native) -> Reasoning:
 
 
 def answers_from(messages: list[Message]) -> int:
-    """Where the last run begins, if nobody says it: behind the last question before the last turn of the agent."""
+    """Returns the index where the last run begins by default: after the last question before the last agent turn."""
     end = max((i + 1 for i, one in enumerate(messages) if one.role == "assistant"), default=len(messages))
     return max((i + 1 for i in range(end) if is_question(messages[i])), default=0)
 
 
 def is_question(message: Message) -> bool:
-    """Is it a message that an agent is given, and never one that it says?"""
+    """True for a message that is only ever agent input, never output."""
     if message.role == "event":
         return any(isinstance(part, Opaque) and "type" not in part.value for part in message.parts)
     return message.role not in ("assistant", "tool")

@@ -1,4 +1,4 @@
-"""The events of AG-UI as they are written: each run begins with what the agent is given, and streams what it says."""
+"""Writes AG-UI events: each run begins with the agent's input, and streams its output."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ENCRYPTED = "encryptedValue"
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
-    """The events of all runs."""
-    return Rows(list(_Written(transcript, options.chunk).events()))
+    """Returns the events of all runs."""
+    return Rows(list(_EventWriter(transcript, options.chunk).events()))
 
 
-class _Written:
-    """What a thread becomes; `size` is that of the fragments of texts."""
+class _EventWriter:
+    """Writes the events of a thread; `size` is the length of text fragments."""
 
     def __init__(self, transcript: Transcript, size: int) -> None:
         self.transcript, self.size = transcript, size
@@ -44,7 +44,7 @@ class _Written:
         return self.runs(messages) if any(map(_begins, messages)) else self.one_run(messages)
 
     def one_run(self, messages: list[Message]) -> Iterator[Native]:
-        """The run that answers the last question."""
+        """Yields the events of the run that answers the last question."""
         first = answers_from(messages)
         begun = _event("RUN_STARTED", self.transcript.created_at, **{**self.ids, **self.start})
         yield self.begun(begun, messages[:first], self.transcript.tools)
@@ -59,7 +59,7 @@ class _Written:
             yield from self.failure(failed, self.transcript.updated_at)
 
     def usage(self, messages: list[Message]) -> list[Native]:
-        """The counts of the only turn, and the model."""
+        """Returns the counts of the only turn, and the model."""
         turn, stated = only_turn(messages), self.end.get("usage")
         rest = as_object(stated[0]) if isinstance(stated, list) and len(stated) == 1 else {}
         counts = put_counts(turn.usage or {} if turn else {}, rest, USAGE)
@@ -67,30 +67,30 @@ class _Written:
         return [{**named, **counts}] if named or counts else []
 
     def runs(self, messages: list[Message]) -> Iterator[Native]:
-        """Several runs, which begin and end where their events stand."""
-        given: list[Message] = []
+        """Yields several runs, which begin and end at their events."""
+        agent_input: list[Message] = []
         failed: Message | None = None
         tools, is_open = self.transcript.tools, False
         for message in messages:
             if _begins(message):
                 yield from self.failure(failed, None)
-                yield self.begun(message.parts[0].value, given, tools)  # type: ignore[union-attr]
-                given, failed, tools, is_open = [], None, None, True
+                yield self.begun(message.parts[0].value, agent_input, tools)  # type: ignore[union-attr]
+                agent_input, failed, tools, is_open = [], None, None, True
             elif is_open or (message.role == "event" and not is_question(message)):
                 yield from self.message(message)
                 is_open = is_open and not _is_run(message, "RUN_FINISHED")
                 failed = message if message.stop_reason == "error" else failed
             else:
-                given.append(message)
+                agent_input.append(message)
         yield from self.failure(failed, self.transcript.updated_at)
-        if given:
-            yield self.begun(_event("RUN_STARTED", None, **self.ids), given, None)
+        if agent_input:
+            yield self.begun(_event("RUN_STARTED", None, **self.ids), agent_input, None)
             yield _event("RUN_FINISHED", None, **self.ids)
 
     def begun(self, event: Native, messages: list[Message], tools: list[ToolDefinition] | None) -> Native:
-        """How a run begins: with what the agent is given."""
+        """Returns the event that begins a run, with the agent's input."""
         rest = as_object(event.get("input"))
-        natives = [native for message in messages for native in self.given(message)] + rest.get("messages", [])
+        natives = [native for message in messages for native in self.agent_input(message)] + rest.get("messages", [])
         listed = {} if tools is None else {"tools": [write_tool(tool) for tool in tools]}
         if not (natives or rest or listed):
             return event
@@ -101,12 +101,12 @@ class _Written:
         }
 
     def failure(self, failed: Message | None, time: str | None) -> Iterator[Native]:
-        """How a run failed; one that broke off has no end."""
+        """Yields the event of a failed run; a run that broke off has none."""
         carried = as_object(carried_by(failed.extras, NAME).get("error")) if failed is not None else {}
         if failed is not None and (failed.error is not None or carried or time is not None):
             yield {**_event("RUN_ERROR", time, message=failed.error or ""), **carried}
 
-    def given(self, message: Message) -> list[Native]:
+    def agent_input(self, message: Message) -> list[Native]:
         natives = write_messages(message)
         for native in natives:
             if native.get("id") == "":
@@ -117,7 +117,7 @@ class _Written:
         return next(id_ for n in self.numbers if (id_ := f"message_{n}") not in self.taken)
 
     def message(self, message: Message) -> Iterator[Native]:
-        """The events of what an agent says: thoughts, a text and calls, or a result."""
+        """Yields the events of agent output: thoughts, a text and calls, or a result."""
         if message.role == "event":
             yield from (part.value for part in message.parts if isinstance(part, Opaque))
         elif message.role == "tool":
@@ -183,7 +183,7 @@ def _begins(message: Message) -> bool:
 
 
 def _is_run(message: Message, kind: str) -> bool:
-    """Is it the event of this kind?"""
+    """True if the message is the event of this kind."""
     part = message.parts[0] if message.role == "event" and message.parts else None
     return isinstance(part, Opaque) and isinstance(part.value, dict) and part.value.get("type") == kind
 

@@ -4,14 +4,15 @@ Specification: https://platform.claude.com/docs/en/api/messages, as typed by the
 2026-11-20.
 
 Quirks
-- Results are blocks of a user message: all those of one assistant turn in one message, before any text. Here each is a
-  message of its own.
-- System text stands beside the messages; newer models also take a `system` message in mid-conversation.
-- Thinking is signed. It comes back only with its signature, even where its text is empty, and cannot be made up.
-- Ids of calls are unique in the whole request; no text is blank; a failed result has content.
-- Server tools (`server_tool_use`, `…_tool_result`) are calls that the service answers itself: opaque blocks, no calls.
-- `usage.input_tokens` leaves out what was read from or written to the cache.
-- Whether calls may be parallel is said inside `tool_choice`.
+- Results are blocks of a user message: one message has all results for an assistant message, before any text. convcli
+  reads each result as a message of its own.
+- System text is outside the messages; newer models also accept a `system` message in mid-conversation.
+- Thinking is signed. It is accepted back only with its signature, even if its text is empty, and cannot be invented.
+- Call ids are unique in the whole request; no text is blank; a failed result has content.
+- Server tools (`server_tool_use`, `…_tool_result`) are calls that the service answers itself. They are read as opaque
+  blocks, not as calls.
+- `usage.input_tokens` excludes tokens read from or written to the cache.
+- `tool_choice` states whether calls may be parallel.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ CACHED = (60, "blocks with cache_control")
 
 
 def detect(document: Any) -> Clue | None:
-    """By blocks of its own, `input_schema`, a `system` beside the messages, or the envelope of a response."""
+    """Recognizes Anthropic by its blocks, `input_schema`, a top-level `system`, or the keys of a response."""
     if isinstance(document, dict) and "messages" not in document:
         return Clue(95, "a message with stop_reason") if _is_response(document) else None
     request = as_object(document)
@@ -59,17 +60,17 @@ def detect(document: Any) -> Clue | None:
     if not isinstance(messages, list) or any(role not in ROLES for role in _roles_of(messages)):
         return None
     responses = [message for message in messages if isinstance(message, dict) and _is_response(message)]
-    if responses and len(responses) == len(messages):  # each of them is a document
+    if responses and len(responses) == len(messages):  # each message is a document of its own
         return None
     blocks = _blocks_of(messages)
     if not all("type" in block for block in blocks):
         return None
-    found = {mark for block in blocks for mark in _marks(block)} | set(_request_marks(request))
-    if _begins_with_system(messages):  # so do requests for others, in which gateways put marks of caches
-        found.discard(CACHED)
+    evidence = {mark for block in blocks for mark in _marks(block)} | set(_request_marks(request))
+    if _begins_with_system(messages):  # gateways add cache marks to requests for other services, which begin like this
+        evidence.discard(CACHED)
     if responses:
-        found.add((92, "messages with stop_reason"))
-    marks = sorted(found, reverse=True)
+        evidence.add((92, "messages with stop_reason"))
+    marks = sorted(evidence, reverse=True)
     return Clue(*marks[0]) if marks else None
 
 
@@ -118,7 +119,7 @@ def _request_marks(request: Native) -> list[tuple[int, str]]:
         return []
     texts = _blocks_of([{"content": request.get("system")}])
     if isinstance(request.get("system"), str) or any(block.keys() >= {"type", "text"} for block in texts):
-        return [(60, "a system text beside the messages")]
+        return [(60, "a top-level system text")]
     if not request.keys().isdisjoint(OWN_SETTINGS) or str(request.get("model")).startswith("claude"):
         return [(60, "the settings of a Messages request")]
     return []
@@ -128,7 +129,7 @@ def _request_marks(request: Native) -> list[tuple[int, str]]:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a request, a response or a list of messages."""
+    """Returns the transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
     if isinstance(document, list):
         context.origin.form = "list"
@@ -149,12 +150,12 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
 
 
 def form_of(transcript: Transcript) -> str:
-    """A response when the transcript holds only one answer of a model, else a request."""
+    """Returns the response form if the only message is a model's answer, else the request form."""
     return "response" if is_response(transcript) and len(active(transcript)) == 1 else "request"
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A request, a response or a list of messages."""
+    """Returns a request, a response or a list of messages."""
     if options.form == "response":
         return write_response(transcript, TURNS)
     return TURNS.write(transcript.messages) if options.form == "list" else _write_request(transcript)
@@ -221,38 +222,41 @@ DIALECT = Dialect(
     },
     reasons={
         **REASONS,
-        "reasoning": "Anthropic takes back only thinking that it signed",
-        "message": "a user message must hold something that the API takes",
+        "reasoning": "Anthropic accepts only thinking that it signed",
+        "message": "Anthropic rejects an empty user message",
         "message.role": "Anthropic has the roles user, assistant and system",
-        "message.grouping": "the API has one system text",
-        "message.id": "messages of a request have no id",
-        "message.model": "messages of a request have no model of their own",
-        "message.usage": "only a response has usage",
-        "message.usage.totalTokens": "usage has no total",
-        "message.stopReason": "only a response has a stop reason, one of the vendor's list",
-        "image": "images are PNG, JPEG, GIF or WebP as base64, or come from the web or the Files API, in user turns",
-        "document": "documents are PDF as base64 or plain text, or come from the web or the Files API, in user turns",
-        "image.mediaType": "an address and the id of a file name no type",
-        "document.mediaType": "text is plain text and data PDF, an address and the id of a file name no type",
-        "audio": "the Messages API takes no audio",
-        "video": "the Messages API takes no video",
+        "message.grouping": "Anthropic has one system text",
+        "message.id": "messages of an Anthropic request have no id",
+        "message.model": "messages of an Anthropic request name no model",
+        "message.usage": "only an Anthropic response has usage",
+        "message.usage.totalTokens": "Anthropic usage has no total",
+        "message.stopReason": "only an Anthropic response has a stop reason, from a fixed list",
+        "image": "Anthropic accepts images in user messages only: base64 PNG, JPEG, GIF or WebP, a URL, or a file id",
+        "document": "Anthropic accepts documents in user messages only: base64 PDF, plain text, a URL, or a file id",
+        "image.mediaType": "Anthropic stores no media type for a URL or a file id",
+        "document.mediaType": "Anthropic documents are plain text or PDF data; a URL or a file id has no media type",
+        "audio": "Anthropic accepts no audio",
+        "video": "Anthropic accepts no video",
         **dict.fromkeys(
-            ("tool_call.id", "tool_result.toolCallId"), "ids are letters, digits, _ and -, unique in the request"
+            ("tool_call.id", "tool_result.toolCallId"),
+            "Anthropic ids are letters, digits, _ and -, unique in the request",
         ),
-        **dict.fromkeys(("tool.name", "tool_call.name"), "names are letters, digits, _ and -, at most 128"),
-        "tool": "a tool that another vendor runs",
-        "tool.parameters": "input_schema must have the type object",
-        "toolChoice": "a choice is auto, any, none or one tool, and only where there are tools",
-        "settings.parallelToolCalls": "it is said in tool_choice, which needs tools",
-        "settings.reasoningEffort": "effort is low, medium, high, xhigh or max",
-        "settings.reasoningBudget": "a budget has 1,024 tokens or more, fewer than max_tokens, and forces no tool",
-        "settings.serviceTier": "a request has the tier auto or standard_only",
-        "settings.metadata": "the metadata of a request name its user and nothing else",
-        "settings.user": "the one identifier of the user is metadata.user_id, which stands for safety_identifier",
-        "settings.safetyIdentifier": "the user of the source stands in metadata.user_id",
-        "settings.responseFormat": "only JSON by a schema, without a name, can be asked for",
-        "settings.seed": "the Messages API has no seed",
-        "moved": "results stand right behind their calls, instructions before the messages",
+        **dict.fromkeys(("tool.name", "tool_call.name"), "Anthropic names are at most 128 letters, digits, _ and -"),
+        "tool": "only another vendor can run this tool",
+        "tool.parameters": "Anthropic requires the type object in `input_schema`",
+        "toolChoice": "Anthropic accepts auto, any, none or one tool, and only with tools",
+        "settings.parallelToolCalls": "Anthropic sets this in `tool_choice`, which requires tools",
+        "settings.reasoningEffort": "Anthropic effort is low, medium, high, xhigh or max",
+        "settings.reasoningBudget": (
+            "Anthropic requires a budget of 1,024 tokens or more, less than `max_tokens`, and no forced tool"
+        ),
+        "settings.serviceTier": "Anthropic has the tiers auto and standard_only",
+        "settings.metadata": "Anthropic request metadata has only `user_id`",
+        "settings.user": "`metadata.user_id`, Anthropic's only user identifier, already has the safety identifier",
+        "settings.safetyIdentifier": "`metadata.user_id` already has the user of the source",
+        "settings.responseFormat": "Anthropic supports only JSON by a schema without a name",
+        "settings.seed": "Anthropic has no seed",
+        "moved": "Anthropic requires results right after their calls, and instructions before the messages",
     },
     places=PLACES,
     envelope=ENVELOPE,

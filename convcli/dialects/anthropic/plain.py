@@ -1,4 +1,4 @@
-"""Messages of Anthropic's API as nearly all are: nothing can be wrong with them, whatever stands beside them."""
+"""Recognizes usual Anthropic messages, which no rule can object to, whatever the other keys of the request are."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ IMAGES = MEDIA_TYPES["image"]
 
 
 def without_plain_messages(document: Any) -> Any:
-    """What is left of a request or a list whose messages and system text are plain."""
+    """Returns the rest of a request or a list whose messages and system text are all usual."""
     thinks = document.__class__ is dict and "thinking" in document
     return without_plain(document, "messages", partial(_are_plain, thinks=thinks), system=_is_plain_system)
 
 
 def _is_plain_system(system: Any) -> bool:
     if system.__class__ is str:
-        return _says(system)
+        return _has_text(system)
     return system.__class__ is list and bool(system) and all(SYSTEM[block["type"]](block) for block in system)
 
 
 def _are_plain(messages: list[Any], *, thinks: bool) -> bool:
-    """Are they texts, images, calls and their results in order, the user first? `thinks`: calls come of thinking."""
+    """True if the messages are texts, images, calls and results in order, the user first.
+
+    With `thinks`, calls must follow thinking.
+    """
     waiting: set[str] = set()
     ids: list[str] = []
     names: set[str] = set()
@@ -39,7 +42,7 @@ def _are_plain(messages: list[Any], *, thinks: bool) -> bool:
             return False
         is_first = False
         if content.__class__ is str:
-            if waiting or not _says(content):
+            if waiting or not _has_text(content):
                 return False
         elif content.__class__ is not list or not content:
             return False
@@ -49,7 +52,7 @@ def _are_plain(messages: list[Any], *, thinks: bool) -> bool:
         else:
             for block in content:
                 if block["type"] == "tool_use":
-                    ids.append(_called(block, names))
+                    ids.append(_call_id(block, names))
                     waiting.add(ids[-1])
                 elif not ANSWERED[block["type"]](block):
                     return False
@@ -60,7 +63,7 @@ def _are_plain(messages: list[Any], *, thinks: bool) -> bool:
 
 
 def _are_asking(blocks: list[Any], waiting: set[str]) -> bool:
-    """Are they the blocks of a user: results of all calls that wait for them, then what the user says?"""
+    """True for the blocks of a user message: the results of all waiting calls, then text and images."""
     for block in blocks:
         if block["type"] == "tool_result":
             waiting.remove(block["tool_use_id"])
@@ -71,12 +74,12 @@ def _are_asking(blocks: list[Any], waiting: set[str]) -> bool:
     return not waiting
 
 
-def _says(text: Any) -> bool:
+def _has_text(text: Any) -> bool:
     return text.__class__ is str and bool(text) and not text.isspace()
 
 
 def _is_text(block: Native) -> bool:
-    return len(block) == 2 and _says(block["text"])
+    return len(block) == 2 and _has_text(block["text"])
 
 
 def _is_image(block: Native) -> bool:
@@ -97,8 +100,8 @@ def _is_thinking(block: Native) -> bool:
     return len(block) == 3 and block["thinking"].__class__ is str and signature.__class__ is str and bool(signature)
 
 
-def _called(block: Native, names: set[str]) -> str:
-    """The id of a plain call, whose name is added to the others; raises TypeError for any other."""
+def _call_id(block: Native, names: set[str]) -> str:
+    """Returns the id of a usual call, and adds its name to `names`. Raises TypeError for any other call."""
     id_, name, arguments = block["id"], block["name"], block["input"]
     if len(block) != 4 or id_.__class__ is not str or name.__class__ is not str:
         raise TypeError
@@ -120,4 +123,4 @@ def _is_result(block: Native) -> bool:
 SYSTEM: dict[str, Callable[[Native], bool]] = {"text": _is_text}
 SHOWN = {**SYSTEM, "image": _is_image}
 ANSWERED = {**SYSTEM, "thinking": _is_thinking}
-"""Plain blocks by their type: of the system, of users and results, and of assistants."""
+"""Usual blocks by type: of the system, of users and results, and of assistants."""

@@ -1,4 +1,4 @@
-"""What the Messages API rejects though its schema allows it."""
+"""What the Messages API rejects although its schema allows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from convcli.validation.rules import arguments, keys, links, models, names, tool
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
 NAME = "anthropic"
-MOST_MARKS = 4
+MAX_CACHE_MARKS = 4
 MOST_MESSAGES = 100_000
 
 
@@ -30,12 +30,12 @@ def _is_marked(extras: Any) -> bool:
 
 def _few_marks(survey: Survey) -> Iterator[Breach]:
     marks = list(_marks(survey))
-    if len(marks) > MOST_MARKS:
-        problem = f"there are {len(marks)} cache_control marks; {MOST_MARKS} are allowed"
-        yield Breach("too-many-cache-marks", marks[MOST_MARKS], problem)
+    if len(marks) > MAX_CACHE_MARKS:
+        problem = f"{len(marks)} cache_control marks: Anthropic allows {MAX_CACHE_MARKS}"
+        yield Breach("too-many-cache-marks", marks[MAX_CACHE_MARKS], problem)
 
 
-def _said_failures(survey: Survey) -> Iterator[Breach]:
+def _failures_with_content(survey: Survey) -> Iterator[Breach]:
     for i, k, result in survey.parts["tool_result"]:
         if (result.kind == "error" or result.is_error) and not result.value and result.kind != "data":
             problem = "a failed result must have content"
@@ -43,7 +43,7 @@ def _said_failures(survey: Survey) -> Iterator[Breach]:
 
 
 def _system_between(survey: Survey) -> Iterator[Breach]:
-    """Instructions among the messages follow the user, and an answer or nothing follows them."""
+    """Reports instructions between messages that do not follow a user message and precede an answer or the end."""
     instructions = [i for i, message in enumerate(survey.messages) if message.role in turns.INSTRUCTIONS]
     if not any(_role(survey, i) == "system" for i in instructions):
         return
@@ -54,14 +54,16 @@ def _system_between(survey: Survey) -> Iterator[Breach]:
         before = roles[at - 1][1] if at else ""
         after = roles[at + 1][1] if at + 1 < len(roles) else "assistant"
         if before != "user" or after != "assistant":
-            message = "a system message stands between a turn of the user and the answer to it"
-            yield Breach("misplaced-system", NodeRef(i), message, help="other instructions go into the key system")
+            message = "a system message must be between a user message and its answer"
+            yield Breach("misplaced-system", NodeRef(i), message, help="put other instructions in the key `system`")
         elif survey.purpose == "request":
-            yield Breach("misplaced-system", NodeRef(i), "older models take no system message between turns", "warning")
+            yield Breach(
+                "misplaced-system", NodeRef(i), "older models accept no system message in mid-conversation", "warning"
+            )
 
 
 def _role(survey: Survey, i: int) -> str:
-    """The role in the API; none for the system text beside the messages."""
+    """Returns the role in the API; empty for the top-level system text."""
     role = survey.messages[i].role
     if role in turns.INSTRUCTIONS:
         return "" if survey.places.message(i) == ("system",) else "system"
@@ -69,31 +71,31 @@ def _role(survey: Survey, i: int) -> str:
 
 
 def _is_enabled(survey: Survey) -> bool:
-    """Must it think?"""
+    """True if thinking is enabled with a budget."""
     budget: int = (survey.transcript.settings or {}).get("reasoningBudget", 0)
     return budget > 0
 
 
 def _thinks_before_calls(survey: Survey) -> Iterator[Breach]:
-    """With thinking enabled, the turn whose results come last begins with its thinking."""
+    """Reports a last tool-calling message that does not begin with thinking although thinking is enabled."""
     line = survey.active_indexes if _is_enabled(survey) else []
     if not line or survey.messages[line[-1]].role != "tool":
         return
     asked = [i for i in line if survey.messages[i].role == "assistant"]
     if asked and not isinstance(next(iter(survey.messages[asked[-1]].parts), None), Reasoning):
-        problem = "thinking is enabled, and the turn that called does not begin with thinking"
+        problem = "thinking is enabled, but the tool-calling message does not begin with thinking"
         yield Breach("missing-thinking", NodeRef(asked[-1]), problem)
 
 
 def _forces_no_thought(survey: Survey) -> Iterator[Breach]:
     choice = survey.transcript.tool_choice
     if _is_enabled(survey) and (choice == "required" or isinstance(choice, dict)):
-        problem = "thinking is enabled, and the tool choice forces a call"
+        problem = "thinking is enabled, but the tool choice forces a call"
         yield Breach("thinking-with-forced-tool", NodeRef(field="toolChoice"), problem)
 
 
 def _ends_well(survey: Survey) -> Iterable[Breach]:
-    """The last message is the user's. One of the model is a prefill, which cannot end in thinking."""
+    """Reports a last message that ends in thinking, or is not the user's. A model's message is a prefill."""
     last = survey.messages[survey.active_indexes[-1]] if survey.active_indexes else None
     if last is not None and last.parts and isinstance(last.parts[-1], Reasoning):
         at = NodeRef(survey.active_indexes[-1], len(last.parts) - 1)
@@ -103,16 +105,16 @@ def _ends_well(survey: Survey) -> Iterable[Breach]:
 
 def _calls_before_text(survey: Survey) -> Iterator[Breach]:
     for i in survey.active_indexes:
-        called = False
+        has_call = False
         for k, part in enumerate(survey.messages[i].parts):
-            if called and part.type == "text":
-                problem = "text behind a call: some servers that follow this API refuse it"
+            if has_call and part.type == "text":
+                problem = "text after a call: some servers with this API reject it"
                 yield Breach("text-after-call", NodeRef(i, k), problem, "warning")
-            called = called or isinstance(part, ToolCall)
+            has_call = has_call or isinstance(part, ToolCall)
 
 
 def _is_paused(message: Message) -> bool:
-    """Does the turn end with a tool of the service? After `pause_turn` it is sent back, and the model goes on."""
+    """True if a message ends with a server tool. After `pause_turn` it is sent back, and the model continues."""
     last = message.parts[-1] if message.parts else None
     kind = last.value.get("type") if isinstance(last, Opaque) and isinstance(last.value, dict) else None
     return isinstance(kind, str) and kind.endswith(("_tool_use", "_tool_result"))
@@ -143,7 +145,7 @@ RULES = (
     tools.schemas(tools.SchemaDemands(plain_root=True)),
     for_outputs(tools.declared("warning")),
     Rule(("too-many-cache-marks",), _few_marks),
-    Rule(("error-without-content",), _said_failures),
+    Rule(("error-without-content",), _failures_with_content),
     Rule(("misplaced-system",), _system_between),
     Rule(("missing-thinking",), _thinks_before_calls),
     Rule(("thinking-with-forced-tool",), _forces_no_thought),

@@ -1,16 +1,15 @@
-"""Streams of Anthropic Messages: events that begin, grow and end the blocks of one message.
+"""Anthropic Messages streams: events that begin, grow and end the blocks of one message.
 
 Specification: `RawMessageStreamEvent` in the Messages API reference, as typed by the Python SDK `anthropic` 2.10.0;
 read 2026-11-20.
 
 Quirks
 - A block grows by its `index`. The input of a tool comes as pieces of JSON, and may break off in the middle.
-- The stop reason and the last counts of tokens come in `message_delta`; counts are totals, not differences.
-- `ping` may stand anywhere. Events of kinds that are not known are kept with the message.
-- An `error` event ends the stream. One without `message_stop` breaks off: its turn has the stop reason `error`.
-- Deltas of kinds that are not known are kept with their block.
-- It holds one answer: the last turn of the assistant. Thinking that Anthropic did not sign is not written, as in
-  requests: a program would send it back.
+- The stop reason and the last token counts come in `message_delta`; counts are totals, not differences.
+- `ping` may come anywhere. Events of unknown kinds are kept with the message, deltas of unknown kinds with their block.
+- An `error` event ends the stream. A stream without `message_stop` broke off: its stop reason is `error`.
+- convcli writes one answer: the last assistant message. It omits thinking that Anthropic did not sign, as in requests:
+  a client would send it back.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ FAILURE = "api_error"
 
 
 def detect(document: Any) -> Clue | None:
-    """By events that begin or end a message, or a block of it."""
+    """Recognizes events that begin or end a message or a block."""
     if not isinstance(document, Rows):
         return None
     kinds = {row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)}
@@ -60,7 +59,7 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of the answer that the events make."""
+    """Returns the transcript of the answer in the events."""
     answer = Answer()
     for at, event in enumerate(document):
         answer.take(event, at)
@@ -74,7 +73,7 @@ def lift(document: Any) -> Transcript:
 
 
 def _lift_raw(answer: Answer, messages: list[Message], origin: Origin) -> None:
-    """A response holds an object as the input of a call; what came may have been something else."""
+    """Sets the raw arguments of calls whose streamed input was not a JSON object."""
     raw = answer.raw()
     for message, (_, spots) in zip(messages, origin.places, strict=True):
         for part, spot in zip(message.parts, spots or (), strict=False):
@@ -83,7 +82,7 @@ def _lift_raw(answer: Answer, messages: list[Message], origin: Origin) -> None:
 
 
 def _lift_end(answer: Answer, message: Message) -> None:
-    """A message that nothing ended broke off."""
+    """Marks a message that did not end as failed."""
     if message.stop_reason is None and (answer.error is not None or not answer.is_done):
         message.stop_reason = "error"
     if answer.error is not None:
@@ -99,18 +98,18 @@ def _lift_end(answer: Answer, message: Message) -> None:
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
-    """The events of the answer."""
+    """Returns the events of the answer."""
     message = transcript.messages[0] if transcript.messages else Message("assistant", [])
     return Rows(list(_events(write_response(transcript, TURNS), message, options.chunk)))
 
 
 def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
     response.pop("error", None)
-    aside, request = response.pop("events", None), response.pop("request_id", None)
+    other_events, request = response.pop("events", None), response.pop("request_id", None)
     usage = response.get("usage") or {}
     broken = message.stop_reason == "error"
     yield {"type": "message_start", "message": _start(response, usage, {} if broken else {"output_tokens": 0})}
-    yield from aside if isinstance(aside, list) else ()
+    yield from other_events if isinstance(other_events, list) else ()
     raw = iter([part.raw_arguments for part in message.parts if isinstance(part, ToolCall)])
     for index, block in enumerate(response["content"]):
         yield from _block_events(block, next(raw, None) if block["type"] == "tool_use" else None, index, size)
@@ -124,21 +123,21 @@ def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
 
 
 def _error(message: Message) -> Native:
-    """What an error event says; nothing where none broke off the message."""
+    """Returns the error of an error event; empty if the message did not fail."""
     carried = carried_by(message.extras, SIBLING).get("error")
     if message.error is None and not carried:
         return {}
-    words = {} if message.error is None else {"message": message.error}
-    return {"type": FAILURE, **as_object(carried), **words}
+    error_message = {} if message.error is None else {"message": message.error}
+    return {"type": FAILURE, **as_object(carried), **error_message}
 
 
 LATE = ("stop_reason", "stop_sequence", "stop_details", "container")
-"""What is known when the message ends."""
+"""Keys whose values are known only when the message ends."""
 LATE_COUNTS = ("output_tokens", "output_tokens_details")
 
 
 def _start(response: Native, usage: Native, so_far: Native) -> Native:
-    """The message as it begins: empty, without what only its end can tell; the counts are those of `so_far`."""
+    """Returns the message as it begins: empty, without the keys of its end, and with the counts of `so_far`."""
     native = omit(response, *LATE, "usage")
     late = LATE_COUNTS if so_far else ()
     counts = {key: so_far.get(key, usage[key]) for key in usage if key in so_far or key not in late}
@@ -155,62 +154,67 @@ def _end(response: Native, usage: Native) -> Native:
 
 
 def _block_events(block: Native, raw: str | None, index: int, size: int) -> Iterator[Native]:
-    """A block begins empty, grows and ends; one of a kind that does not grow begins whole."""
-    begin, deltas = CUT.get(block["type"], _as_it_is)(block, raw, size)
+    """Yields the events of a block: it begins empty, grows and ends. A kind that does not grow begins whole."""
+    begin, deltas = SPLITTERS.get(block["type"], _keep_whole)(block, raw, size)
     yield {"type": "content_block_start", "index": index, "content_block": begin}
     for delta in deltas:
         yield {"type": "content_block_delta", "index": index, "delta": delta}
     yield {"type": "content_block_stop", "index": index}
 
 
-def _text(block: Native, _: str | None, size: int) -> tuple[Native, list[Native]]:
+def _split_text(block: Native, _: str | None, size: int) -> tuple[Native, list[Native]]:
     begin = {**omit(block, "citations"), "text": ""}
     deltas: list[Native] = [{"type": "text_delta", "text": piece} for piece in fragments(block["text"], size)]
     return begin, deltas + [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]
 
 
-def _thinking(block: Native, _: str | None, size: int) -> tuple[Native, list[Native]]:
+def _split_thinking(block: Native, _: str | None, size: int) -> tuple[Native, list[Native]]:
     deltas = [{"type": "thinking_delta", "thinking": piece} for piece in fragments(block["thinking"], size)]
     if block.get("signature"):
         deltas.append({"type": "signature_delta", "signature": block["signature"]})
     return {**block, "thinking": "", "signature": ""}, deltas
 
 
-def _input(block: Native, raw: str | None, size: int) -> tuple[Native, list[Native]]:
+def _split_input(block: Native, raw: str | None, size: int) -> tuple[Native, list[Native]]:
     if not isinstance(block.get("input"), dict):
-        return _as_it_is(block, raw, size)
+        return _keep_whole(block, raw, size)
     text = write_arguments(block["input"], raw) if block["input"] or raw is not None else ""
     pieces: list[Native] = [{"type": "input_json_delta", "partial_json": piece} for piece in fragments(text, size)]
     return {**block, "input": {}}, pieces
 
 
-def _as_it_is(block: Native, _: str | None, __: int) -> tuple[Native, list[Native]]:
+def _keep_whole(block: Native, _: str | None, __: int) -> tuple[Native, list[Native]]:
     return block, []
 
 
-CUT = {"text": _text, "thinking": _thinking, "tool_use": _input, "server_tool_use": _input}
-"""By kind of block: how it begins, and the deltas by which it grows."""
+SPLITTERS = {
+    "text": _split_text,
+    "thinking": _split_thinking,
+    "tool_use": _split_input,
+    "server_tool_use": _split_input,
+}
+"""Splitters by kind of block: how it begins, and the deltas by which it grows."""
 
 
 # ---------------------------------------------------------------- fit
 
 
 def one_answer(transcript: Transcript) -> Transcript:
-    """What a stream can hold: one turn of the assistant, the last or the first of several alternatives."""
+    """Keeps one assistant message: the last one, or the first of several alternatives."""
     answers = streams.answers(transcript)[:1]
     return replace(transcript, messages=answers or [Message("assistant", [])], head=None)
 
 
-def _ended(message: Message) -> Message:
-    """A message ends with a stop reason."""
+def _set_stop_reason(message: Message) -> Message:
+    """Sets a missing stop reason."""
     if message.stop_reason is not None:
         return message
     called = any(isinstance(part, ToolCall) for part in message.parts)
     return replace(message, stop_reason="tool_calls" if called else "stop")
 
 
-def _cut(part: Part, _: Message) -> Part:
-    """Marks for the cache are for requests, and an input of no text is that of no pieces."""
+def _drop_request_marks(part: Part, _: Message) -> Part:
+    """Drops cache marks, which only requests have, and the raw arguments of an empty input."""
     if isinstance(part, ToolCall) and part.raw_arguments == "" and not part.arguments:
         part = replace(part, raw_arguments=None)
     return without_carried(part, SIBLING, "cache_control")
@@ -220,9 +224,9 @@ FIT: tuple[Pass, ...] = (
     one_answer,
     *policy.paired_turns(),
     *policy.taken_parts(TURNS.blocks),
-    on_parts(_cut),
+    on_parts(_drop_request_marks),
     policy.finished(("error",)),
-    on_each_message(_ended),
+    on_each_message(_set_stop_reason),
     policy.named_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
@@ -231,7 +235,7 @@ REPEATS = lacking.fields(
     "/*/index /*/content_block/signature /*/message/usage/output_tokens /*/message/usage/input_tokens "
     "/*/usage/input_tokens"
 )
-"""An index is the order of the blocks; what was said so far is said again; cached tokens are added to the input."""
+"""Repeated values: an index is the order of the blocks, counts are totals, and cached tokens are added to the input."""
 
 LACKING = lacking.SESSION - {"id", "head"} | lacking.fields(
     "message.name message.parentId message.createdAt text.metadata tool_call.metadata reasoning.summary"
@@ -240,7 +244,7 @@ LACKING = lacking.SESSION - {"id", "head"} | lacking.fields(
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
-    title="streams of Anthropic Messages",
+    title="Anthropic Messages streams",
     specification="RawMessageStreamEvent of the Messages API; Python SDK anthropic 2.10.0; read 2026-11-20",
     framings=("sse", "events"),
     names_events=True,
@@ -253,17 +257,19 @@ DIALECT = Dialect(
     repeats=REPEATS,
     rules=RULES,
     reasons={
-        **dict.fromkeys(("message", *lacking.PARTS), "a stream holds one answer: the last turn of the assistant"),
-        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
+        **dict.fromkeys(("message", *lacking.PARTS), "an Anthropic stream has one answer: the last assistant message"),
+        **dict.fromkeys(
+            ("tools", "tool", "toolChoice", "settings"), "an Anthropic stream has one answer, not the request"
+        ),
         **{field: REASONS[field] for field in ("reasoning.summary", "refusal", "text")},
-        "reasoning": "Anthropic takes back only thinking that it signed",
-        **dict.fromkeys(lacking.MEDIA, "an answer holds no media"),
-        "message.id": "the id is that of the whole stream",
-        "message.model": "the model is that of the whole stream",
-        "message.name": "an answer has no name",
-        "message.stopReason": "a message ends with a stop reason of Anthropic",
-        "title": "a message has no title",
-        "createdAt": "a message has no time",
+        "reasoning": "Anthropic accepts only thinking that it signed",
+        **dict.fromkeys(lacking.MEDIA, "an Anthropic answer has no media"),
+        "message.id": "an Anthropic stream has one id",
+        "message.model": "an Anthropic stream has one model",
+        "message.name": "an Anthropic answer has no name",
+        "message.stopReason": "an Anthropic stream ends with one of Anthropic's stop reasons",
+        "title": "an Anthropic answer has no title",
+        "createdAt": "an Anthropic answer has no time",
     },
     places=PLACES,
     envelope=ENVELOPE,

@@ -1,4 +1,4 @@
-"""A response of Anthropic's API while its events come in."""
+"""Assembles an Anthropic response from its events."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from convcli.kit.values import paths, read_arguments
 from convcli.model.transcript import Path
 
 GROWS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "thinking")}
-"""By the kind of a delta, the kind of block that it makes grow, and under which key."""
+"""By kind of delta, the kind of block that grows, and the key of its text."""
 GROWN = tuple(key for _, key in GROWS.values())
-HOMES = {
+DELTA_KEYS = {
     **{kind: (key, key) for kind, (_, key) in GROWS.items()},
     "signature_delta": ("signature", "signature"),
     "input_json_delta": ("input", "partial_json"),
     "citations_delta": ("citations", "citation"),
 }
-"""By the kind of a delta, the key of the block that it is about, and the key under which it says so."""
+"""By kind of delta, the key of the block that it extends, and the key in the delta."""
 
 EVENT_KEYS = paths(
     "message_start=type/message content_block_start=type/index/content_block content_block_delta=type/index/delta "
     "content_block_stop=type/index message_delta=type/delta/usage message_stop=type error=type/error/request_id "
     "ping=type"
 )
-"""The keys of the events that are known."""
+"""The keys of the known events."""
 
 
 class Answer:
-    """A response while its events come in; `routes` says where what is in it was said."""
+    """A response while its events are read; `routes` maps its paths to paths in the events."""
 
     def __init__(self) -> None:
         self.response: Native = {}
@@ -44,19 +44,21 @@ class Answer:
     def take(self, event: Native, at: int) -> None:
         kind = event["type"]
         self._take(event, kind, at)
-        beside = {key: event[key] for key in event if key not in EVENT_KEYS.get(kind, event) and event[key] is not None}
-        if beside:
-            self._keep(beside, self.slots.get(event.get("index", -1)), (at,))
+        other_keys = {
+            key: event[key] for key in event if key not in EVENT_KEYS.get(kind, event) and event[key] is not None
+        }
+        if other_keys:
+            self._keep(other_keys, self.slots.get(event.get("index", -1)), (at,))
 
-    def _keep(self, beside: Native, slot: int | None, place: Path) -> None:
-        """What else an event says belongs to the block that it is about, or to the message."""
-        for key, value in beside.items():
+    def _keep(self, other_keys: Native, slot: int | None, path: Path) -> None:
+        """Keeps other keys of an event in the block that it concerns, or in the message."""
+        for key, value in other_keys.items():
             if slot is None:
                 self.response.setdefault(key, value)
-                self.routes.setdefault((key,), (*place, key))
+                self.routes.setdefault((key,), (*path, key))
             else:
                 self.blocks[slot].setdefault(key, value)
-                self.first[slot].setdefault(key, (*place, key))
+                self.first[slot].setdefault(key, (*path, key))
 
     def _take(self, event: Native, kind: str, at: int) -> None:
         if kind == "message_start":
@@ -80,38 +82,38 @@ class Answer:
             self.routes.add(("events",), (at,))
 
     def _message(self, native: Native, at: int) -> None:
-        home: Path = (at, "message")
-        self.routes[()] = home
+        message_path: Path = (at, "message")
+        self.routes[()] = message_path
         for j, block in enumerate(native.get("content") or ()):
             self._block(j, block, (at, "message", "content", j))
-        outside = ("content", "usage")
-        stated = omit(native, *outside)
-        facts = {**stated, "role": native.get("role") or "assistant"}
-        self._end(facts, native.get("usage"), home, (*home, "usage"))
+        separate_keys = ("content", "usage")
+        other_facts = omit(native, *separate_keys)
+        facts = {**other_facts, "role": native.get("role") or "assistant"}
+        self._end(facts, native.get("usage"), message_path, (*message_path, "usage"))
 
-    def _end(self, facts: Native, usage: Native | None, place: Path, counts: Path) -> None:
+    def _end(self, facts: Native, usage: Native | None, path: Path, counts: Path) -> None:
         self.response |= facts
         known = without_nulls(usage or {})
         self.usage |= known
-        self.routes |= {(key,): (*place, key) for key, value in facts.items() if value is not None}
+        self.routes |= {(key,): (*path, key) for key, value in facts.items() if value is not None}
         self.routes |= {("usage", key): (*counts, key) for key in known}
 
-    def _block(self, index: int, native: Native, place: Path) -> None:
-        """A block begins; one that begins at an index that is taken is another block."""
+    def _block(self, index: int, native: Native, path: Path) -> None:
+        """Begins a block; a second block with the same index is a block of its own."""
         slot = index if index not in self.blocks else self.end
         self.slots[index], self.end = slot, max(self.end, slot + 1)
         self.blocks[slot] = Growing(native)
-        begun = ((key, (*place, key)) for key in GROWN if native.get(key))
-        self.first[slot] = streams.Sources(("", place), *begun)
+        begun = ((key, (*path, key)) for key in GROWN if native.get(key))
+        self.first[slot] = streams.Sources(("", path), *begun)
 
     def _delta(self, index: int, delta: Native, at: int) -> None:
         kind = delta["type"]
         if index not in self.slots:
-            lost = GROWS[kind][0] if kind in GROWS else "thinking" if kind == "signature_delta" else "text"
-            self._block(index, {"type": "tool_use" if kind == "input_json_delta" else lost}, (at, "delta"))
+            missing_kind = GROWS[kind][0] if kind in GROWS else "thinking" if kind == "signature_delta" else "text"
+            self._block(index, {"type": "tool_use" if kind == "input_json_delta" else missing_kind}, (at, "delta"))
         slot = self.slots[index]
         block = self.blocks[slot]
-        key, member = HOMES.get(kind, ("deltas", ""))
+        key, member = DELTA_KEYS.get(kind, ("deltas", ""))
         self.first[slot].add(key, (at, "delta", member) if member else (at, "delta"))
         if kind not in GROWS:
             self.first[slot].add("", (at, "delta"))
@@ -129,12 +131,12 @@ class Answer:
         self._keep(omit(delta, "type", member), slot, (at, "delta"))
 
     def raw(self) -> list[str | None]:
-        """By block, the text of an input that is no JSON object."""
+        """Returns, by block, the text of an input that is not a JSON object."""
         texts = ["".join(self.inputs[slot]) if slot in self.inputs else None for slot in sorted(self.blocks)]
         return [None if text is None else read_arguments(text)[1] for text in texts]
 
     def whole(self) -> Native:
-        """The response as the sibling knows it."""
+        """Returns the response in the form of the dialect `anthropic`."""
         content = [self._whole_block(slot) for slot in sorted(self.blocks)]
         native = {"type": "message", "role": "assistant", **streams.whole(Growing(self.response)), "content": content}
         return {**native, "usage": self.usage} if self.usage else native
@@ -154,16 +156,16 @@ class Answer:
         return native
 
     def places(self) -> dict[Path, Path]:
-        """Where what is in the response was said in the events."""
+        """Maps paths in the response to paths in the events."""
         for j, slot in enumerate(sorted(self.blocks)):
-            for key, place in self.first[slot].items():
-                self.routes[("content", j, key) if key else ("content", j)] = place
+            for key, path in self.first[slot].items():
+                self.routes[("content", j, key) if key else ("content", j)] = path
         return self.routes
 
     def pieces(self) -> dict[Path, list[Path]]:
-        """All places of what was said in several."""
+        """Returns all paths of values that came in several events."""
         every = (self.routes, *self.first.values())
-        return {place: places for sources in every for place, places in sources.pieces.items()}
+        return {path: places for sources in every for path, places in sources.pieces.items()}
 
 
 DEFAULTS: dict[str, Native] = {
@@ -172,4 +174,4 @@ DEFAULTS: dict[str, Native] = {
     "redacted_thinking": {"data": ""},
     "tool_use": {"id": None, "name": "", "input": {}},
 }
-"""What a block has that began without it, or whose beginning is missing."""
+"""Defaults for a block that began without these keys, or whose beginning is missing."""

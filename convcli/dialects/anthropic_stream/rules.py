@@ -1,4 +1,4 @@
-"""What a stream of Anthropic Messages looks like when it is whole, though its schema takes any events."""
+"""Rules for a complete Anthropic Messages stream; its schema accepts any sequence of events."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from convcli.validation.survey import for_outputs
 
 
 class _Message:
-    """What has begun and ended while the events go by."""
+    """Tracks what has begun and ended, event by event."""
 
     def __init__(self) -> None:
         self.has_begun = self.has_ended = False
         self.blocks: dict[int, str] = {}
         self.open: set[int] = set()
-        """The types of the blocks that have begun, and those of which an end is awaited."""
+        """`blocks`: the types of begun blocks, by index; `open`: the indexes of blocks that have not ended."""
 
     def objection(self, event: Native) -> str:
-        """Why the event cannot come now; nothing if it can."""
+        """Returns why the event is misplaced; empty if it is not."""
         kind, index = event.get("type"), event.get("index", 0)
         if kind not in ORDERED:
             return ""
@@ -30,7 +30,7 @@ class _Message:
             self.blocks |= {i: block["type"] for i, block in enumerate(event["message"].get("content") or ())}
             return "the message begins a second time" if again else ""
         if self.has_ended:
-            return "the message has ended before"
+            return "the message has already ended"
         problem = "" if self.has_begun else "the message has not begun"
         if kind == "message_stop":
             self.has_ended = True
@@ -42,27 +42,27 @@ class _Message:
             taken = index in self.blocks
             self.blocks[index] = event["content_block"]["type"]
             self.open.add(index)
-            return f"another block has the index {index} already" if taken else ""
+            return f"another block already has the index {index}" if taken else ""
         if index not in self.blocks:
             return f"no block with the index {index} has begun"
         if event["type"] == "content_block_stop":
             self.open.discard(index)
             return ""
-        fits = self.blocks[index].endswith(FITTING.get(event["delta"]["type"], ""))
-        return "" if fits else f"a delta of this type is not for the block with the index {index}"
+        is_matching = self.blocks[index].endswith(FITTING.get(event["delta"]["type"], ""))
+        return "" if is_matching else f"a delta of this type cannot extend the block with the index {index}"
 
 
 FITTING = pairs(
     "text_delta=text citations_delta=text input_json_delta=tool_use thinking_delta=thinking signature_delta=thinking"
 )
-"""The ends of the types of blocks that a delta makes grow, by its type: there are several kinds of tool_use."""
+"""By type of delta, the suffix of the block types that it may extend: there are several kinds of tool_use."""
 
 ORDERED = fields("message_start message_delta message_stop content_block_start content_block_delta content_block_stop")
-"""The events that begin, grow or end a message or a block of it."""
+"""Events that begin, grow or end a message or one of its blocks."""
 
 
 def _begun(event: Native) -> Any:
-    """The message that an event begins."""
+    """Returns the message that an event begins."""
     return event.get("message") if event.get("type") == "message_start" else None
 
 

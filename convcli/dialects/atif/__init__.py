@@ -3,13 +3,13 @@
 Specification: harbor 0.25.0 (models/trajectories, utils/trajectory_validator); read 2026-11-22.
 
 Quirks
-- A step of an agent is one turn of its model with what it observed then: the results stand in it, a call and its
-  result only in one step. A result that names no call answers one of its step, or none (terminals are observed so).
-- A failure has no field: it is `is_error` in the `extra` of a result, with a status, and with `source_call_id` where
-  the call is in no step or in another one.
-- Every object forbids unknown keys. Facts about steps of agents may stand on no other step.
-- Media are files beside the trajectory, or in the web. There is no signature of a thought.
-- The trajectories of subagents stand in that of their caller, whose results refer to them.
+- An agent step is one model turn with its observation: its calls and their results are in the same step. A result
+  that names no call answers a call of its step, or none (terminals are observed like this).
+- A failure has no field. convcli writes it as `is_error` in the `extra` of a result, with a status. It adds
+  `source_call_id` if the call is in another step or in none.
+- Every object forbids unknown keys. Keys for agent steps are not allowed in other steps.
+- Media are files next to the trajectory, or on the web. Thoughts have no signature.
+- Subagent trajectories are nested in the trajectory of their caller, whose results refer to them.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ TRAJECTORY = Envelope(
 )
 AGENT = Keys("name version model_name tool_definitions extra", carried="name version extra")
 RUN = Keys("schema_version session_id trajectory_id agent steps")
-NOBODY = {"name": "unknown", "version": "unknown"}
-"""An agent of whom nothing is known; a trajectory names it."""
+UNKNOWN_AGENT = {"name": "unknown", "version": "unknown"}
+"""The agent of a trajectory if it is unknown; a trajectory must name one."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By the version of the schema."""
+    """Recognizes ATIF by the schema version."""
     version = document.get("schema_version") if isinstance(document, dict) else None
-    return Clue(99, "the version of ATIF") if isinstance(version, str) and version.startswith("ATIF-") else None
+    return Clue(99, "the ATIF version") if isinstance(version, str) and version.startswith("ATIF-") else None
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a trajectory, with those of its subagents behind it."""
+    """Returns the transcript of a trajectory, followed by those of its subagents."""
     context = LiftContext(NAME, document)
     transcript = context.transcript()
     carried = TRAJECTORY.lift(document, transcript) or {}
@@ -86,15 +86,15 @@ def lift(document: Any) -> Transcript:
     return transcript
 
 
-def _lift_steps(native: Native, place: Path, context: LiftContext) -> list[Message]:
+def _lift_steps(native: Native, steps_path: Path, context: LiftContext) -> list[Message]:
     begin = len(context.messages)
     for i, step in enumerate(native["steps"]):
-        lift_step(step, (*place, "steps", i), i + 1, context)
+        lift_step(step, (*steps_path, "steps", i), i + 1, context)
     return context.messages[begin:]
 
 
 def _chain(messages: list[Message], prefix: str, context: LiftContext) -> None:
-    """Each turn follows the one before it: a trajectory with subagents is no line, so its turns have ids."""
+    """Gives each message an id and a parent: a trajectory with subagents is not linear."""
     parent = None
     for count, message in enumerate(messages, 1):
         if message.role != "tool" or count == 1:
@@ -111,29 +111,29 @@ def _results(messages: list[Message]) -> list[ToolResult]:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A trajectory of the newest version, with those of the subagents that calls began."""
+    """Returns a trajectory of the newest version, with the subagent trajectories that calls began."""
     carried = dict(carried_by(transcript.extras, NAME))
     tools = write_tools(transcript, NAME).get("tools")
     stated = {"model_name": transcript.model, "tool_definitions": tools}
     agent = without_nulls(stated)
-    agent = AGENT.put(agent, carried.pop("agent", NOBODY), sort=True)
+    agent = AGENT.put(agent, carried.pop("agent", UNKNOWN_AGENT), sort=True)
     runs: dict[str, list[Message]] = {}
     for message in transcript.messages:
         if message.parent_call_id is not None:
             runs.setdefault(message.parent_call_id, []).append(message)
     known = Known(runs, transcript.origin.invented if transcript.origin is not None else ())
     refs = {one.tool_call_id: ref for one in _results(transcript.messages) for ref in referred(one)}
-    rests = {run["trajectory_id"]: run for run in carried.pop(RUNS, ())}
+    run_extras = {run["trajectory_id"]: run for run in carried.pop(RUNS, ())}
     main = [message for message in active(transcript) if message.parent_call_id is None]
     content: Native = {"schema_version": VERSION, "agent": agent, "steps": write_steps(main, known)}
-    embedded = [_write_run(refs.get(id_, id_), run, rests, agent, known) for id_, run in runs.items()]
+    embedded = [_write_run(refs.get(id_, id_), run, run_extras, agent, known) for id_, run in runs.items()]
     return TRAJECTORY.write(transcript, carried, **content, **({RUNS: embedded} if embedded else {}))
 
 
-def _write_run(id_: str, messages: list[Message], rests: Native, agent: Native, known: Known) -> Native:
-    """The trajectory of a subagent, with what is carried for it."""
-    usual = {"schema_version": VERSION, "trajectory_id": id_, "agent": {key: agent[key] for key in NOBODY}}
-    return RUN.put({**rests.get(id_, usual), "steps": write_steps(messages, known)}, None, sort=True)
+def _write_run(id_: str, messages: list[Message], run_extras: Native, agent: Native, known: Known) -> Native:
+    """Returns a subagent trajectory, with its extras."""
+    usual = {"schema_version": VERSION, "trajectory_id": id_, "agent": {key: agent[key] for key in UNKNOWN_AGENT}}
+    return RUN.put({**run_extras.get(id_, usual), "steps": write_steps(messages, known)}, None, sort=True)
 
 
 # ---------------------------------------------------------------- rules and fit
@@ -142,7 +142,7 @@ PAIRED = links.paired(links.PairingRules(where="later", severity="warning", miss
 
 
 def _paired(survey: Survey) -> Iterator[Breach]:
-    """Calls and results name each other; what an agent observes without a call names none."""
+    """Reports calls and results that do not match, except observations that name no call."""
     for breach in PAIRED.check(survey):
         native = survey.native(breach.at) if breach.code == "orphan-tool-result" else None
         if not isinstance(native, dict) or native.get("source_call_id"):
@@ -150,23 +150,27 @@ def _paired(survey: Survey) -> Iterator[Breach]:
 
 
 def _of_known_version(survey: Survey) -> Iterator[Breach]:
-    """Readers refuse versions that they do not know; what a later one adds is carried."""
+    """Reports an unknown version, which readers reject; convcli keeps its unknown keys as extras."""
     version = survey.document.get("schema_version") if isinstance(survey.document, dict) else None
     if version not in VERSIONS:
-        problem = f"ATIF is known from {VERSIONS[0]} to {VERSION}: Harbor refuses another version"
+        problem = f"Harbor rejects versions other than {VERSIONS[0]} to {VERSION}"
         yield Breach(
-            "unknown-value", NodeRef(steps=("schema_version",)), problem, "warning", "it is read as the newest"
+            "unknown-value",
+            NodeRef(steps=("schema_version",)),
+            problem,
+            "warning",
+            "convcli reads it as the newest version",
         )
 
 
-def _turn_of_agent(message: Message) -> Message:
-    """Facts of a model stand on its turns only."""
+def _drop_model_facts(message: Message) -> Message:
+    """Drops a model, usage and cost from a message that is not the assistant's."""
     is_stated = message.role != "assistant" and (message.model, message.usage, message.cost) != (None, None, None)
     return replace(message, model=None, usage=None, cost=None) if is_stated else message
 
 
 def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """How data and a list of nothing are read back."""
+    """Returns the kind and value that data and an empty list are read back as."""
     kind = "error" if result.is_error else "text"
     if result.kind == "data":
         return kind, exact_json.write_text(result.value)
@@ -176,8 +180,8 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 RESULTS = Convention(
     _express,
     {
-        **dict.fromkeys(("data", "error"), ("changed", "an observation holds text: the data is written as JSON")),
-        "multimodal": ("changed", "an observation of nothing is an empty text"),
+        **dict.fromkeys(("data", "error"), ("changed", "an ATIF observation is text: the data is written as JSON")),
+        "multimodal": ("changed", "an empty observation is written as an empty string"),
     },
 )
 FIT = passes.fused(
@@ -188,7 +192,7 @@ FIT = passes.fused(
     passes.on_messages(results.single_results),
     results.results_behind_calls,
     results.expressed(RESULTS),
-    passes.on_each_message(_turn_of_agent),
+    passes.on_each_message(_drop_model_facts),
     passes.on_each_message(one_reasoning),
     fitting.parts_in_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
     fitting.functions_only(NAME),
@@ -228,15 +232,15 @@ DIALECT = Dialect(
     lacks=LACKS,
     has=lacking.fields("message.cost message.parentCallId"),
     reasons={
-        "message.role": "a step is of the system, the user or the agent",
-        "message.model": "only a step of the agent names a model",
-        "message.usage": "a step counts the tokens of input, output and cache",
-        "reasoning": "a step has one reasoning: several are joined by a blank line",
-        "refusal": "a step has no field for a refusal: the words are written as text",
-        "moved": "a step holds its text, its calls and what was observed, in this order",
-        "tool_call": "only a step of the agent calls",
-        **dict.fromkeys(lacking.MEDIA, "media are images and sounds in files or in the web, and of a known type"),
-        f"extras.{NAME}.agent": "a trajectory names its agent",
+        "message.role": "the source of an ATIF step is system, user or agent",
+        "message.model": "only an ATIF agent step names a model",
+        "message.usage": "an ATIF agent step counts only input, output and cached tokens",
+        "reasoning": "an ATIF step has one reasoning: several are joined by a blank line",
+        "refusal": "ATIF has no field for a refusal: it is written as text",
+        "moved": "an ATIF step has its text, its calls and its observation in this order",
+        "tool_call": "only an ATIF agent step has calls",
+        **dict.fromkeys(lacking.MEDIA, "ATIF supports images and audio of known types, as file paths or URLs"),
+        f"extras.{NAME}.agent": "an ATIF trajectory must name its agent",
     },
     places={
         **paths(

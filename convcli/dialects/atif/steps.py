@@ -1,4 +1,4 @@
-"""The steps of an ATIF trajectory: what a step says, its calls, and what it observed."""
+"""The steps of an ATIF trajectory: text, calls and observations."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ TYPES = {
     "image": fields("image/jpeg image/png image/gif image/webp"),
     "audio": fields("audio/wav audio/mpeg audio/mp4 audio/aac audio/ogg audio/flac audio/webm audio/aiff"),
 }
-"""What a trajectory takes, by kind."""
+"""Supported media types by kind."""
 ROWS = BlockRows(NAME, "type")
 MEDIA, SOURCE = Keys("type source"), Keys("media_type path")
 
 
 def _media(kind: MediaKind) -> Block:
-    """Media are files beside the trajectory, or in the web."""
+    """Returns the reader and writer of media, which are files next to the trajectory or on the web."""
 
     def read(native: Native, _: LiftContext) -> Part | None:
         source = native["source"]
@@ -72,8 +72,8 @@ PARTS = ROWS.table(
 # ---------------------------------------------------------------- lift
 
 
-def lift_step(native: Native, place: Path, number: int, context: LiftContext) -> list[Message]:
-    """The message of a step, and a message for each of its results; one that only observes is no message."""
+def lift_step(native: Native, step_path: Path, number: int, context: LiftContext) -> list[Message]:
+    """Returns the message of a step and a message for each of its results; a step with only results has no message."""
     observation = native.get("observation") or {}
     message = Message(ROLES[native["source"]], [])
     carried = STEP.lift(native, message) or {}
@@ -85,20 +85,20 @@ def lift_step(native: Native, place: Path, number: int, context: LiftContext) ->
     message.parts, message.extras = [part for part, _ in parts], extras_of(NAME, carried)
     begin = len(context.messages)
     if message != Message("system", []) or not observation.get("results"):
-        context.add(message, place, [spot for _, spot in parts])
+        context.add(message, step_path, [spot for _, spot in parts])
     for j, result in enumerate(_results(observation.get("results") or (), message, context)):
-        context.add(Message("tool", [result]), (*place, "observation", "results", j), [()])
+        context.add(Message("tool", [result]), (*step_path, "observation", "results", j), [()])
     return context.messages[begin:]
 
 
 def _parts(native: Native, context: LiftContext) -> Iterator[tuple[Part, Path]]:
     if native.get("reasoning_content"):
         yield Reasoning(native["reasoning_content"]), ("reasoning_content",)
-    said = native.get("message")
-    for j, block in enumerate(said if isinstance(said, list) else ()):
+    content = native.get("message")
+    for j, block in enumerate(content if isinstance(content, list) else ()):
         yield PARTS.lift(block, context), ("message", j)
-    if said and isinstance(said, str):
-        yield Text(said), ("message",)
+    if content and isinstance(content, str):
+        yield Text(content), ("message",)
     for j, call in enumerate(native.get("tool_calls") or ()):
         id_ = context.pairing.call(call["tool_call_id"] or None, call["function_name"])
         part = ToolCall(id_, call["function_name"], call["arguments"], extras=extras_of(NAME, CALL.carried(call)))
@@ -106,18 +106,18 @@ def _parts(native: Native, context: LiftContext) -> Iterator[tuple[Part, Path]]:
 
 
 def _results(natives: Sequence[Native], message: Message, context: LiftContext) -> Iterator[ToolResult]:
-    """The results of a step. One that names no call answers one of this step that no other answers."""
+    """Yields the results of a step. A result that names no call answers an unanswered call of this step."""
     named = {native.get("source_call_id") for native in natives}
     unanswered = [part.id for part in message.parts if isinstance(part, ToolCall) and part.id not in named]
     for native in natives:
-        id_ = native.get("source_call_id") or _named_beside(native) or (unanswered.pop(0) if unanswered else None)
+        id_ = native.get("source_call_id") or _call_in_other_step(native) or (unanswered.pop(0) if unanswered else None)
         id_, name = context.pairing.result(id_, None if id_ else UNKNOWN)
         context.pairing.invented |= {UNKNOWN} if name == UNKNOWN else set()
         yield _lift_result(native, id_, name, context)
 
 
-def _named_beside(native: Native) -> str | None:
-    """The call of another step that a result answers, as convcli writes it."""
+def _call_in_other_step(native: Native) -> str | None:
+    """Returns the call in another step that a result answers, as convcli writes it."""
     return as_text((native.get("extra") or {}).get("source_call_id"))
 
 
@@ -126,7 +126,7 @@ def _lift_result(native: Native, id_: str, name: str, context: LiftContext) -> T
     result = ToolResult(id_, name, "text", content or "")
     if isinstance(content, list):
         result.kind, result.value = "multimodal", [PARTS.lift_inside(block, context) for block in content]
-    if _named_beside(native) and not native.get("source_call_id"):
+    if _call_in_other_step(native) and not native.get("source_call_id"):
         del extra["source_call_id"]
     if extra.get("is_error") is True:
         del extra["is_error"]
@@ -141,7 +141,7 @@ def _lift_result(native: Native, id_: str, name: str, context: LiftContext) -> T
 
 
 def referred(result: ToolResult) -> list[str]:
-    """The ids of the trajectories to which a result refers."""
+    """Returns the ids of the trajectories to which a result refers."""
     refs = carried_by(result.extras, NAME).get(REF) or ()
     return [ref["trajectory_id"] for ref in refs if ref.get("trajectory_id")]
 
@@ -150,19 +150,22 @@ def referred(result: ToolResult) -> list[str]:
 
 
 class Known(NamedTuple):
-    """`runs`: the calls that began a trajectory of a subagent, which has their id where nobody gave it another;
-    `made_up`: ids that no source has."""
+    """`runs`: calls that began a subagent trajectory, whose default id is theirs. `invented_ids`: ids without a
+    source."""
 
     runs: Collection[str]
-    made_up: Collection[str]
+    invented_ids: Collection[str]
 
 
 def write_steps(messages: Sequence[Message], known: Known) -> list[Native]:
-    """A step for each message, with the results behind it: those of its calls, or of an agent that called nothing."""
+    """Returns a step for each message, with the results after it that it can observe.
+
+    A step observes the results of its calls. An agent step without calls observes all results after it.
+    """
     steps: list[Native] = []
     observed: dict[int, list[Native]] = {}
-    aside: Native | None = None
-    agent, ids = 0, set[str]()  # the step of the agent that may have observed what comes next, and its calls
+    result_step: Native | None = None
+    agent, ids = 0, set[str]()  # the agent step that may have observed the next results, and its calls
     for message in messages:
         result = results.result_of(message)
         if result is None:
@@ -172,13 +175,13 @@ def write_steps(messages: Sequence[Message], known: Known) -> list[Native]:
             continue
         is_named = bool(agent) and result.tool_call_id in ids
         at = agent if is_named or not ids else 0
-        if not at and (not steps or steps[-1] is not aside):
-            aside = {"step_id": len(steps) + 1, "source": "system", "message": ""}
-            steps.append(aside)
+        if not at and (not steps or steps[-1] is not result_step):
+            result_step = {"step_id": len(steps) + 1, "source": "system", "message": ""}
+            steps.append(result_step)
         observed.setdefault(at or len(steps), []).append(_write_result(result, is_named, known))
-    for number, found in observed.items():
+    for number, observations in observed.items():
         step = steps[number - 1]
-        step["observation"] = OBSERVATION.put({"results": found}, step.get("observation"))
+        step["observation"] = OBSERVATION.put({"results": observations}, step.get("observation"))
     return [STEP.write(Message("event", []), None, **step) for step in steps]
 
 
@@ -194,12 +197,12 @@ def _write_step(message: Message, number: int) -> Native:
     }
     content = {key: value for key, value in content.items() if value}
     number, source = carried.pop("step_id", number), SOURCES[message.role]
-    said = [native for part in message.parts if (native := PARTS.write(part)) is not None]
-    return STEP.write(message, carried, step_id=number, source=source, message=_content(said), **content)
+    blocks = [native for part in message.parts if (native := PARTS.write(part)) is not None]
+    return STEP.write(message, carried, step_id=number, source=source, message=_content(blocks), **content)
 
 
 def _content(natives: list[Native]) -> Any:
-    """A text that says nothing else stands for itself."""
+    """Returns the string of a single text without other keys, else the list of blocks."""
     only = natives[0] if len(natives) == 1 else {}
     return only["text"] if only.keys() == {"type", "text"} and only["text"] else natives or ""
 
@@ -220,7 +223,7 @@ def _write_result(result: ToolResult, is_named: bool, known: Known) -> Native:
         native["content"] = [block for part in result.value if (block := PARTS.write_inside(part)) is not None]
     carried = dict(carried_by(result.extras, NAME))
     extra: Native = {"is_error": True} if results.has_failed(result) else {}
-    if not is_named and result.tool_call_id not in known.made_up:
+    if not is_named and result.tool_call_id not in known.invented_ids:
         extra["source_call_id"] = result.tool_call_id
     extra |= {} if result.status is None else {"status": result.status}
     extra |= carried.pop("extra", {})

@@ -3,17 +3,17 @@
 Specification: the service model `bedrock-runtime` 2023-09-30 of botocore 1.44.5; read 2026-11-20.
 
 Quirks
-- A block, a source, a tool and a tool choice are objects with one member, whose name says the kind.
+- A block, a source, a tool and a tool choice are objects with one member, whose name states the kind.
 - Bytes are base64 in JSON.
-- Roles alternate: what one side says in a row is one message. Results are blocks of a user message; here each is a
-  message of its own.
-- Text is not blank, a message is not empty, the first one is a user's. Nothing is made up to fill one.
-- A cache point is a block of its own; here it belongs to what stands before it.
-- A result holds JSON only as an object. There is no tool choice `none`.
+- Roles alternate: consecutive messages of one side are one message. Results are blocks of a user message; convcli reads
+  each result as a message of its own.
+- Text is not blank, a message is not empty, and the first message is a user's. convcli invents nothing to fill one.
+- A cache point is a block of its own; convcli attaches it to the block before it.
+- A result stores JSON only as an object. There is no tool choice `none`.
 - The service answers server tools itself (`server_tool_use`): those calls and results are opaque.
 - The signature of reasoning is Claude's, which Anthropic documents to be valid on all platforms of Claude.
-- Documents need a name, made of few characters, that no other document of the request has.
-- `usage.inputTokens` leaves out what was read from or written to the cache.
+- Documents need a name with a limited character set, unique in the request.
+- `usage.inputTokens` excludes tokens read from or written to the cache.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ OUTPUT = Keys("message")
 
 IN_REQUESTS = ("toolConfig",)
 IN_RESPONSES = ("output", "usage", "stopReason")
-"""Members of extras that hold what is carried inside the vendor's own keys."""
+"""Extras that are stored inside the API's own keys."""
 
 
 # ---------------------------------------------------------------- detect
@@ -66,7 +66,7 @@ REQUEST_MARKS = ("toolConfig", "inferenceConfig", "guardrailConfig", "additional
 
 
 def detect(document: Any) -> Clue | None:
-    """By `output.message`, keys of a request, or blocks without a type."""
+    """Recognizes Converse by `output.message`, request keys, or blocks without a type."""
     messages = document.get("messages") if isinstance(document, dict) else document
     if isinstance(document, dict):
         output = document.get("output")
@@ -79,12 +79,12 @@ def detect(document: Any) -> Clue | None:
         return None
     blocks = _blocks_of(messages)
     if any(BLOCKS & block.keys() for block in blocks):
-        return Clue(91, "content blocks of Converse")
+        return Clue(91, "Converse content blocks")
     return Clue(70, "text blocks without a type") if blocks else None
 
 
 def _blocks_of(messages: list[Any]) -> list[Native]:
-    """All blocks; none where some message is not made of blocks without a type."""
+    """Returns all blocks; an empty list if any message has blocks with a type, or no blocks."""
     blocks: list[Native] = []
     for message in messages:
         content = message.get("content") if isinstance(message, dict) else None
@@ -100,7 +100,7 @@ def _blocks_of(messages: list[Any]) -> list[Native]:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a request, a response or a list of messages."""
+    """Returns the transcript of a request, a response or a list of messages."""
     context = LiftContext(NAME, document)
     if isinstance(document, list):
         context.origin.form = "list"
@@ -128,19 +128,19 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "response"
     lift_message(native["output"]["message"], ("output", "message"), context)
     answer = context.messages[0]
-    inside: Native = {"output": OUTPUT.carried(native["output"])}
+    own_keys: Native = {"output": OUTPUT.carried(native["output"])}
     reason: str = native.get("stopReason") or ""
     answer.stop_reason = FINISH.get(reason, reason) or None
     if FINISH_OF.get(answer.stop_reason or "", reason) != reason:
-        inside["stopReason"] = reason
-    usage, inside["usage"] = lift_usage(native.get("usage") or {}, common.USAGE)
+        own_keys["stopReason"] = reason
+    usage, own_keys["usage"] = lift_usage(native.get("usage") or {}, common.USAGE)
     answer.usage = usage or None
-    carried = {**(RESPONSE.carried(native) or {}), **{key: value for key, value in inside.items() if value}}
+    carried = {**(RESPONSE.carried(native) or {}), **{key: value for key, value in own_keys.items() if value}}
     return context.transcript(extras=extras_of(NAME, carried))
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A request, a response or a list of messages."""
+    """Returns a request, a response or a list of messages."""
     if options.form == "list":
         return write_messages(transcript.messages)
     return _write_response(transcript) if options.form == "response" else _write_request(transcript)
@@ -156,7 +156,7 @@ def _write_request(transcript: Transcript) -> Native:
         "toolConfig": common.write_tools(transcript, carried.get("toolConfig", {})),
         **common.write_settings(transcript, carried),
     }
-    return REQUEST.write(native, common.SETTINGS.rest(_beside(carried, IN_REQUESTS)))
+    return REQUEST.write(native, common.SETTINGS.rest(_without_own_keys(carried, IN_REQUESTS)))
 
 
 def _write_response(transcript: Transcript) -> Native:
@@ -169,11 +169,11 @@ def _write_response(transcript: Transcript) -> Native:
         "stopReason": stated if is_stated else reason and FINISH_OF[reason],
         "usage": write_usage(answer.usage or {}, carried.get("usage", {}), common.USAGE) or None,
     }
-    return RESPONSE.write(native, _beside(carried, IN_RESPONSES))
+    return RESPONSE.write(native, _without_own_keys(carried, IN_RESPONSES))
 
 
-def _beside(carried: Native, inside: tuple[str, ...]) -> Native:
-    return omit(carried, *inside)
+def _without_own_keys(carried: Native, own_keys: tuple[str, ...]) -> Native:
+    return omit(carried, *own_keys)
 
 
 REQUESTED: tuple[Pass, ...] = (
@@ -227,43 +227,45 @@ DIALECT = Dialect(
     },
     reasons={
         **REASONS,
-        "reasoning": "Converse takes back only reasoning that was signed or redacted for it",
-        "reasoning.summary": "reasoning has no summary",
-        "message": "a message must hold something that the API takes",
+        "reasoning": "Converse accepts only reasoning that was signed or redacted for it",
+        "reasoning.summary": "Converse reasoning has no summary",
+        "message": "Converse rejects an empty message",
         "message.role": "Converse has the roles user, assistant and system",
-        "message.grouping": "roles alternate: what one side says in a row is one message",
-        "message.usage": "only a response has usage",
-        "message.usage.reasoningTokens": "reasoning is not counted apart",
-        "message.stopReason": "only a response has a stop reason, one of the vendor's list",
-        "id": "a response has no id",
-        "createdAt": "a response has no time",
-        "model": "only a request names its model",
-        "image": "images are PNG, JPEG, GIF or WebP, as base64 or in S3, in user turns",
-        "document": "documents are base64, text or in S3, in user turns",
-        "document.name": "names of documents are letters, digits, spaces and -()[], no two the same",
-        "audio": "audio is base64 or in S3, of a known format, in user turns",
-        "video": "video is base64 or in S3, of a known format, in user turns",
+        "message.grouping": "Converse roles alternate: consecutive messages of one side are joined",
+        "message.usage": "only a Converse response has usage",
+        "message.usage.reasoningTokens": "Converse does not count reasoning tokens separately",
+        "message.stopReason": "only a Converse response has a stop reason, from a fixed list",
+        "id": "a Converse response has no id",
+        "createdAt": "a Converse response has no time",
+        "model": "only a Converse request names its model",
+        "image": "Converse accepts images in user messages only: PNG, JPEG, GIF or WebP, as base64 or in S3",
+        "document": "Converse accepts documents in user messages only: base64, text, or in S3",
+        "document.name": "Converse document names are letters, digits, spaces and -()[], unique in the request",
+        "audio": "Converse accepts audio in user messages only: of a known format, as base64 or in S3",
+        "video": "Converse accepts video in user messages only: of a known format, as base64 or in S3",
         **dict.fromkeys(
             ("tool_call.id", "tool_result.toolCallId"),
-            "ids are at most 64 letters, digits and _.:-, unique in the request",
+            "Converse ids are at most 64 letters, digits and _.:-, unique in the request",
         ),
-        **dict.fromkeys(("tool.name", "tool_call.name"), "names are at most 64 letters, digits, _ and -"),
-        "tool_result.status": "the status of a result is success or error",
-        "tool_result.value": "a result holds JSON objects, text, images, documents and video, no blank text",
-        "tool": "a tool that another vendor runs",
-        "tools": "toolConfig holds at least one tool",
-        "tool.description": "a description is not empty",
-        "tool.parameters": "a schema must have the type object",
-        "toolChoice": "a choice is auto, any or one tool, and only where there are tools",
-        **{f"settings.{name}": f"{name} lies between 0 and 1" for name in ("temperature", "topP")},
-        "settings.topK": "inferenceConfig has no topK; some models take it in additionalModelRequestFields",
-        "settings.parallelToolCalls": "it cannot be said whether calls may be parallel",
-        "settings.responseFormat": "only JSON by a schema can be asked for, and strictness has no key",
-        "settings.seed": "inferenceConfig has no seed",
+        **dict.fromkeys(("tool.name", "tool_call.name"), "Converse names are at most 64 letters, digits, _ and -"),
+        "tool_result.status": "a Converse result has the status success or error",
+        "tool_result.value": "a Converse result accepts JSON objects, non-blank text, images, documents and video",
+        "tool": "only another vendor can run this tool",
+        "tools": "Converse requires at least one tool in `toolConfig`",
+        "tool.description": "Converse rejects an empty description",
+        "tool.parameters": "Converse requires the type object in a schema",
+        "toolChoice": "Converse accepts auto, any or one tool, and only with tools",
+        **{f"settings.{name}": f"Converse requires {name} between 0 and 1" for name in ("temperature", "topP")},
+        "settings.topK": (
+            "Converse has no topK in `inferenceConfig`; some models accept it in `additionalModelRequestFields`"
+        ),
+        "settings.parallelToolCalls": "Converse has no setting for parallel calls",
+        "settings.responseFormat": "Converse supports only JSON by a schema, without strictness",
+        "settings.seed": "Converse has no seed in `inferenceConfig`",
         "settings.serviceTier": "Converse has no such tier",
-        "settings.metadata": "metadata are texts of up to 256 characters of a few kinds",
-        "settings.stream": "streaming is an operation of its own",
-        "moved": "results stand right behind their calls, instructions before the messages",
+        "settings.metadata": "Converse metadata values are strings of at most 256 characters from a limited set",
+        "settings.stream": "Converse streams by another operation",
+        "moved": "Converse requires results right after their calls, and instructions before the messages",
     },
     places={
         **paths(

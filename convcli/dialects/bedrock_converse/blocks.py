@@ -1,4 +1,4 @@
-"""The content blocks of Amazon Bedrock's Converse API: objects with one member, whose name says the kind."""
+"""The content blocks of Amazon Bedrock's Converse API: objects with one member, whose name states the kind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def is_cache_point(native: Native) -> bool:
 
 
 def mark_cache(record: Part | ToolDefinition | None, native: Native) -> bool:
-    """Carry a cache point on what stands before it; False where nothing does or where it has one already."""
+    """Keeps a cache point in the extras of the block or tool before it.
+
+    Returns False if there is none, or if it already has a cache point.
+    """
     if record is None or not is_cache_point(native):
         return False
     carried = carried_by(record.extras, NAME)
@@ -35,7 +38,7 @@ def mark_cache(record: Part | ToolDefinition | None, native: Native) -> bool:
 
 
 def cache_after(record: Part | ToolDefinition) -> list[Native]:
-    """The cache point that follows a block or a tool."""
+    """Returns the cache point that follows a block or a tool."""
     point = carried_by(record.extras, NAME).get("cachePoint")
     return [] if point is None else [{"cachePoint": point}]
 
@@ -44,14 +47,14 @@ def cache_after(record: Part | ToolDefinition) -> list[Native]:
 
 
 def lift_block(native: Native, context: LiftContext) -> Part:
-    """The part that a block is; one that says something else, or several things at once, is opaque."""
+    """Returns the part of a block; a block of an unknown kind, or with several members, is opaque."""
     kind = kind_of(native)
-    known = kind in READERS and (kind == "text" or "cachePoint" not in native[kind])  # that stands behind a block
+    known = kind in READERS and (kind == "text" or "cachePoint" not in native[kind])  # a cache point follows its block
     return (READERS[kind](native[kind], context) if known else None) or Opaque(NAME, native)
 
 
 def _lift_cited(body: Native, _: LiftContext) -> Part | None:
-    """An answer with its sources: text when it is one text."""
+    """Returns an answer with its sources as text if it is a single text."""
     content = body.get("content") or []
     if len(content) != 1 or content[0].keys() != {"text"}:
         return None
@@ -60,7 +63,7 @@ def _lift_cited(body: Native, _: LiftContext) -> Part | None:
 
 
 def _lift_reasoning(body: Native, _: LiftContext) -> Part | None:
-    """Reasoning with its signature, or what a provider redacted of it."""
+    """Returns reasoning with its signature, or redacted reasoning."""
     kind = kind_of(body)
     if kind == "redactedContent" and body[kind]:
         return Reasoning("", metadata={"redactedData": body[kind]})
@@ -72,7 +75,7 @@ def _lift_reasoning(body: Native, _: LiftContext) -> Part | None:
 
 
 def _lift_call(body: Native, context: LiftContext) -> Part | None:
-    """A call; one that the service answers itself is no call to us."""
+    """Returns a call; None for a call that the service answers itself."""
     if body.get("type") == "server_tool_use":
         return None
     id_ = context.pairing.call(body["toolUseId"], body["name"])
@@ -80,7 +83,7 @@ def _lift_call(body: Native, context: LiftContext) -> Part | None:
 
 
 def lift_result(native: Native, context: LiftContext) -> ToolResult:
-    """A tool result, with the name of the call that it answers."""
+    """Returns a tool result, with the name of the call that it answers."""
     body = native["toolResult"]
     kind, value = _lift_value(body["content"], context)
     id_, name = context.pairing.result(body["toolUseId"], None)
@@ -100,14 +103,14 @@ def _lift_value(content: list[Native], context: LiftContext) -> tuple[str, Any]:
 
 
 def _lift_inner(native: Native, context: LiftContext) -> Part:
-    """A piece of a result. What is no text and no media is there as JSON, with the block itself beside it."""
+    """Returns a part of a result. Anything but text and media becomes JSON text, with the block kept as an extra."""
     part = lift_block(native, context) if kind_of(native) in INNER else None
     if isinstance(part, (Text, Media)):
         return part
-    return Text(_words_of(native), extras={NAME: {"block": native}})
+    return Text(_json_text_of(native), extras={NAME: {"block": native}})
 
 
-def _words_of(native: Native) -> str:
+def _json_text_of(native: Native) -> str:
     kind = kind_of(native)
     return exact_json.write_text(native[kind] if kind else native)
 
@@ -120,14 +123,14 @@ READERS: Mapping[str, Callable[[Any, LiftContext], Part | None]] = {
     "citationsContent": _lift_cited,
 }
 INNER = ("text", "image", "document", "video")
-"""The kinds of block that are parts of the value of a result."""
+"""The kinds of block that are parts of a result value."""
 
 
 # ---------------------------------------------------------------- write
 
 
 def write_blocks(parts: list[Part]) -> list[Native]:
-    """The blocks of parts, each with the cache point behind it."""
+    """Returns the blocks of parts, each followed by its cache point."""
     blocks: list[Native] = []
     for part in parts:
         native = WRITERS[part.__class__](part) if part.__class__ in WRITERS else None
@@ -178,7 +181,7 @@ def _write_inner(part: Text | Media) -> Native | None:
     if isinstance(part, Media):
         return _write_media(part)
     block: Any = carried_by(part.extras, NAME).get("block")
-    return block if block is not None and _words_of(block) == part.text else _write_text(part)
+    return block if block is not None and _json_text_of(block) == part.text else _write_text(part)
 
 
 def _write_opaque(part: Opaque) -> Native | None:

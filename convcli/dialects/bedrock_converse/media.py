@@ -1,4 +1,4 @@
-"""Images, documents, video and audio of Amazon Bedrock's Converse API: formats, sources and the names of documents."""
+"""Media of Amazon Bedrock's Converse API: formats, sources and document names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEDIA: dict[MediaKind, Keys] = {
 S3 = Keys("uri bucketOwner", carried="bucketOwner")
 
 FIELD = {"bytes": "data", "s3Location": "url", "text": "text", "content": "text"}
-"""The field of `Media` that holds a source of each kind."""
+"""The `Media` field for each kind of source."""
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
 TYPES = {
@@ -39,19 +39,19 @@ TYPES = {
         "mpeg=audio/mpeg mpga=audio/mpeg"
     ),
 }
-"""The media type of each format; of several formats with one type the first is written."""
+"""The media type of each format; of several formats with one type, the first is written."""
 
 FORMATS = {kind: {media_type: name for name, media_type in reversed(table.items())} for kind, table in TYPES.items()}
 
 
 def kind_of(union: Native) -> str:
-    """The name of the one member that is set; empty where none is, or more than one."""
+    """Returns the name of the one member that is set; empty if none or several are set."""
     members = [key for key, value in union.items() if value is not None]
     return members[0] if len(members) == 1 else ""
 
 
 def beside(part: Part | ToolDefinition) -> Native:
-    """The carried keys that stand in the block itself."""
+    """Returns the extras that belong in the block itself."""
     carried = carried_by(part.extras, NAME)
     return omit(carried, "cachePoint")
 
@@ -60,7 +60,7 @@ def beside(part: Part | ToolDefinition) -> Native:
 
 
 def lift_media(kind: MediaKind, body: Native, _: LiftContext) -> Media | None:
-    """Media; None where the source is of an unknown kind."""
+    """Returns media, or None for an unknown kind of source."""
     form, format_ = kind_of(body["source"]), body.get("format") or ""
     value, rest = _lift_source(form, body["source"]) if form in FIELD else (None, {})
     if value is None:
@@ -75,7 +75,7 @@ def lift_media(kind: MediaKind, body: Native, _: LiftContext) -> Media | None:
 
 
 def _lift_source(form: str, source: Native) -> tuple[str | None, Native]:
-    """The value of a source, and what must be carried of it."""
+    """Returns the value of a source, and what must be kept in extras."""
     value = source[form]
     if form == "s3Location":
         carried = S3.carried(value)
@@ -84,7 +84,7 @@ def _lift_source(form: str, source: Native) -> tuple[str | None, Native]:
 
 
 def _text_of(content: list[Native]) -> str | None:
-    """The text of a document that is given in pieces; None when it holds more than text."""
+    """Returns the text of a document given in pieces; None if any piece is not text."""
     texts = [block["text"] for block in content if block.keys() == {"text"}]
     return "\n".join(texts) if len(texts) == len(content) else None
 
@@ -93,7 +93,7 @@ def _text_of(content: list[Native]) -> str | None:
 
 
 def write_media(media: Media) -> Native | None:
-    """The body of a block of media."""
+    """Returns the body of a media block."""
     carried = beside(media)
     source = _write_source(media, carried.pop("source", {}))
     if source is None:

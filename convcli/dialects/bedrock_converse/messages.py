@@ -1,4 +1,4 @@
-"""The messages of Amazon Bedrock's Converse API: turns that alternate, and hold results beside text."""
+"""The messages of Amazon Bedrock's Converse API: roles alternate, and user messages contain results."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def lift_messages(natives: list[Native], prefix: Path, context: LiftContext) -> 
 
 
 def lift_message(native: Native, path: Path, context: LiftContext) -> None:
-    """A message for each result and for each run of other blocks of one message; the facts are those of the first."""
+    """Adds a message for each result and for each run of other blocks; extras go to the first."""
     extras = extras_of(NAME, MESSAGE.carried(native))
     for role, blocks, start in _pieces(native):
-        parts, spots = lift_blocks(blocks, ("content",), context, start, result=role == "tool")
-        context.add(Message(role, parts, extras=extras), path, spots)
+        parts, part_paths = lift_blocks(blocks, ("content",), context, start, result=role == "tool")
+        context.add(Message(role, parts, extras=extras), path, part_paths)
         extras = None
 
 
 def _pieces(native: Native) -> list[tuple[str, list[Native], int]]:
-    """Roles, blocks and the index of the first block of the messages that one message of the API is."""
+    """Returns role, blocks and first block index of each message within one API message."""
     role, content = native["role"], native["content"]
     pieces: list[tuple[str, list[Native], int]] = [] if content else [(role, [], 0)]
     for j, block in enumerate(content):
@@ -41,25 +41,25 @@ def _pieces(native: Native) -> list[tuple[str, list[Native], int]]:
 
 
 def lift_blocks(
-    blocks: list[Native], place: Path, context: LiftContext, start: int = 0, *, result: bool = False
+    blocks: list[Native], content_path: Path, context: LiftContext, start: int = 0, *, result: bool = False
 ) -> tuple[list[Part], list[Path]]:
-    """The parts that blocks are and where they stand; a cache point belongs to the block before it."""
+    """Returns the parts of blocks and their paths; a cache point belongs to the block before it."""
     parts: list[Part] = []
-    spots: list[Path] = []
+    part_paths: list[Path] = []
     for j, block in enumerate(blocks, start):
         if not mark_cache(parts[-1] if parts else None, block):
             parts.append(lift_result(block, context) if result else lift_block(block, context))
-            spots.append((*place, j))
-    return parts, spots
+            part_paths.append((*content_path, j))
+    return parts, part_paths
 
 
 def write_messages(messages: list[Message]) -> list[Native]:
-    """What one side says in a row is one message; what is said of it is said by the first."""
+    """Returns API messages: consecutive messages of one side are one message, with the extras of the first."""
     return [_write_turn(role, list(turn)) for role, turn in groupby(messages, side)]
 
 
 def side(message: Message) -> str:
-    """Who says it: results come from the user."""
+    """Returns the side that sends a message: results come from the user."""
     return "user" if message.role == "tool" else message.role
 
 

@@ -1,4 +1,4 @@
-"""What Converse takes, as passes."""
+"""What Converse accepts, as passes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ALIASES = pairs("image/jpg=image/jpeg audio/mp3=audio/mpeg audio/x-wav=audio/wav
 LABEL = LETTERS + DIGITS + " -()[]"
 LABEL_LIMIT = 200
 LABELS = Alphabet("", LABEL, LABEL_LIMIT)
-"""What the name of a document may be made of."""
+"""The characters of a document name."""
 
 EFFORT_LIMIT = 16
 
@@ -47,7 +47,7 @@ FINISH = pairs(
     "guardrail_intervened=content_filter malformed_model_output=error malformed_tool_use=error "
     "model_context_window_exceeded=length"
 )
-"""`stopReason` of a response; of several with one meaning the first is written."""
+"""Meanings of a response's `stopReason`."""
 FINISH_OF = pairs(
     "stop=end_turn tool_calls=tool_use length=max_tokens content_filter=content_filtered refusal=content_filtered"
 )
@@ -56,8 +56,8 @@ FINISH_OF = pairs(
 # ---------------------------------------------------------------- parts
 
 
-def _signed(part: Reasoning) -> Reasoning | None:
-    """Reasoning that was signed or redacted for Claude, whose signatures all its platforms know."""
+def _keep_signed(part: Reasoning) -> Reasoning | None:
+    """Returns reasoning that was signed or redacted for Claude, whose signatures are valid on all its platforms."""
     signed = policy.signed(part)
     data = (signed.metadata or {}).get("redactedData") if signed is not None else None
     return signed if data is None or _is_base64(data) else None
@@ -70,11 +70,11 @@ def _is_base64(text: str) -> bool:
         return False
 
 
-def _taken_media(media: Media) -> Media | None:
-    """Media in a known format, as base64 or in S3; documents as text too, and in any format."""
+def _keep_supported_media(media: Media) -> Media | None:
+    """Returns media in a known format, as base64 or in S3; documents may also be text, of any format."""
     is_document = media.type == "document"
-    is_inside = media.data is not None or (media.text is not None and is_document)
-    if not is_inside and not (media.url or "").startswith("s3://"):
+    is_embedded = media.data is not None or (media.text is not None and is_document)
+    if not is_embedded and not (media.url or "").startswith("s3://"):
         return None
     format_ = _format(media)
     if not format_ and not is_document and "format" not in beside(media):
@@ -84,7 +84,7 @@ def _taken_media(media: Media) -> Media | None:
 
 
 def _format(media: Media) -> str:
-    """By the media type; where there is none, by how the data begins or how the name ends."""
+    """Returns the format by media type, else by the beginning of the data or the end of the name."""
     if media.media_type is not None:
         media_type = media.media_type.partition(";")[0].strip().lower()
         return FORMATS[media.type].get(ALIASES.get(media_type, media_type), "")
@@ -99,8 +99,8 @@ def _format(media: Media) -> str:
     return next((name for name in guesses if name in TYPES[media.type]), "")
 
 
-def _read_as_opaque(part: Opaque, message: Message) -> Opaque | None:
-    """A block of Converse that is read back as opaque."""
+def _keep_own_opaque(part: Opaque, message: Message) -> Opaque | None:
+    """Returns a Converse block that is read back as opaque, else None."""
     value = part.value
     kind = kind_of(value) if part.dialect == NAME and isinstance(value, dict) and "type" not in value else ""
     if not kind or kind == "cachePoint" or (kind == "toolResult" and message.role == "user"):
@@ -108,58 +108,60 @@ def _read_as_opaque(part: Opaque, message: Message) -> Opaque | None:
     return part if isinstance(lift_block(value, LiftContext(NAME, None)), Opaque) else None
 
 
-def _taken_result(result: ToolResult) -> ToolResult:
-    """A result holds no blank text; of media all but audio."""
+def _drop_unsupported_content(result: ToolResult) -> ToolResult:
+    """Drops blank text and audio from a result."""
     if result.kind == "multimodal":
-        return policy.taken_value(result, NAME, _inner_media)
+        return policy.taken_value(result, NAME, _keep_result_media)
     is_blank = result.kind != "data" and result.value and not result.value.strip()
     return replace(result, value="") if is_blank else result
 
 
-def _inner_media(media: Media) -> Media | None:
-    return None if media.type == "audio" else _taken_media(media)
+def _keep_result_media(media: Media) -> Media | None:
+    return None if media.type == "audio" else _keep_supported_media(media)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result is read back for which the API has no field of its own."""
+    """Returns the kind and value that a result without its own API field is read back as."""
     if result.kind == "multimodal" and not result.value:
         return "error" if result.is_error else "text", ""
     return None if result.kind == "data" and isinstance(result.value, dict) else policy.as_one_text(result)
 
 
-RESULTS = policy.results_in_text(express, "a result holds JSON objects or text: other data is written as JSON text")
+RESULTS = policy.results_in_text(
+    express, "a Converse result is JSON objects or text: other data is written as JSON text"
+)
 
 
 def named_documents(transcript: Transcript) -> Transcript:
-    """Of the documents of a request no two have the same name."""
+    """Gives every document of a request a unique, valid name."""
     labels = Renaming((), LABELS)
 
-    def named(part: Part) -> Part:
+    def set_name(part: Part) -> Part:
         if isinstance(part, ToolResult):
-            return with_parts(part, named)
+            return with_parts(part, set_name)
         if not isinstance(part, Media) or part.type != "document":
             return part
         name = labels.another(_label(part.name))
         return part if name == part.name else replace(part, name=name)
 
-    return on_each_part(named)(transcript)
+    return on_each_part(set_name)(transcript)
 
 
 def _label(name: str | None) -> str:
-    """The name of a document as the API allows it: without what a file name ends in, no two spaces in a row."""
+    """Returns a valid document name: without file suffix or consecutive spaces."""
     if name and "  " not in name and LABELS.accepts(name):
         return name
     stem, dot, ending = (name or "").rpartition(".")
     kept = stem if dot and ending.isalnum() else name or ""
-    words = "".join(char if char in LABEL else " " for char in kept).split()
-    return " ".join(words)[:LABEL_LIMIT] or "document"
+    valid_text = "".join(char if char in LABEL else " " for char in kept).split()
+    return " ".join(valid_text)[:LABEL_LIMIT] or "document"
 
 
 # ---------------------------------------------------------------- messages
 
 
-def _joined(messages: list[Message]) -> list[Message]:
-    """What one side says in a row, results aside, is one message; what stands beside its content stands there once."""
+def _join_sides(messages: list[Message]) -> list[Message]:
+    """Joins consecutive messages of one side, except results. Only the first message of a side keeps its extras."""
     joined: list[Message] = []
     for _, turn in groupby(messages, side):
         runs = [(role, list(run)) for role, run in groupby(turn, lambda message: message.role)]
@@ -178,17 +180,17 @@ def _join(turn: list[Message]) -> Message:
 
 
 def finished(transcript: Transcript) -> Transcript:
-    """Stop reasons and counts that the API has."""
+    """Maps stop reasons and counts to those of the API."""
     native = carried_by(transcript.extras, NAME).get("stopReason", "")
 
-    def fits(message: Message) -> Message:
+    def fit_finish(message: Message) -> Message:
         reason, usage = message.stop_reason, taken_usage(with_total(message.usage or {}), USAGE)
         if reason is not None and FINISH.get(native, native) != reason:
             reason = FINISH[FINISH_OF.get(reason, "end_turn")]
         is_same = reason == message.stop_reason and usage == message.usage
         return message if is_same else replace(message, stop_reason=reason, usage=usage)
 
-    return on_each_message(fits)(transcript)
+    return on_each_message(fit_finish)(transcript)
 
 
 TURNS: tuple[Pass, ...] = (
@@ -197,14 +199,14 @@ TURNS: tuple[Pass, ...] = (
     parts_in_roles(PARTS_IN_ROLES),
     refusals_as_texts,
     on_parts(lambda part, _: policy.not_blank(part), "text"),
-    on_parts(lambda part, _: _signed(part), "reasoning"),
-    on_parts(lambda part, _: _taken_media(part), *MEDIA),
-    on_parts(_read_as_opaque, "opaque"),
-    on_results(_taken_result),
+    on_parts(lambda part, _: _keep_signed(part), "reasoning"),
+    on_parts(lambda part, _: _keep_supported_media(part), *MEDIA),
+    on_parts(_keep_own_opaque, "opaque"),
+    on_results(_drop_unsupported_content),
     expressed(RESULTS),
     named_documents,
 )
-joined = on_messages(_joined)
+joined = on_messages(_join_sides)
 not_empty = on_each_message(lambda message: message if message.parts else None)
 
 
@@ -212,12 +214,12 @@ not_empty = on_each_message(lambda message: message if message.parts else None)
 
 
 def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema has the type object."""
+    """Returns the schema with the type object."""
     return schema if schema.get("type") == "object" else {**schema, "type": "object"}
 
 
 def taken_settings(transcript: Transcript) -> Transcript:
-    """Settings within the limits that the service states, and a tool choice that it knows."""
+    """Keeps settings within the limits of the service, and a tool choice that it knows."""
     settings = {name: value for name, value in (transcript.settings or {}).items() if _is_allowed(name, value)}
     format_ = write_format(settings.get("responseFormat", {}))
     if format_ is not None:

@@ -1,4 +1,4 @@
-"""What a Converse request says beside its messages: tools, tool choice and settings; and the usage of a response."""
+"""The rest of a Converse request: tools, tool choice and settings; and the usage of a response."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ USAGE: dict[tuple[str, ...], str] = {
     ("cacheReadInputTokens",): "cacheReadTokens",
     ("cacheWriteInputTokens",): "cacheWriteTokens",
 }
-"""Counts by their path in `usage`. The vendor's `inputTokens` leaves out what went through a cache."""
+"""Counts by their path in `usage`. The API's `inputTokens` excludes cached tokens."""
 
 
 # ---------------------------------------------------------------- tools
 
 
 def lift_tools(config: Native, transcript: Transcript, context: LiftContext) -> Native:
-    """Set tools and tool choice; what must be carried of `toolConfig`."""
+    """Sets tools and tool choice, and returns what must be kept of `toolConfig`."""
     transcript.tools = []
     for i, native in enumerate(config["tools"]):
         if not mark_cache(transcript.tools[-1] if transcript.tools else None, native):
@@ -50,7 +50,7 @@ def lift_tools(config: Native, transcript: Transcript, context: LiftContext) -> 
 
 
 def write_tools(transcript: Transcript, carried: Native) -> Native | None:
-    """`toolConfig`, which the API takes with tools only."""
+    """Returns `toolConfig`, which the API accepts only with tools."""
     if transcript.tools is None:
         return None
     config: Native = {
@@ -64,7 +64,7 @@ def write_tools(transcript: Transcript, carried: Native) -> Native | None:
 
 
 def _lift_tool(native: Native) -> ToolDefinition:
-    """A tool definition; one that the service runs is kept whole in extras."""
+    """Returns a tool definition; a tool that the service runs is kept whole in extras."""
     kind = kind_of(native)
     if kind != "toolSpec":
         body = native.get(kind)
@@ -105,7 +105,7 @@ def _write_choice(choice: ToolChoice) -> Native:
 
 
 def lift_format(native: Native) -> dict[str, Any] | None:
-    """The response format, whose schema is JSON in a string here."""
+    """Returns the response format, whose schema is JSON in a string."""
     stated = _json_schema(native)
     schema = _parsed(stated.get("schema"))
     named = {key: stated[key] for key in ("name", "description") if stated.get(key)}
@@ -113,7 +113,7 @@ def lift_format(native: Native) -> dict[str, Any] | None:
 
 
 def write_format(format_: dict[str, Any]) -> Native | None:
-    """Only JSON by a schema; strictness has no key."""
+    """Returns a JSON response format by a schema, else None; strictness has no key."""
     if format_.get("type") != "json_schema" or not isinstance(format_.get("schema"), dict):
         return None
     stated: Native = {"schema": exact_json.write_text(format_["schema"])}
@@ -121,8 +121,8 @@ def write_format(format_: dict[str, Any]) -> Native | None:
     return {"type": "json_schema", "structure": {"jsonSchema": stated}}
 
 
-def _says_more(native: Native) -> bool:
-    """Is there more in a response format than we read of it? How its schema is laid out says nothing."""
+def _has_more(native: Native) -> bool:
+    """True if a response format has more content than convcli reads. The layout of its schema does not count."""
     ours, stated = lift_format(native), _json_schema(native)
     compact = {**stated, "schema": exact_json.write_text(_parsed(stated.get("schema")))}
     same = {**native, "structure": {**(native.get("structure") or {}), "jsonSchema": compact}}
@@ -143,8 +143,8 @@ def _parsed(text: str | None) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _taken_metadata(native: Native) -> Native | None:
-    """Texts that the service takes as values."""
+def _check_metadata(native: Native) -> Native | None:
+    """Returns metadata whose values the service accepts, else None."""
     texts = [value for value in native.values() if isinstance(value, str)]
     return native if len(texts) == len(native) and all(map(METADATA_VALUE.fullmatch, texts)) else None
 
@@ -158,7 +158,7 @@ SETTINGS = Settings(
         "inferenceConfig/temperature": "temperature",
         "inferenceConfig/topP": "topP",
         "inferenceConfig/stopSequences": "stop",
-        "requestMetadata": Setting("metadata", _taken_metadata, _taken_metadata),
+        "requestMetadata": Setting("metadata", _check_metadata, _check_metadata),
         "serviceTier/type": Setting("serviceTier", TIERS.get, TIERS.get),
         "outputConfig/textFormat": Setting("responseFormat", lift_format, write_format),
         "outputConfig/effort": "reasoningEffort",
@@ -167,15 +167,15 @@ SETTINGS = Settings(
 
 
 def lift_settings(native: Native, transcript: Transcript) -> Native:
-    """Set the settings; what must be carried of them, under the keys of the request."""
+    """Sets the settings, and returns what must be kept of them, under the keys of the request."""
     settings, carried = SETTINGS.lift(native)
     transcript.settings = settings or None
     format_ = (native.get("outputConfig") or {}).get("textFormat")
-    if format_ and _says_more(format_):
+    if format_ and _has_more(format_):
         carried["outputConfig"] = {**carried.get("outputConfig", {}), "textFormat": format_}
     return carried
 
 
 def write_settings(transcript: Transcript, carried: Native) -> Native:
-    """The settings that the API has, with what was carried of them."""
+    """Returns the settings that the API has, with the kept extras."""
     return SETTINGS.write(transcript.settings or {}, carried)

@@ -1,4 +1,4 @@
-"""What Converse rejects though its service model allows it."""
+"""What Converse rejects although its service model allows it."""
 
 from __future__ import annotations
 
@@ -11,48 +11,53 @@ from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
-ALONE = ("llama", "mistral")
-"""Models whose calls and results stand alone in their turn."""
+NO_MIXED_TEXT = ("llama", "mistral")
+"""Models that accept no text in messages with calls or results."""
 
 NAMES, IDS = identifiers(64), Alphabet("letters, digits, _, ., : and -", WORD + ".:-", 64)
-"""Of tools and of calls."""
+"""`NAMES` for tools, `IDS` for calls."""
 
 
-def _alone(survey: Survey) -> Iterator[Breach]:
+def _unmixed_text(survey: Survey) -> Iterator[Breach]:
     model = (survey.transcript.model or "").lower()
-    if not any(name in model for name in ALONE):
+    if not any(name in model for name in NO_MIXED_TEXT):
         return
     for turn in survey.turns():
         parts = [(NodeRef(i, k), part.type) for i in turn for k, part in enumerate(survey.messages[i].parts)]
         kinds = {kind for _, kind in parts}
         if "text" in kinds and kinds & {"tool_call", "tool_result"}:
             at = next(at for at, kind in parts if kind == "text")
-            yield Breach("text-beside-calls", at, "the model takes no text beside calls or results", "warning")
+            yield Breach(
+                "text-beside-calls", at, "the model accepts no text in a message with calls or results", "warning"
+            )
 
 
 def _system_between(survey: Survey) -> Iterator[Breach]:
     for i in survey.active_indexes:
         if survey.messages[i].role == "system" and survey.places.message(i) != ("system",):
             yield Breach(
-                "misplaced-system", NodeRef(i), "not every model takes a system message between turns", "warning"
+                "misplaced-system",
+                NodeRef(i),
+                "not every model accepts a system message in mid-conversation",
+                "warning",
             )
 
 
-def _objects(survey: Survey) -> Iterator[Breach]:
+def _object_results(survey: Survey) -> Iterator[Breach]:
     for answered in survey.results:
         native = survey.native(answered.at())
         content = (native.get("toolResult") or {}).get("content") if isinstance(native, dict) else None
         for j, block in enumerate(content if isinstance(content, list) else ()):
             if isinstance(block, dict) and "json" in block and not isinstance(block["json"], dict):
                 at = replace(answered.at(), steps=("toolResult", "content", j, "json"))
-                yield Breach("result-not-object", at, "the JSON of a result must be an object")
+                yield Breach("result-not-object", at, "Converse requires an object as the JSON of a result")
 
 
 def _known_choice(survey: Survey) -> Iterator[Breach]:
     at = NodeRef(field="toolChoice")
     native = survey.native(at)
     if isinstance(native, dict) and native and not any(native.get(key) is not None for key in CHOICES):
-        yield Breach("unknown-tool-choice", at, f"the choice must be one of {', '.join(CHOICES)}")
+        yield Breach("unknown-tool-choice", at, f"the tool choice must be one of {', '.join(CHOICES)}")
 
 
 CHOICES = ("auto", "any", "tool")
@@ -76,8 +81,8 @@ RULES = (
     tools.unique(),
     tools.schemas(),
     Rule(("unknown-tool-choice",), _known_choice),
-    Rule(("result-not-object",), _objects),
+    Rule(("result-not-object",), _object_results),
     for_outputs(tools.declared()),
     for_requests(Rule(("misplaced-system",), _system_between)),
-    for_requests(Rule(("text-beside-calls",), _alone)),
+    for_requests(Rule(("text-beside-calls",), _unmixed_text)),
 )

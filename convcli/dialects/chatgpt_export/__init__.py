@@ -1,16 +1,17 @@
-"""ChatGPT: the conversations of an export (`conversations.json` and its parts), and single ones as browsers keep them.
+"""ChatGPT: the conversations of an export (`conversations.json` and its parts), and single captured ones.
 
 Specification: none is published. Exports and captures of 2023 to 2026, counted; read 2026-11-22.
 
 Quirks
-- A file is an array of conversations. Each is a tree of nodes under `mapping`; `current_node` is the last one of the
-  active branch. Nodes without a message, as the root, are none.
-- A call is an answer whose `recipient` is a tool: JSON, or the free text that the tool takes. Calls have no ids; the
-  messages of a tool answer the last call to it above them, or to one with the same name up to a dot.
-- Pointers to assets stay pointers (`fileId`), and so do files that are attached.
-- What is hidden from the user has `weight` 0, and was or was not sent to the model; only that weight is a field.
-- `reasoning_recap` is what is shown in place of reasoning, so it is a summary without a text.
-- It is only read: nothing imports it.
+- A file is an array of conversations. Each is a tree of nodes under `mapping`; `current_node` is the last node of the
+  active branch. Nodes without a message, such as the root, are no messages.
+- A call is an answer whose `recipient` is a tool: JSON, or free text for the tool. Calls have no ids. A tool message
+  answers the last call to it above, or to a tool with the same name up to a dot.
+- Pointers to assets stay pointers (`fileId`), and so do attached files.
+- Content hidden from the user has `weight` 0; it may or may not have been sent to the model. Only
+  the weight 0 is a field.
+- `reasoning_recap` is displayed in place of reasoning: it is a summary without a text.
+- Read-only: no program imports it.
 """
 
 from __future__ import annotations
@@ -33,24 +34,24 @@ from convcli.validation.survey import limited_to
 CONVERSATION = "title create_time update_time mapping current_node conversation_id default_model_slug id"
 MESSAGE = Keys("id author create_time content weight metadata recipient status")
 NODES, NODE = "nodes", "node"
-"""Under which nodes without a message, and what a node says beside its message, are carried."""
-TO_NOBODY = frozenset((None, "", "all", "assistant"))
+"""Extras keys for nodes without a message, and for the other keys of a message's node."""
+NO_TOOL = frozenset((None, "", "all", "assistant"))
 DONE = "finished_successfully"
 FINISHED = {"stop": "stop", "max_tokens": "length", "interrupted": "aborted"}
 BROKEN_OFF = "finished_partial_completion"
 
 
 def detect(document: Any) -> Clue | None:
-    """By the tree, or by what else a conversation says where it has lost its tree."""
+    """Recognizes the tree, or other conversation keys if the tree is missing."""
     if not isinstance(document, dict):
         return None
     mapping = document.get("mapping")
     if isinstance(mapping, dict) and any(map(_is_node, mapping.values())):
         return Clue(98, "a mapping of nodes with parents and messages")
     if isinstance(mapping, dict) and not document.keys().isdisjoint(("current_node", "create_time")):
-        return Clue(90, "a mapping and the time or the node of a conversation")
-    about = document.keys() & {"conversation_id", "default_model_slug", "current_node", "safe_urls"}
-    return Clue(70, "keys of a conversation") if "create_time" in document and about else None
+        return Clue(90, "a mapping and a conversation's time or current node")
+    other_keys = document.keys() & {"conversation_id", "default_model_slug", "current_node", "safe_urls"}
+    return Clue(70, "conversation keys") if "create_time" in document and other_keys else None
 
 
 def _is_node(node: Any) -> bool:
@@ -61,7 +62,7 @@ def _is_node(node: Any) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a conversation, with all of its branches."""
+    """Returns the transcript of a conversation, with all of its branches."""
     context, tree = LiftContext(NAME, document, spot=()), Tree(document["mapping"])
     called: dict[str, dict[str, str]] = {}
     for id_ in tree.order:
@@ -78,14 +79,14 @@ def lift(document: Any) -> Transcript:
 
 
 def _lift_facts(native: Native, tree: Tree, transcript: Transcript) -> Transcript:
-    """What is said of the whole."""
+    """Sets the facts of the whole conversation."""
     rest = without_empty(native, "mapping")
     ids = [key for key in ("conversation_id", "id") if isinstance(rest.get(key), str)]
     transcript.id = rest.pop(ids[0]) if ids else None
-    transcript.title, transcript.model = _taken(rest, "title"), _taken(rest, "default_model_slug")
+    transcript.title, transcript.model = _take_text(rest, "title"), _take_text(rest, "default_model_slug")
     transcript.created_at, transcript.updated_at = _time(rest, "create_time"), _time(rest, "update_time")
-    for key, said in (("id", transcript.id), ("current_node", _shown_head(native, tree))):
-        if rest.get(key) == said:
+    for key, known in (("id", transcript.id), ("current_node", _shown_head(native, tree))):
+        if rest.get(key) == known:
             rest.pop(key, None)
     nodes = tree.carried()
     transcript.extras = extras_of(NAME, {**rest, **({NODES: nodes} if nodes else {})})
@@ -95,17 +96,17 @@ def _lift_facts(native: Native, tree: Tree, transcript: Transcript) -> Transcrip
 
 
 def _shown_head(native: Native, tree: Tree) -> Any:
-    """The current node, where that is one of the tree."""
+    """Returns the current node if it is in the tree."""
     current = native.get("current_node")
     return current if isinstance(current, str) and current in native["mapping"] else None
 
 
-def _taken(rest: Native, key: str) -> str | None:
+def _take_text(rest: Native, key: str) -> str | None:
     return rest.pop(key) if isinstance(rest.get(key), str) else None
 
 
 def _time(rest: Native, key: str) -> str | None:
-    """A time, which is carried too where it is not given back by its text."""
+    """Returns a time, and keeps it in `rest` too if its text does not express it exactly."""
     time = time_of_seconds(rest.get(key))
     if time is not None and round(rest[key], 6) == rest[key]:
         del rest[key]
@@ -125,15 +126,15 @@ def _lift_message(native: Native, called: dict[str, str], context: LiftContext) 
     pairs += _attached(rest, content)
     if message.role == "tool":
         pairs = [(_result(author.get("name"), pairs, native, called, context), ())]
-    elif message.role == "assistant" and native.get("recipient") not in TO_NOBODY:
+    elif message.role == "assistant" and native.get("recipient") not in NO_TOOL:
         pairs = _with_call(rest.pop("recipient"), pairs, context)
     message.parts = [part for part, _ in pairs]
-    _lift_beside(message, rest)
+    _lift_other_keys(message, rest)
     return message, [spot for _, spot in pairs]
 
 
 def _attached(rest: Native, content: Content) -> list[tuple[Part, Path]]:
-    """The files that are attached, of which nothing is left to be carried."""
+    """Returns the attached files and removes them from the metadata."""
     metadata = rest.get("metadata")
     files = metadata.get("attachments") if isinstance(metadata, dict) else None
     more = contents.attach(files, content) if isinstance(files, list) else None
@@ -144,7 +145,7 @@ def _attached(rest: Native, content: Content) -> list[tuple[Part, Path]]:
 
 
 def _with_call(tool: str, pairs: list[tuple[Part, Path]], context: LiftContext) -> list[tuple[Part, Path]]:
-    """The parts with the texts as the arguments of a call: a JSON object, or the free text that the tool takes."""
+    """Returns the parts, with their texts as the arguments of a call: a JSON object, or free text for the tool."""
     text = "\n".join(part.text for part, _ in pairs if isinstance(part, Text))
     others = [pair for pair in pairs if not isinstance(pair[0], Text)]
     call = ToolCall(context.pairing.call(None, tool), tool, {})
@@ -159,10 +160,10 @@ def _with_call(tool: str, pairs: list[tuple[Part, Path]], context: LiftContext) 
 def _result(
     tool: Any, pairs: list[tuple[Part, Path]], native: Native, called: dict[str, str], context: LiftContext
 ) -> ToolResult:
-    """What a tool said: the answer to the last call to it that stands above."""
+    """Returns a tool result, which answers the last call to the tool above it."""
     name = as_text(tool)
     known = next((called[one] for one in _names(name or "") if one in called), None)
-    # a result without a call gets an id that no call has
+    # a result without a call gets a new id
     id_ = known or context.pairing.call(None, name or "")
     id_, name = context.pairing.result(id_, name)
     parts = [part for part, _ in pairs]
@@ -176,18 +177,18 @@ def _result(
 
 
 def _names(tool: str) -> tuple[str, ...]:
-    """The name of a tool, and what stands before its first dot."""
+    """Returns the name of a tool, and the name up to its first dot."""
     return (tool, tool.partition(".")[0])
 
 
-def _lift_beside(message: Message, rest: Native) -> None:
-    """What stands beside the content: fields, and what is carried."""
+def _lift_other_keys(message: Message, rest: Native) -> None:
+    """Sets the fields outside the content, and keeps the rest in extras."""
     metadata = dict(rest.pop("metadata", {}) or {})
     author = without_empty(rest.pop("author"), "role")
     if message.role == "tool" or isinstance(author.get("name"), str):
         name = author.pop("name", None)
         message.name = name if message.role != "tool" else None
-    message.model = _taken(metadata, "model_slug")
+    message.model = _take_text(metadata, "model_slug")
     message.created_at = _time(rest, "create_time")
     status = rest.pop("status", None) if rest.get("status") == DONE else rest.get("status")
     finish = metadata.get("finish_details")
@@ -203,17 +204,17 @@ def _lift_beside(message: Message, rest: Native) -> None:
     if rest.get("recipient") == "all":
         del rest["recipient"]
     metadata = without_empty(metadata)
-    beside = {"author": author, "metadata": metadata}
-    message.extras = extras_of(NAME, {**rest, **{key: value for key, value in beside.items() if value}})
+    nested = {"author": author, "metadata": metadata}
+    message.extras = extras_of(NAME, {**rest, **{key: value for key, value in nested.items() if value}})
 
 
 def _carry_node(message: Message, id_: str, node: Native) -> None:
-    """What the node says beside its message; the id of the message where that is another one."""
+    """Keeps the other keys of the node in extras, and the id of the message if it differs."""
     carried = dict(carried_by(message.extras, NAME))
     if carried.get("id") == id_:
         del carried["id"]
-    beside = rest_of(id_, node)
-    message.extras = extras_of(NAME, {**carried, **({NODE: beside} if beside else {})})
+    nested = rest_of(id_, node)
+    message.extras = extras_of(NAME, {**carried, **({NODE: nested} if nested else {})})
 
 
 DIALECT = Dialect(

@@ -1,4 +1,4 @@
-"""ChatGPT: the content of a message by its `content_type`, and the files that are attached to it."""
+"""ChatGPT: message contents by `content_type`, and the attached files."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ TEXTS = {
     "citable_code_output": "output_str",
     "model_editable_context": "model_set_context",
 }
-"""Where contents have their text, by their type."""
+"""The key of the text, by content type."""
 ASSETS: dict[str, MediaKind] = {
     "image_asset_pointer": "image",
     "audio_asset_pointer": "audio",
     "video_container_asset_pointer": "video",
 }
-PLAIN = frozenset(("text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap"))
-"""Types that role and parts of a message tell."""
+IMPLIED_TYPES = frozenset(("text", "multimodal_text", "code", "execution_output", "thoughts", "reasoning_recap"))
+"""Types that follow from the role and parts of a message."""
 
 
 class Content(NamedTuple):
-    """The parts of a content, where they stand in it, and what it says beside them."""
+    """The parts of a content, their paths in it, and its other keys."""
 
     parts: list[Part]
     spots: list[Path]
@@ -39,7 +39,7 @@ class Content(NamedTuple):
 
 
 def lift(content: Any) -> Content:
-    """The parts of a content; one of an unknown type, or that has not the shape of its type, is opaque."""
+    """Returns the parts of a content; one of an unknown type, or without the shape of its type, is opaque."""
     if not isinstance(content, dict):
         return Content([], [], {} if content is None else {"content": content})
     kind = content.get("content_type")
@@ -48,18 +48,18 @@ def lift(content: Any) -> Content:
     if known is None:
         return Content([Opaque(NAME, content)], [()], {})
     pairs, used = known
-    used |= {"content_type"} if kind in PLAIN else set()
+    used |= {"content_type"} if kind in IMPLIED_TYPES else set()
     rest = without_empty(content, *used)
     rest = {key: value for key, value in rest.items() if (key, value) != ("language", "unknown")}
-    return Content([part for part, _ in pairs], [spot for _, spot in pairs], rest)
+    return Content([part for part, _ in pairs], [path for _, path in pairs], rest)
 
 
-Known = tuple[list[tuple[Part, Path]], set[str]]
-"""The parts with their places, and the keys that they say."""
+PartsAndKeys = tuple[list[tuple[Part, Path]], set[str]]
+"""The parts with their paths, and the keys they cover."""
 
 
-def _pieces(content: Native) -> Known | None:
-    """Texts and pointers to assets."""
+def _pieces(content: Native) -> PartsAndKeys | None:
+    """Reads texts and asset pointers."""
     pieces = content.get("parts")
     if not isinstance(pieces, list):
         return None
@@ -74,21 +74,23 @@ def _piece(piece: Any) -> Part:
 
 
 def _asset(piece: Native) -> Part | None:
-    """What a pointer points to, or the words of a sound; None for anything else."""
+    """Returns the media of an asset pointer, or the text of an audio transcription; None for anything else."""
     kind = piece.get("content_type")
     if kind == "audio_transcription" and isinstance(piece.get("text"), str):
         return Text(piece["text"], extras=_carried(piece, "content_type", "text"))
     if kind == "real_time_user_audio_video_asset_pointer" and isinstance(piece.get("audio_asset_pointer"), dict):
         sound = piece["audio_asset_pointer"]
-        beside = {**piece, "audio_asset_pointer": {key: sound[key] for key in sound if key != POINTER}}
-        return _pointed("audio", sound.get(POINTER), beside)
-    return _pointed(ASSETS[kind], piece.get(POINTER), piece) if isinstance(kind, str) and kind in ASSETS else None
+        pointer_object = {**piece, "audio_asset_pointer": {key: sound[key] for key in sound if key != POINTER}}
+        return _media_of_pointer("audio", sound.get(POINTER), pointer_object)
+    return (
+        _media_of_pointer(ASSETS[kind], piece.get(POINTER), piece) if isinstance(kind, str) and kind in ASSETS else None
+    )
 
 
-def _pointed(kind: MediaKind, pointer: Any, beside: Native) -> Media | None:
+def _media_of_pointer(kind: MediaKind, pointer: Any, pointer_object: Native) -> Media | None:
     if not isinstance(pointer, str) or not pointer:
         return None
-    return Media(kind, file_id=pointer, extras=_carried(beside, "content_type", POINTER))
+    return Media(kind, file_id=pointer, extras=_carried(pointer_object, "content_type", POINTER))
 
 
 def _carried(native: Native, *used: str) -> dict[str, Native] | None:
@@ -96,61 +98,61 @@ def _carried(native: Native, *used: str) -> dict[str, Native] | None:
     return extras_of(NAME, kept)
 
 
-def _thoughts(content: Native) -> Known | None:
-    """Reasoning, thought by thought."""
+def _thoughts(content: Native) -> PartsAndKeys | None:
+    """Reads reasoning, thought by thought."""
     thoughts = content.get("thoughts")
     if not isinstance(thoughts, list) or not all(isinstance(thought, dict) for thought in thoughts):
-        return _reasoned(content)
+        return _reasoning_texts(content)
     return [(_thought(thought), ("thoughts", k)) for k, thought in enumerate(thoughts)], {"thoughts"}
 
 
 def _thought(thought: Native) -> Reasoning:
-    words, summary = thought.get("content"), thought.get("summary")
+    text, summary = thought.get("content"), thought.get("summary")
     used = [key for key in ("content", "summary") if isinstance(thought.get(key), str)]
     return Reasoning(
-        words if isinstance(words, str) else "",
+        text if isinstance(text, str) else "",
         summary=[summary] if isinstance(summary, str) and summary else None,
         extras=_carried(thought, *used),
     )
 
 
-def _reasoned(content: Native) -> Known | None:
-    """Reasoning in texts."""
+def _reasoning_texts(content: Native) -> PartsAndKeys | None:
+    """Reads reasoning given as texts."""
     pieces = content.get("parts")
     if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
         return None
     return [(Reasoning(piece), ("parts", k)) for k, piece in enumerate(pieces) if piece], {"parts"}
 
 
-def _recap(content: Native) -> Known | None:
-    """What is shown in place of the reasoning."""
+def _recap(content: Native) -> PartsAndKeys | None:
+    """Reads the text displayed in place of reasoning."""
     for key in ("content", "parts"):
-        words = content.get(key)
-        lines: list[Any] = words if isinstance(words, list) else [words]
+        text = content.get(key)
+        lines: list[Any] = text if isinstance(text, list) else [text]
         if lines and all(isinstance(line, str) and line for line in lines):
             return [(Reasoning("", summary=lines), (key,))], {key}
     return None
 
 
-def _instructions(content: Native) -> Known | None:
-    """What the user says of himself, and how he wants to be answered."""
+def _instructions(content: Native) -> PartsAndKeys | None:
+    """Reads the user's profile and custom instructions."""
     keys = ("user_profile", "user_instructions")
     if not all(isinstance(content.get(key, ""), str) for key in keys):
         return None
     return [(Text(content[key]), (key,)) for key in keys if content.get(key)], set(keys)
 
 
-def _screen(content: Native) -> Known | None:
-    """What the screen of a computer shows."""
+def _screen(content: Native) -> PartsAndKeys | None:
+    """Reads a computer screenshot."""
     screenshot = content.get("screenshot")
     shown = _asset(screenshot) if isinstance(screenshot, dict) else None
     return None if shown is None else ([(shown, ("screenshot",))], {"screenshot"})
 
 
-def _under(key: str) -> Callable[[Native], Known | None]:
-    """One text."""
+def _under(key: str) -> Callable[[Native], PartsAndKeys | None]:
+    """Returns a reader for one text under this key."""
 
-    def read(content: Native) -> Known | None:
+    def read(content: Native) -> PartsAndKeys | None:
         text = content.get(key)
         if text is not None and not isinstance(text, str):
             return None
@@ -159,7 +161,7 @@ def _under(key: str) -> Callable[[Native], Known | None]:
     return read
 
 
-READERS: dict[str, Callable[[Native], Known | None]] = {
+READERS: dict[str, Callable[[Native], PartsAndKeys | None]] = {
     "text": _pieces,
     "multimodal_text": _pieces,
     "thoughts": _thoughts,
@@ -174,8 +176,10 @@ READERS: dict[str, Callable[[Native], Known | None]] = {
 
 
 def attach(files: list[Any], content: Content) -> list[tuple[Part, Path]] | None:
-    """The files beside a content to which no part points; those to which one does get their names and types. None for
-    a list that holds anything but files."""
+    """Returns the attached files to which no part points, and adds names and types to those with a pointer.
+
+    Returns None for a list with anything but files.
+    """
     if not all(isinstance(file, dict) and isinstance(file.get("id"), str) and file["id"] for file in files):
         return None
     media = [part for part in content.parts if isinstance(part, Media)]
@@ -191,7 +195,7 @@ def attach(files: list[Any], content: Content) -> list[tuple[Part, Path]] | None
 
 
 def _name(media: Media, file: Native) -> None:
-    """What is said of a file that is attached, and not of the pointer to it."""
+    """Sets what an attached file states and its pointer does not."""
     media.name, media.media_type = _text(file, "name"), _text(file, "mime_type")
     known = {"id", *(["name"] if media.name else []), *(["mime_type"] if media.media_type else [])}
     carried = carried_by(media.extras, NAME)

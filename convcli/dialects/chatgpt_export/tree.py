@@ -1,4 +1,4 @@
-"""ChatGPT: the nodes of a conversation, which are a tree, as messages in order with their parents."""
+"""ChatGPT: the node tree of a conversation, as messages in order with their parents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from convcli.kit.sessions import head_at
 
 
 class Tree:
-    """The nodes under `mapping`. Those without a message (the root) are gone through.
+    """The nodes under `mapping`. Nodes without a message, such as the root, are skipped.
 
-    `order` are the ids of the nodes with a message, parents before their children and else as they stand.
+    `order` has the ids of the nodes with a message: parents before their children, otherwise in file order.
     """
 
     def __init__(self, mapping: dict[str, Native]) -> None:
@@ -21,8 +21,8 @@ class Tree:
         nodes = self._sorted()
         self._above: dict[str, str | None] = {}
         for id_ in nodes:
-            self._above[id_] = id_ if self._is_said(id_) else self._nearest(self._parents[id_])
-        self.order = [id_ for id_ in nodes if self._is_said(id_)]
+            self._above[id_] = id_ if self._has_message(id_) else self._nearest(self._parents[id_])
+        self.order = [id_ for id_ in nodes if self._has_message(id_)]
 
     def _sorted(self) -> list[str]:
         done: dict[str, None] = {}
@@ -35,27 +35,27 @@ class Tree:
             done |= dict.fromkeys(reversed(line))
         return list(done)
 
-    def _is_said(self, id_: str) -> bool:
+    def _has_message(self, id_: str) -> bool:
         return isinstance(self._mapping[id_].get("message"), dict)
 
     def _nearest(self, id_: str | None) -> str | None:
-        """The message of a node, or that above it; of a node that is not there its id."""
-        if id_ is None or id_ not in self._mapping or self._is_said(id_):
+        """Returns the message of a node or the one above it; the id itself if there is no such node."""
+        if id_ is None or id_ not in self._mapping or self._has_message(id_):
             return id_
         return self._above.get(id_)
 
     def parent(self, id_: str) -> str | None:
-        """The message before that of a node."""
+        """Returns the message before that of a node."""
         return self._nearest(self._parents[id_])
 
     def head(self, current: Any) -> str | None:
-        """The last message of the active branch: that of the current node. None where there is only one branch."""
-        known = self._nearest(current) if isinstance(current, str) else None
-        return head_at(known, [(id_, self.parent(id_)) for id_ in self.order])
+        """Returns the last message of the active branch: that of the current node. None if there is only one branch."""
+        nearest = self._nearest(current) if isinstance(current, str) else None
+        return head_at(nearest, [(id_, self.parent(id_)) for id_ in self.order])
 
     def carried(self) -> Native:
-        """By its id, what a node without a message says beside its place in the tree."""
-        rests = {id_: rest_of(id_, node) for id_, node in self._mapping.items() if not self._is_said(id_)}
+        """Returns the other keys of nodes without a message, by id."""
+        rests = {id_: rest_of(id_, node) for id_, node in self._mapping.items() if not self._has_message(id_)}
         inner = {id_ for id_ in self._parents.values() if id_ is not None}
         for id_, rest in rests.items():
             if id_ not in inner and self._parents[id_] is not None:
@@ -64,7 +64,7 @@ class Tree:
 
 
 def rest_of(id_: str, node: Native) -> Native:
-    """What a node says beside its message and its place in the tree."""
+    """Returns the keys of a node other than its message and its place in the tree."""
     rest = omit(node, "parent", "children", "message")
     return {key: value for key, value in rest.items() if says_something(value) and (key, value) != ("id", id_)}
 

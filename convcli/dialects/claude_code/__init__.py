@@ -1,19 +1,20 @@
-"""Claude Code: sessions (JSONL), what `--output-format stream-json` prints, and the log lines of the web.
+"""Claude Code: sessions (JSONL), the output of `--output-format stream-json`, and the log lines of the web version.
 
 Specification: none is published. The sessions module of the Python package claude-agent-sdk 0.2.187, and the program
 2.1.330 itself, which was given sessions and a loopback model; read 2026-11-22.
 
 Quirks
-- A session is one document of many rows; those of users and the assistant hold messages of Anthropic's API. An answer
-  has a row for each block, with one `message.id` and the same usage in all of them. A row that is written twice counts
-  where it stands last.
-- Rows are a tree by `uuid` and `parentUuid`, through events too. Results of calls that are made side by side fork it:
-  they are put back. What is shown is the branch whose end comes last; a compaction cuts what is sent, not what is kept.
-- A run of a subagent has rows with `isSidechain`. They name no call: its prompt is the first message of the run. Where
-  it has a file of its own (`agent-ID.jsonl`), the file beside that (`.meta.json`) names the call and the task.
-- The system text and the tools stand in `api-request-shape`, before that in an attachment; older builds kept neither.
-- What most rows say alike (version, branch of git) is said once of the session, and by a row where it differs.
-- `toolUseResult` is a result once more, as the screen shows it.
+- A session is one document of many rows. User and assistant rows have messages of Anthropic's API. An answer has a row
+  for each block, all with one `message.id` and the same usage. Of a repeated row only the last copy counts.
+- Rows are a tree by `uuid` and `parentUuid`, which also passes through events. Results of parallel calls fork the tree;
+  convcli puts them back in line. Claude Code displays the branch that ends last. A compaction cuts what is sent to the
+  model, not what is kept.
+- A subagent run has rows with `isSidechain`, which name no call: its first message is the prompt of the call. If it has
+  a file of its own (`agent-ID.jsonl`), the file next to it (`.meta.json`) names the call and the task.
+- The system text and the tools are in `api-request-shape`, in earlier builds in an attachment, and in older builds
+  nowhere.
+- Values that most rows share (version, git branch) are kept once for the session, and by each row that differs.
+- `toolUseResult` is a copy of the result as it is displayed.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ MARKS = {
     "attachment": ("attachment", "parentUuid"),
     "progress": ("parentUuid", "data"),
 }
-"""Rows that are no turns, by the keys that they have."""
+"""Event rows, by the keys that they have."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By the links of rows that hold messages, by the first row of a stream, or by rows of other kinds."""
+    """Recognizes Claude Code by linked rows with messages, the first row of a stream, or rows of other known kinds."""
     rows = document.get("loglines") if isinstance(document, dict) else document
     natives = objects_in(rows)
     turns_ = [row for row in natives if row.get("type") in ROLES and isinstance(row.get("message"), dict)]
@@ -60,27 +61,28 @@ def detect(document: Any) -> Clue | None:
     if any({"sessionId", "session_id"} & row.keys() and "content" in row["message"] for row in turns_):
         return Clue(95, "rows with a message and a session")
     if any("content" in row["message"] for row in turns_):
-        return Clue(85, "rows of a type that hold a message")
+        return Clue(85, "user or assistant rows with a message")
     kinds = [(row, MARKS.get(str(row.get("type")))) for row in natives]
     marked = any(keys is not None and row.keys() >= set(keys) for row, keys in kinds)
-    return Clue(80, "rows of kinds that only Claude Code has") if marked else None
+    return Clue(80, "rows of kinds that exist only in Claude Code") if marked else None
 
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 def _place(facts: SessionFacts) -> str:
-    """The folder has the name of the directory where the program works; long ones are cut, and told apart by a hash."""
+    """Returns the path of a session. Its folder is named after the working directory; long names are cut and get a
+    hash."""
     name = folder_of(facts)
-    if len(name) > LONGEST_NAME:
-        name = f"{name[:LONGEST_NAME]}-{_hash(os.path.realpath(facts.cwd))}"
+    if len(name) > MAX_NAME_LENGTH:
+        name = f"{name[:MAX_NAME_LENGTH]}-{_hash(os.path.realpath(facts.cwd))}"
     return f"projects/{name}/{facts.id}.jsonl"
 
 
 def _hash(text: str) -> str:
-    """The program's own: that of strings in Java, without a sign, in base 36."""
+    """Returns the hash of Claude Code: Java's string hash, without sign, in base 36."""
     units = memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")
-    number = reduce(lambda so_far, unit: (so_far * 31 + unit) & 0xFFFFFFFF, units, 0)
+    number = reduce(lambda hash_value, unit: (hash_value * 31 + unit) & 0xFFFFFFFF, units, 0)
     number = min(number, 2**32 - number)
     digits = ""
     while number or not digits:
@@ -99,7 +101,7 @@ RENAMED = {
     "ReadMcpResourceDir": "ReadMcpResourceDirTool",
     "ProposeGoal": "SetGoal",
 }
-"""Tools of earlier versions, which 2.1.330 sends under the names that they have there."""
+"""Tools of earlier versions, by the name under which 2.1.330 sends them."""
 
 
 def _resent(part: Part) -> str | None:
@@ -107,8 +109,8 @@ def _resent(part: Part) -> str | None:
     return f"calls of {name} as calls of {RENAMED[name]}" if name in RENAMED else None
 
 
-def _of_main_path(transcript: Transcript) -> Transcript:
-    """What an agent did can be resumed as a session of its own, whose rows are not beside another one."""
+def _detach_subagent(transcript: Transcript) -> Transcript:
+    """Turns a subagent's run into a session of its own, which can be resumed."""
     messages = [_without_agent(message, "row") for message in transcript.messages]
     return replace(_without_agent(transcript, "session"), messages=messages)
 
@@ -127,12 +129,12 @@ PROGRAM = Program(
     "claude --resume {id}",
     unsent=("system",),
     resent=_resent,
-    fit=_of_main_path,
+    fit=_detach_subagent,
 )
 
 
 def write(transcript: Transcript, _: Options) -> Any:
-    """A session."""
+    """Returns the rows of a session."""
     return write_session(transcript)
 
 
@@ -161,22 +163,26 @@ DIALECT = Dialect(
         **places.REASONS,
         **sessions.REASONS,
         **sessions.NO_REQUEST,
-        "reasoning": "the API that the program asks takes back only thinking that Anthropic signed",
-        "message.role": "a session has the roles user and assistant, and one system text",
-        "message.grouping": "a session has one system text",
-        "message.id": "every row has an id, and the prompt has none",
-        "message.parentId": "every row names the row before it, and the prompt names none",
-        "message.createdAt": "every row has a time, that of the row before it or 1970; the prompt has none",
-        "message.replaces": "a compaction replaces all that was before it",
-        "message.usage": "counts are those of Anthropic's API",
-        "id": "the id of a session is a UUID: it is made of the content",
-        "createdAt": "the time of a session is that of its first row",
-        "updatedAt": "the time of a session is that of its last row",
-        "tool.parameters": "a tool has a schema with a type",
-        "tool": "a tool that another vendor runs",
-        **dict.fromkeys(("image", "document", "audio", "video"), "media are those of Anthropic's API"),
-        **dict.fromkeys(("tool_call.id", "tool_result.toolCallId"), "ids are letters, digits, _ and -, each used once"),
-        **dict.fromkeys(("tool.name", "tool_call.name"), "names are letters, digits, _ and -, at most 128"),
+        "reasoning": "Anthropic's API, which Claude Code calls, accepts only thinking that Anthropic signed",
+        "message.role": "Claude Code has the roles user and assistant, and one system text",
+        "message.grouping": "Claude Code has one system text",
+        "message.id": "Claude Code requires an id for every row, and has none for the prompt",
+        "message.parentId": "Claude Code requires a parent for every row, and has none for the prompt",
+        "message.createdAt": (
+            "Claude Code requires a time for every row (the previous row's, or 1970), and has none for the prompt"
+        ),
+        "message.replaces": "a Claude Code compaction replaces all earlier messages",
+        "message.usage": "Claude Code has only the counts of Anthropic's API",
+        "id": "a Claude Code session id is a UUID; this one was derived from the content",
+        "createdAt": "Claude Code has no session time: it is that of the first row",
+        "updatedAt": "Claude Code has no session time: it is that of the last row",
+        "tool.parameters": "Claude Code requires a schema with a type",
+        "tool": "only another vendor can run this tool",
+        **dict.fromkeys(("image", "document", "audio", "video"), "Claude Code supports only media of Anthropic's API"),
+        **dict.fromkeys(
+            ("tool_call.id", "tool_result.toolCallId"), "Anthropic ids are letters, digits, _ and -, each used once"
+        ),
+        **dict.fromkeys(("tool.name", "tool_call.name"), "Anthropic names are at most 128 letters, digits, _ and -"),
     },
     places={
         **places.PLACES,

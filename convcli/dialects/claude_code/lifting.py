@@ -1,4 +1,4 @@
-"""Claude Code: rows → transcript."""
+"""Reads the rows of a Claude Code session into a transcript."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from convcli.model.transcript import Message, Path, Text, ToolCall, Transcript
 from convcli.wire import exact_json
 
 HERE, FIRST, TITLE = "#", "@", "!"
-"""In the table of places: the list of rows, and in it the first turn and the row of the title."""
+"""Aliases in the table of places: the list of rows, the first message row in it, and the title row."""
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session, of a printed stream, or of what the web keeps."""
+    """Returns the transcript of a session, of a printed stream, or of a document of the web version."""
     is_web = isinstance(document, dict)
     reader = _SessionReader(LiftContext(NAME, document), ("loglines",) if is_web else ())
     if is_web:
-        beside = omit(document, "loglines")
-        if beside:
-            add_event(reader.context, beside, ())
+        other_keys = omit(document, "loglines")
+        if other_keys:
+            add_event(reader.context, other_keys, ())
     transcript = reader.lift(document["loglines"] if is_web else document)
     agent = getattr(document, "beside", None)
     return _of_agent(transcript, agent) if isinstance(agent, dict) else transcript
 
 
-def _of_agent(transcript: Transcript, beside: dict[str, Any]) -> Transcript:
-    """The transcript of a subagent, of which the file beside it says which call began it."""
-    caller, task = beside.get("toolUseId"), beside.get("description")
+def _of_agent(transcript: Transcript, other_keys: dict[str, Any]) -> Transcript:
+    """Completes the transcript of a subagent from the file next to it, which names the call that began it."""
+    caller, task = other_keys.get("toolUseId"), other_keys.get("description")
     for message in transcript.messages if isinstance(caller, str) and caller else ():
         message.parent_call_id = message.parent_call_id or caller
     if transcript.title is None and isinstance(task, str) and task:
         transcript.title = task
-    said: dict[str, Any] = {**carried_by(transcript.extras, NAME), "agent": beside}
-    transcript.extras = extras_of(NAME, said)
+    shared_values: dict[str, Any] = {**carried_by(transcript.extras, NAME), "agent": other_keys}
+    transcript.extras = extras_of(NAME, shared_values)
     return transcript
 
 
 class _SessionReader:
-    """The rows of one document."""
+    """Reads the rows of one document."""
 
     def __init__(self, context: LiftContext, prefix: Path) -> None:
         self.context, self.prefix = context, prefix
@@ -59,7 +59,7 @@ class _SessionReader:
         natives_of_turns = [self.rows[i] for i in turns]
         self.usual = form.usual(natives_of_turns or objects_in(self.rows))
         self.message_at: dict[int, Message] = {}
-        """By the index of a row, the message that it is of."""
+        """The message of each row, by row index."""
         self.begins: dict[int, Message] = {}
         groups = {turns[group[0]]: [turns[k] for k in group] for group in joined(_key(self.rows[i]) for i in turns)}
         later = set(turns) - groups.keys()
@@ -75,19 +75,19 @@ class _SessionReader:
         return transcript
 
     def _is_turn(self, i: int, row: Any) -> bool:
-        """Of rows with one id the last counts that is no copy."""
+        """True for a message row; of several rows with one id, only for the last that is not a copy."""
         return form.is_turn(row) and not (_has_id(row) and self.by_uuid[row["uuid"]] != i)
 
     def _session(self, transcript: Transcript, bare: dict[str, int]) -> None:
-        """What is said of the whole; in a stream its first row says where it ran."""
+        """Sets the facts of the whole session; in a stream its first row states the directory."""
         first = next((row for row in self.rows if isinstance(row, dict)), {})
-        said = {key: value for key, value in self.usual.items() if value != form.ALWAYS.get(key)}
-        transcript.id = said.pop("sessionId", None)
+        shared_values = {key: value for key, value in self.usual.items() if value != form.ALWAYS.get(key)}
+        transcript.id = shared_values.pop("sessionId", None)
         transcript.cwd = (
-            said.pop("cwd", None) or (first.get("cwd") if isinstance(first.get("cwd"), str) else None) or None
+            shared_values.pop("cwd", None) or (first.get("cwd") if isinstance(first.get("cwd"), str) else None) or None
         )
         transcript.title = form.title_of(self.rows)
-        transcript.extras = extras_of(NAME, {"session": said} if said else None)
+        transcript.extras = extras_of(NAME, {"session": shared_values} if shared_values else None)
         begin = min(self.begins, default=0)
         steps = {HERE: self.prefix[0] if self.prefix else "..", FIRST: begin, TITLE: bare.get(form.TITLE, 0)}
         self.context.origin.renamed = {name: str(step) for name, step in steps.items()}
@@ -96,7 +96,7 @@ class _SessionReader:
         }
 
     def _late(self, begin: int) -> dict[str, int]:
-        """What is said of the session and not by the row where it begins: the first row that says it."""
+        """Returns shared values that the session's first row lacks, with the first row that states each."""
         missing = [key for key in self.usual if self.rows[begin].get(key) != self.usual[key]] if self.begins else []
         late: dict[str, int] = {}
         for i, row in enumerate(self.rows[begin:] if missing else (), begin):
@@ -104,10 +104,10 @@ class _SessionReader:
                 late |= {key: i for key in missing if key not in late and row.get(key) == self.usual[key]}
         return late
 
-    # ------------------------------------------------------------ rows of their own kind
+    # ------------------------------------------------------------ prompt and title
 
     def _prompt(self, bare: dict[str, int]) -> Transcript:
-        """The system text and the tools stand before all messages, wherever their row does."""
+        """Puts the system text and the tools before all messages, wherever their row is."""
         transcript = self.context.transcript()
         stated = form.last_prompt(self.rows)
         if stated is None:
@@ -124,7 +124,7 @@ class _SessionReader:
     # ------------------------------------------------------------ turns
 
     def _turn(self, group: list[int]) -> None:
-        """The message of the rows of one answer, or those of another row."""
+        """Adds the message of the rows of one answer, or of a single row."""
         rows = [self.rows[i] for i in group]
         facts = self._facts(group)
         contents = [row["message"]["content"] for row in rows]
@@ -136,28 +136,32 @@ class _SessionReader:
         message = self.context.messages[start]
         if len(rows) > 1:
             places = [
-                self._spot(path, i, k) for i, blocks in zip(group, contents, strict=True) for k in range(len(blocks))
+                self._part_path(path, i, k)
+                for i, blocks in zip(group, contents, strict=True)
+                for k in range(len(blocks))
             ]
             self.context.origin.places[start] = (path, places)
         self.begins[group[0]] = message
         self.message_at |= dict.fromkeys(group, message)
-        beside = self._beside(rows[0], facts, message)
-        message.extras = with_key(message.extras, NAME, "row", beside)
+        other_keys = self._row_extras(rows[0], facts, message)
+        message.extras = with_key(message.extras, NAME, "row", other_keys)
         at = 0
         for row, blocks in zip(rows[1:], contents, strict=False):
             at += len(blocks)
-            line = self._beside(row, facts, Message("event", []))
+            line = self._row_extras(row, facts, Message("event", []))
             line |= {key: row[key] for key in form.STATED if row.get(key) not in (None, "", message.created_at)}
-            repeated = [key for key in form.OF_ANSWER if key in line and key in beside and line[key] == beside[key]]
+            repeated = [
+                key for key in form.OF_ANSWER if key in line and key in other_keys and line[key] == other_keys[key]
+            ]
             part = message.parts[at]
             part.extras = with_key(part.extras, NAME, "line", omit(line, *repeated))
 
-    def _spot(self, path: Path, i: int, k: int) -> Path:
+    def _part_path(self, path: Path, i: int, k: int) -> Path:
         inside = ("content", k)
         return inside if (*self.prefix, i) == path[:-1] else apart(path, (*self.prefix, i, "message", *inside))
 
     def _facts(self, group: list[int]) -> Native:
-        """What the rows say of their message beside its content: where they differ the last one counts."""
+        """Returns the message's facts other than its content. If the rows differ, the last one counts."""
         facts: Native = {}
         first = (*self.prefix, group[0], "message")
         for i in group:
@@ -169,8 +173,8 @@ class _SessionReader:
                 facts[key] = value
         return facts
 
-    def _beside(self, row: Native, facts: Native, message: Message) -> Native:
-        """What a row says that neither its message nor most other rows say."""
+    def _row_extras(self, row: Native, facts: Native, message: Message) -> Native:
+        """Returns what a row states and neither its message nor most other rows state."""
         usual, carried = self.usual, ROW.lift(row, message) or {}
         carried = {
             key: value for key, value in carried.items() if key not in usual or not exact_json.exact(usual[key], value)
@@ -194,7 +198,7 @@ class _SessionReader:
     # ------------------------------------------------------------ links
 
     def _link(self, transcript: Transcript) -> None:
-        """Each message names the one before it: events are no messages, and a compaction cuts only what is sent."""
+        """Links each message to its predecessor. Events are skipped, and a compaction cuts only what is sent."""
         placed = [(self.rows[i], one) for i, one in self.begins.items() if one.id is not None]
         index = {id(one): k for k, (_, one) in enumerate(placed)}
         linked = any(row.get(key) in self.by_uuid for row, _ in placed for key in form.LINKS)
@@ -211,11 +215,14 @@ class _SessionReader:
         _call(messages, parents)
         parents, transcript.head = form.settled(messages, parents)
         if linked or transcript.head is not None:
-            for message, up in zip(messages, parents, strict=True):
-                message.parent_id = None if up is None else messages[up].id
+            for message, parent_index in zip(messages, parents, strict=True):
+                message.parent_id = None if parent_index is None else messages[parent_index].id
 
     def _ancestor(self, row: Native) -> tuple[Message | None, bool]:
-        """The message that a row follows, by way of events; without one, whether the row says that it follows none."""
+        """Returns the message that a row follows, through events.
+
+        If there is none, also returns whether the row states that it follows nothing.
+        """
         seen: set[int] = set()
         while True:
             uuid = row.get("parentUuid")
@@ -230,7 +237,7 @@ class _SessionReader:
 
 
 def _follow(parents: list[int | None], unnamed: set[int], runs: list[str]) -> None:
-    """What names no parent, or one that no row has, follows what stands before it in its run, but not its own child."""
+    """Links messages without a known parent to the previous message in their run, but never to their own child."""
     last: dict[str, int] = {}
     is_forward = any(parent is not None and parent > k for k, parent in enumerate(parents))
     for k, run in enumerate(runs):
@@ -249,11 +256,11 @@ def _line_to(at: int | None, parents: list[int | None]) -> set[int]:
 
 
 def _call(messages: list[Message], parents: list[int | None]) -> None:
-    """A run of a subagent belongs to the call with the prompt with which it begins."""
+    """Assigns a subagent's run to the call whose prompt is its first message."""
     if not any(map(form.is_aside, messages)):
         return
     prompts: dict[str, str] = {}
-    for message, up in zip(messages, parents, strict=True):
+    for message, parent_index in zip(messages, parents, strict=True):
         for part in message.parts:
             prompt = part.arguments.get("prompt") if isinstance(part, ToolCall) else None
             if isinstance(part, ToolCall) and isinstance(prompt, str):
@@ -261,7 +268,7 @@ def _call(messages: list[Message], parents: list[int | None]) -> None:
         if not form.is_aside(message) or message.parent_call_id is not None:
             continue
         first = message.parts[0] if message.parts else None
-        inherited = messages[up].parent_call_id if up is not None else None
+        inherited = messages[parent_index].parent_call_id if parent_index is not None else None
         message.parent_call_id = inherited or (prompts.get(first.text) if isinstance(first, Text) else None)
         if message.parent_call_id is not None:
             message.extras = with_key(message.extras, NAME, "row", omit(form.row_of(message), "isSidechain"))
@@ -272,15 +279,15 @@ def _has_id(row: Any) -> bool:
 
 
 def _in_session(row: Any) -> Any:
-    """A row of a printed stream, and one of words that waited for an answer, as other rows of a session are."""
+    """Returns a row of a printed stream, or of a queued message, in the shape of other session rows."""
     inner = row.get("attachment") if isinstance(row, dict) and row.get("type") == "attachment" else None
     if isinstance(inner, dict) and inner.get("type") == QUEUED and "message" not in row:
-        beside = omit(inner, "prompt")
+        other_keys = omit(inner, "prompt")
         turn = {
             **row,
             "type": "user",
             "message": {"role": "user", "content": inner.get("prompt")},
-            "attachment": beside,
+            "attachment": other_keys,
         }
         return turn if form.is_turn(turn) else row
     if not isinstance(row, dict) or row.keys().isdisjoint(STREAM) or not form.is_turn(row):
@@ -289,7 +296,7 @@ def _in_session(row: Any) -> Any:
 
 
 def _key(row: Native) -> tuple[str, ...] | None:
-    """What rows of one answer have in common; None for a row that is alone."""
+    """Returns what the rows of one answer have in common; None for a row that stands alone."""
     content, id_ = row["message"]["content"], row["message"].get("id")
     if row["type"] != "assistant" or not isinstance(content, list) or not content or not isinstance(id_, str):
         return None

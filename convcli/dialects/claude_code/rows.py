@@ -1,4 +1,4 @@
-"""The rows of a session of Claude Code: what each is, what all of them say alike, and how they follow one another."""
+"""The rows of a Claude Code session: their kinds, the values they share, and how they follow one another."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ROLES = ("user", "assistant")
 CALLER = "parent_tool_use_id"
 LINKS = ("parentUuid", "logicalParentUuid")
 USUAL = ("sessionId", "cwd", "version", "gitBranch", "userType", "entrypoint", "slug", "isSidechain")
-"""Keys that nearly all rows of a session have with one value."""
+"""Keys that have one value in nearly all rows of a session."""
 ALWAYS: Native = {"isSidechain": False, "userType": "external"}
 STREAM = {"session_id": "sessionId", "tool_use_result": "toolUseResult"}
-"""Keys of a printed stream, and what they are called in a session."""
+"""Keys of a printed stream, and their names in a session."""
 FIELDS: dict[str, str | Setting] = {
     "uuid": "id",
     "timestamp": "created_at",
@@ -36,12 +36,12 @@ FIELDS: dict[str, str | Setting] = {
     "costUSD": COST,
 }
 STATED = ("timestamp", "uuid", "costUSD", "error", "isCompactSummary")
-"""What each row of an answer states of itself, though a message has one field for it."""
+"""Keys that each row of an answer states for itself, although a message has one field for it."""
 OF_ANSWER = (
     *("isSidechain", "agentId", "requestId", "requestRef", "requestedModel"),
     *("promptCacheRequested", "effort", "perTurnEffort", "madeBy"),
 )
-"""What all rows of an answer say alike."""
+"""Keys that all rows of an answer share."""
 ROW = Envelope(
     f"parentUuid logicalParentUuid isSidechain {CALLER} promptId agentId type message isMeta isCompactSummary "
     "requestId costUSD error toolUseResult sourceToolAssistantUUID uuid timestamp userType entrypoint cwd sessionId "
@@ -51,16 +51,16 @@ ROW = Envelope(
 )
 SHAPE, SNAPSHOT, TITLE = "api-request-shape", "prompt_snapshot", "custom-title"
 QUEUED = "queued_command"
-"""The attachment with words that waited while the assistant worked: of the user, or of a task that ended."""
+"""The attachment for a message that was queued while the assistant worked: of the user, or of a task that ended."""
 TITLES = {TITLE: "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-"""Rows that title a session, by what counts most, and the key of the title."""
+"""Rows that title a session, by priority, and the key of the title."""
 
 
 # ---------------------------------------------------------------- messages in rows
 
 
 def _lift_facts(native: Native, message: Message, carried: Native) -> None:
-    """The id of a message is that of an answer of the API: messages are told apart by those of their rows."""
+    """Reads the facts of a message except its id: convcli identifies messages by the ids of their rows."""
     lift_facts(omit(native, "id"), message, carried)
 
 
@@ -88,7 +88,7 @@ ANSWERS = replace(TURNS, strings=False)
 
 
 def is_turn(row: Any) -> bool:
-    """Does the row hold a message that the program would read?"""
+    """True if the row has a message that Claude Code would read."""
     if not isinstance(row, dict) or row.get("type") not in ROLES or not isinstance(row.get("message"), dict):
         return False
     content = row["message"].get("content")
@@ -96,13 +96,13 @@ def is_turn(row: Any) -> bool:
 
 
 def is_queued(row: Native) -> bool:
-    """Is it a row of words that waited while the assistant worked?"""
+    """True for the row of a message that was queued while the assistant worked."""
     inner = row.get("attachment")
     return row["type"] == "user" and isinstance(inner, dict) and inner.get("type") == QUEUED
 
 
 def begins_row(messages: Sequence[Message], index: int) -> bool:
-    """Is it the first message of a row? Instructions stand in rows of another kind."""
+    """True for the first message of a row. Instructions are in rows of another kind."""
     message = messages[index]
     if message.role in ("event", "system"):
         return False
@@ -110,43 +110,43 @@ def begins_row(messages: Sequence[Message], index: int) -> bool:
 
 
 def row_of(message: Message) -> Native:
-    """What is carried of the first row of a message."""
+    """Returns the extras of a message's first row."""
     row: Native = carried_by(message.extras, NAME).get("row", {})
     return row
 
 
 def is_aside(message: Message) -> bool:
-    """Does it belong to the run of a subagent?"""
+    """True if the message belongs to the run of a subagent."""
     return message.parent_call_id is not None or bool(row_of(message).get("isSidechain"))
 
 
 def is_hidden(message: Message) -> bool:
-    """Is it none of those with which a branch that is shown can end?"""
+    """True if the message cannot end a displayed branch."""
     row = row_of(message)
     return is_aside(message) or bool(row.get("isMeta") or row.get("teamName"))
 
 
 def usual(rows: list[Native]) -> Native:
-    """What most rows say under the keys that nearly all of them have."""
-    said: Native = {}
+    """Returns the most frequent values of the keys that nearly all rows have."""
+    values_by_key: Native = {}
     for key in USUAL:
         values = [row.get(key) for row in rows]
-        if key == "isSidechain":  # a row without it is of the main path
+        if key == "isSidechain":  # a row without it is on the main path
             values = [value is True for row, value in zip(rows, values, strict=True) if not row.get(CALLER)]
         counts = Counter([value for value in values if value != "" and isinstance(value, (str, bool))])
         if counts:
-            said[key] = counts.most_common(1)[0][0]
-    return said
+            values_by_key[key] = counts.most_common(1)[0][0]
+    return values_by_key
 
 
-# ---------------------------------------------------------------- the branch that the program shows
+# ---------------------------------------------------------------- the branch that Claude Code displays
 
 
 def settled(messages: Sequence[Message], parents: list[int | None]) -> tuple[list[int | None], str | None]:
-    """The parents of messages, by their indexes, and the head where they are more than one branch.
+    """Returns the parents of messages, by index, and the head if there is more than one branch.
 
-    The branch that is shown ends with the last message. Results of calls that were made side by side fork the chain:
-    those that stand beside it are put back behind their turn.
+    The displayed branch ends with the last message. Results of parallel calls fork the chain: they are put back after
+    the message with their calls.
     """
     if not messages:
         return parents, None
@@ -157,11 +157,11 @@ def settled(messages: Sequence[Message], parents: list[int | None]) -> tuple[lis
         chain[at] = None
         at = parents[at]
     answered = {id_ for k in chain for id_ in _answers(messages[k])}
-    beside = {k for k, parent in enumerate(parents) if _is_put_back(messages, k, parent, chain, answered)}
-    line = sorted(chain.keys() | beside)
+    forked_results = {k for k, parent in enumerate(parents) if _is_put_back(messages, k, parent, chain, answered)}
+    line = sorted(chain.keys() | forked_results)
     parents = list(parents)
     for before, k in pairwise(line):
-        parents[k] = before if before in beside or k in beside else parents[k]
+        parents[k] = before if before in forked_results or k in forked_results else parents[k]
     is_line = len(line) == len(messages) and all(parents[k] == before for before, k in pairwise(line))
     return parents, None if is_line else messages[leaf].id
 
@@ -180,11 +180,11 @@ def _is_put_back(
     return bool(ids) and all(id_ in called and id_ not in answered for id_ in ids)
 
 
-# ---------------------------------------------------------------- prompts and titles, which rows of their own state
+# ---------------------------------------------------------------- prompts and titles, which have rows of their own
 
 
 class Prompt(NamedTuple):
-    """The system text and the tools that a row states, and where, relative to the row."""
+    """The system text and the tools that a row states, and their paths relative to the row."""
 
     path: Path
     system: list[Native]
@@ -194,7 +194,7 @@ class Prompt(NamedTuple):
 
 
 def prompt_of(row: Any) -> Prompt | None:
-    """What a row states of the request; None where it states nothing or in a way that we do not know."""
+    """Returns what a row states about the request; None if it states nothing or has an unknown shape."""
     inner = row.get("attachment" if row.get("type") == "attachment" else "shape") if isinstance(row, dict) else None
     if not isinstance(inner, dict):
         return None
@@ -224,14 +224,14 @@ def _is_tool(tool: Any) -> bool:
 
 
 def last_prompt(rows: Sequence[Any]) -> tuple[int, Prompt] | None:
-    """The last statement of what is sent, else the last snapshot, with the index of its row."""
+    """Returns the last statement of what is sent, else the last snapshot, with the index of its row."""
     stated = [(i, prompt) for i, row in enumerate(rows) if (prompt := prompt_of(row)) is not None]
     sent = [pair for pair in stated if pair[1].path == ("shape",)]
     return next(reversed(sent or stated), None)
 
 
 def title_of(rows: Sequence[Any]) -> str | None:
-    """The title that the program shows."""
+    """Returns the title that Claude Code displays."""
     titles: dict[str, str] = {}
     for row in rows:
         kind = kind_of(row)
@@ -242,8 +242,8 @@ def title_of(rows: Sequence[Any]) -> str | None:
 
 
 def bare_rows(rows: Sequence[Any], session: Any) -> dict[str, int]:
-    """The last statement of what is sent and the last title, by their kind, where they say nothing else."""
-    found: dict[str, int] = {}
+    """Returns the rows of the last request shape and the last title, by kind, if they have no other keys."""
+    bare: dict[str, int] = {}
     last = {kind_of(row): i for i, row in enumerate(rows)}
     for kind, key in ((SHAPE, "shape"), (TITLE, TITLES[TITLE])):
         at = last.get(kind)
@@ -251,10 +251,10 @@ def bare_rows(rows: Sequence[Any], session: Any) -> dict[str, int]:
             continue
         is_prompt = prompt_of(rows[at]) is not None and rows[at][key].keys() <= {"system", "tools"}
         if is_prompt or rows[at][key] == title_of(rows):
-            found[kind] = at
-    return found
+            bare[kind] = at
+    return bare
 
 
 def lift_tools(prompt: Prompt) -> list[Any] | None:
-    """The definitions of a prompt."""
+    """Returns the tool definitions of a prompt."""
     return None if prompt.tools is None else [request.lift_tool(tool, NAME) for tool in prompt.tools]

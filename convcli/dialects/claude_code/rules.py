@@ -1,4 +1,4 @@
-"""What Claude Code does not read of a session, or not as it stands there, though the schema allows it."""
+"""What Claude Code does not read in a session, or reads differently, although the schema allows it."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ def _unread(survey: Survey) -> Iterator[Breach]:
     is_web = isinstance(survey.document, dict)
     rows = survey.document["loglines"] if is_web else survey.document
     prefix = ("loglines",) if is_web else ()
-    held = [(i, row) for i, row in enumerate(rows) if isinstance(row, dict) and row.get("type") in ROLES]
+    message_rows = [(i, row) for i, row in enumerate(rows) if isinstance(row, dict) and row.get("type") in ROLES]
     if is_web:
-        yield Breach("unread-row", NodeRef(steps=prefix), "the program does not read what the web keeps")
-    elif held and not is_uuid(survey.transcript.id):
-        yield Breach("unread-row", NodeRef(steps=(held[0][0],)), "the program finds a session by a UUID")
-    is_linked = any(isinstance(row.get("parentUuid"), str) for _, row in held) or len(held) < 2
-    for i, row in held:
+        yield Breach("unread-row", NodeRef(steps=prefix), "Claude Code does not read documents of its web version")
+    elif message_rows and not is_uuid(survey.transcript.id):
+        yield Breach("unread-row", NodeRef(steps=(message_rows[0][0],)), "Claude Code finds a session only by a UUID")
+    is_linked = any(isinstance(row.get("parentUuid"), str) for _, row in message_rows) or len(message_rows) < 2
+    for i, row in message_rows:
         for problem, severity in _problems(row, is_linked):
             yield Breach("unread-row", NodeRef(steps=(*prefix, i)), problem, severity)
     first: dict[str, int] = {}
-    for i, row in held:
+    for i, row in message_rows:
         uuid = row.get("uuid")
         if isinstance(uuid, str) and first.setdefault(uuid, i) != i:
-            note = ("the first one", NodeRef(steps=(*prefix, first[uuid])))
-            problem = "another row has this uuid too, and only one of them is read"
+            note = ("the first row", NodeRef(steps=(*prefix, first[uuid])))
+            problem = "another row has the same uuid: only one of them is read"
             yield Breach("duplicate-message-id", NodeRef(steps=(*prefix, i)), problem, "warning", notes=(note,))
 
 
 def _problems(row: Native, is_linked: bool) -> Iterator[tuple[str, Severity]]:
     if not is_turn(row):
-        yield "the program reads no message in this row", "warning"
+        yield "Claude Code reads no message in this row", "warning"
     elif not (is_linked and isinstance(row.get("uuid"), str) and "parentUuid" in row):
-        yield "the program goes on only with rows that are linked", "error"
+        yield "Claude Code resumes only linked rows (`uuid` and `parentUuid`)", "error"
     elif "timestamp" not in row:
-        yield "the program writes the time of every row", "warning"
+        yield "Claude Code writes a timestamp in every row", "warning"
 
 
 def _cut(survey: Survey) -> Iterator[Breach]:
-    problem = "no row has the uuid of this parent, so the program sends nothing that stands before"
+    problem = "no row has the uuid of this parent: Claude Code sends no earlier message"
     for i, message in enumerate(survey.messages):
         lines = [carried_by(part.extras, NAME).get("line", {}) for part in message.parts]
-        for k, beside in enumerate([row_of(message), *lines]):
-            if not beside.keys().isdisjoint(LINKS):
+        for k, row_extras in enumerate([row_of(message), *lines]):
+            if not row_extras.keys().isdisjoint(LINKS):
                 at: Any = NodeRef(i, k - 1) if k else NodeRef(i, field="message.parentId")
                 yield Breach("missing-parent", at, problem, "warning")
 

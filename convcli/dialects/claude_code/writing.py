@@ -1,4 +1,4 @@
-"""Claude Code: transcript → rows."""
+"""Writes a transcript as the rows of a Claude Code session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from convcli.model.transcript import Message, Part, Transcript
 
 
 def write_session(transcript: Transcript) -> Rows:
-    """The rows of a session: turns and events, and behind them those of prompt and title that no event states."""
+    """Returns the rows of a session: messages and events, then the prompt and title rows that no event states."""
     messages = transcript.messages
     prompt = messages[0].parts if messages and messages[0].role == "system" else []
     writer = _RowWriter(transcript)
@@ -29,25 +29,25 @@ def write_session(transcript: Transcript) -> Rows:
             while end < len(messages) and messages[end].role != "event" and not form.begins_row(messages, end):
                 end += 1
             writer.turn(messages[index:end])
-    return Rows([*writer.rows, *_stated(transcript, prompt, writer.rows)])
+    return Rows([*writer.rows, *_missing_rows(transcript, prompt, writer.rows)])
 
 
-def _stated(transcript: Transcript, prompt: list[Part], rows: list[Any]) -> list[Native]:
-    """The rows of prompt and title that those so far do not state."""
+def _missing_rows(transcript: Transcript, prompt: list[Part], rows: list[Any]) -> list[Native]:
+    """Returns the prompt and title rows that the other rows do not state."""
     session = {} if transcript.id is None else {"sessionId": transcript.id}
     last, bare = form.last_prompt(rows), form.bare_rows(rows, transcript.id)
     shape: Native = {"system": TURNS.blocks.write(prompt)} if prompt else {}
     if transcript.tools is not None:
         shape["tools"] = [request.write_tool(tool, NAME) for tool in transcript.tools]
     more: list[Native] = []
-    if SHAPE in bare or not _states(last[1] if last else None, shape):
+    if SHAPE in bare or not _states_request(last[1] if last else None, shape):
         more.append({"type": SHAPE, **session, "shape": shape})
     if transcript.title is not None and (form.TITLE in bare or form.title_of(rows) != transcript.title):
         more.append({"type": form.TITLE, TITLES[form.TITLE]: transcript.title, **session})
     return more
 
 
-def _states(prompt: form.Prompt | None, shape: Native) -> bool:
+def _states_request(prompt: form.Prompt | None, shape: Native) -> bool:
     if prompt is None:
         return not shape
     tools = form.lift_tools(prompt)
@@ -56,7 +56,7 @@ def _states(prompt: form.Prompt | None, shape: Native) -> bool:
 
 
 class _RowWriter:
-    """The rows so far, and by the id of each message that of its last row."""
+    """The rows so far, and the id of each message's last row."""
 
     def __init__(self, transcript: Transcript) -> None:
         session = carried_by(transcript.extras, NAME).get("session", {})
@@ -66,7 +66,7 @@ class _RowWriter:
         self.last: dict[str | None, str | None] = {}
 
     def turn(self, group: list[Message]) -> None:
-        """The row of a message with those that stand in it too; of an answer that has several rows, all."""
+        """Adds the row of a message and of the messages that share it; an answer may have several rows."""
         first = group[0]
         turns = ANSWERS if first.role == "assistant" else TURNS
         parent = self.last.get(first.parent_id, first.parent_id)
@@ -90,7 +90,7 @@ class _RowWriter:
 
 
 def _as_attachment(row: Native) -> Native:
-    """Words that waited while the assistant worked stand in an attachment."""
+    """Returns a queued message as an attachment row, any other row unchanged."""
     if not form.is_queued(row):
         return row
     inner = {**row["attachment"], "prompt": row["message"]["content"]}
@@ -98,14 +98,14 @@ def _as_attachment(row: Native) -> Native:
 
 
 def _parents(parent: str | None, *, cut: bool) -> Native:
-    """A compaction cuts the chain of what is sent."""
+    """Returns the parent links of a row; a compaction cuts the chain of what is sent."""
     if cut and parent is not None:
         return {"parentUuid": None, "logicalParentUuid": parent}
     return {"parentUuid": parent}
 
 
 def _record(line: Native, message: Message) -> Message:
-    """What a later row of a message states of itself."""
+    """Returns the facts that a later row of a message states."""
     record = Message("event", [], created_at=message.created_at, parent_call_id=message.parent_call_id)
     ROW.lift(line, record)
     return record

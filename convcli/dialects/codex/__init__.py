@@ -4,17 +4,16 @@ Specification: codex-rs/protocol and codex-rs/rollout of openai/codex, `codex ap
 @openai/codex 0.169.0, and that program itself, which was given rollouts and a loopback model; read 2026-11-22.
 
 Quirks
-- A rollout is one document of many rows: a header, items of the Responses API, and events that the screen shows.
-- Events that say what an item says are read once; a model, usage and failures are stated only by events.
-- The header names the provider of all answers. That of another dialect is not written: the program refuses a rollout
-  whose provider is not among those of the machine.
-- A compaction replaces all that was before it, with the items of its list alone; one that it cannot parse makes the
-  program skip the row. Turns that were taken back stay in the file, in front of the row that
-  says so.
-- The program refuses a file without a whole header or with a tool that is not whole, and skips in silence every row
-  that it cannot parse: a message of the system, one whose content is a string, one with a refusal or a file.
-- `turn_context` with nothing but a model is skipped too, but readers of rollouts take the model from there.
-- An ordinal that is the number of its row, and `originator` and `cli_version` of ours, say nothing.
+- A rollout is one document of many rows: a header, items of the Responses API, and events that the screen displays.
+- An event that repeats an item is read once. Only events state a model, usage and failures.
+- The header names the provider of all answers. convcli does not write the provider of another dialect: Codex rejects a
+  rollout whose provider is not configured on the machine.
+- A compaction replaces all earlier messages with the items of its list. If Codex cannot parse one item, it skips the
+  row. Turns that were rolled back stay in the file, before the row that rolls them back.
+- Codex rejects a file without a complete header, or with an incomplete tool. It silently skips every row that it cannot
+  parse: a system message, a message whose content is a string, or one with a refusal or a file.
+- Codex also skips a `turn_context` with only a model, but readers of rollouts take the model from it.
+- An ordinal that equals the row number, and convcli's own `originator` and `cli_version`, are not kept as extras.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ from convcli.validation.survey import Survey, for_requests
 
 
 def detect(document: Any) -> Clue | None:
-    """By the header or by rows with a payload; of the older generation by its header before items."""
+    """Recognizes a header or rows with a payload; in the older generation a header before items."""
     if isinstance(document, dict):
         session, items = document.get("session"), document.get("items")
         is_session = isinstance(session, dict) and "id" in session and isinstance(items, list) and _are_items(items)
@@ -61,9 +60,9 @@ def detect(document: Any) -> Clue | None:
         return None
     first, payloads = document[0], [row for row in document if isinstance(row.get("payload"), dict)]
     if first.get("type") == META and first in payloads and "cli_version" in first["payload"]:
-        return Clue(98, "a header of the type session_meta")
+        return Clue(98, "a session_meta header")
     if any(row.get("type") in (ITEM, EVENT, TURN, META, "world_state") for row in payloads):
-        return Clue(95, "rows of a rollout")
+        return Clue(95, "rollout rows")
     is_header = {"id", "timestamp"} <= first.keys() and not first.keys().isdisjoint(("instructions", "git"))
     is_header = is_header and first.keys().isdisjoint(("type", "role"))
     return Clue(94, "a header before items") if is_header and _are_items(document[1:]) else None
@@ -75,7 +74,7 @@ def _are_items(rows: list[Any]) -> bool:
 
 
 def _place(facts: SessionFacts) -> str:
-    """Codex finds a rollout by the id at the end of its name, and no file of another name."""
+    """Returns the path of a rollout: Codex finds it only by the id at the end of its name."""
     day, time = facts.begin[:10].replace("-", "/"), facts.begin[:19].replace(":", "-")
     return f"sessions/{day}/rollout-{time}-{facts.id}.jsonl"
 
@@ -83,10 +82,10 @@ def _place(facts: SessionFacts) -> str:
 PROGRAM = Program("codex", ".codex", "sessions/**/rollout-*.jsonl*", "CODEX_HOME", _place, "codex resume {id}")
 
 
-# ---------------------------------------------------------------- what the program does not read
+# ---------------------------------------------------------------- what Codex does not read
 
 PARTS = ("input_text", "input_image", "input_audio", "output_text", "encrypted_content")
-NEEDS = {
+REQUIRED_KEYS = {
     "function_call": ("call_id", "name", "arguments"),
     "custom_tool_call": ("call_id", "name", "input"),
     "custom_tool_call_output": ("call_id",),
@@ -96,47 +95,49 @@ HEADER = ("timestamp", "cwd", "originator", "cli_version")
 
 def _unread(survey: Survey) -> Iterator[Breach]:
     rows = rows_of(survey.document)
-    if rows and not _is_taken(rows[0], survey.document):
-        yield Breach("unread-row", NodeRef(steps=(0,)), "the program takes no rollout that begins so")
+    if rows and not _is_accepted_header(rows[0], survey.document):
+        yield Breach("unread-row", NodeRef(steps=(0,)), "Codex rejects a rollout that begins with this row")
     for i, row in enumerate(rows):
         if i and row.is_enveloped and not _is_read(row):
-            yield Breach("unread-row", NodeRef(steps=(i,)), "the program skips this row", "warning")
+            yield Breach("unread-row", NodeRef(steps=(i,)), "Codex skips this row", "warning")
         elif row.kind == COMPACTED:
             yield from _unsent(row)
 
 
-def _replacing(row: Row) -> list[Native]:
-    """The items of a compaction."""
+def _replacement_items(row: Row) -> list[Native]:
+    """Returns the items of a compaction."""
     return row.payload.get("replacement_history") or [] if row.kind == COMPACTED else []
 
 
 def _unsent(row: Row) -> Iterator[Breach]:
-    """What a compaction holds that the model is not shown."""
+    """Reports what a compaction has that the model does not receive."""
     steps = (*row.path, "replacement_history")
     if row.payload.get("replacement_history") == []:
-        yield Breach("unread-row", NodeRef(steps=steps), "the program sends nothing of this compaction", "warning")
-    for k, item in enumerate(_replacing(row)):
+        yield Breach("unread-row", NodeRef(steps=steps), "Codex sends nothing from this compaction", "warning")
+    for k, item in enumerate(_replacement_items(row)):
         if not is_known(item):
-            yield Breach("unread-row", NodeRef(steps=(*steps, k)), "the program does not send this item", "warning")
+            yield Breach("unread-row", NodeRef(steps=(*steps, k)), "Codex does not send this item", "warning")
 
 
-def _is_taken(first: Row, document: Any) -> bool:
-    """Does the program take a rollout with this first row?"""
-    is_header = first.kind == META and {"type", "timestamp"} <= first.native.keys() and _is_whole(first.payload)
+def _is_accepted_header(first: Row, document: Any) -> bool:
+    """True if Codex accepts a rollout with this first row."""
+    is_header = (
+        first.kind == META and {"type", "timestamp"} <= first.native.keys() and _is_complete_header(first.payload)
+    )
     return is_header and (not is_paginated(first.payload) or "ordinal" in document[-1])
 
 
-def _is_whole(header: Native) -> bool:
+def _is_complete_header(header: Native) -> bool:
     tools = header.get("dynamic_tools") or ()
     are_whole = all(isinstance(tool.get("description"), str) and "inputSchema" in tool for tool in tools)
     return are_whole and all(isinstance(header.get(key), str) for key in HEADER) and is_uuid(header.get("id"))
 
 
 def _is_read(row: Row) -> bool:
-    """Does the program read a row behind the first? It takes no message of the system."""
+    """True if Codex reads a row after the first. It reads no system message."""
     item = row.payload if row.kind == ITEM and is_known(row.payload) else None
     is_system = item is not None and item.get("type") == "message" and item["role"] == "system"
-    is_parsed = (item is None or _is_parsed(item)) and all(map(_is_parsed, _replacing(row)))
+    is_parsed = (item is None or _is_parsed(item)) and all(map(_is_parsed, _replacement_items(row)))
     return is_parsed and not is_system and "timestamp" in row.native
 
 
@@ -147,7 +148,7 @@ def _is_parsed(item: Native) -> bool:
         return isinstance(content, list) and all(part["type"] in PARTS for part in content)
     if kind == "reasoning":
         return isinstance(item.get("summary"), list)
-    return kind is not None and all(isinstance(item.get(key), str) for key in NEEDS.get(kind, ()))
+    return kind is not None and all(isinstance(item.get(key), str) for key in REQUIRED_KEYS.get(kind, ()))
 
 
 RULES = (
@@ -180,26 +181,26 @@ DIALECT = Dialect(
     reasons={
         **sessions.REASONS,
         **sessions.NO_REQUEST,
-        "refusal": "the program skips a message with a refusal: it is written as a text",
+        "refusal": "Codex skips a message with a refusal: it is written as text",
         **{name: REASONS[name] for name in ("reasoning", "message.grouping", "tool_result.isError")},
-        **dict.fromkeys(("audio", "video"), "the program shows a model texts and images"),
-        "document": "the program skips a message with a file",
-        "image": "an image is a URL or data, in words of the user and in results",
-        "image.detail": "auto is the detail of an image that says nothing of it",
-        "image.mediaType": "a URL with data names their type",
-        "message.role": "a session has one text of the system, in its header: others are of the developer",
-        "message.model": "the model of an answer is that of the row before it that names one",
-        "message.provider": "the program takes no provider that is not among those of the machine",
-        "message.replaces": "a compaction replaces all that was before it",
-        "id": "the id of a session is a UUID: it is made of the content",
-        "createdAt": "a session has a time: that of its first row, or 1970",
-        "cwd": "a session names its directory: an empty text where nobody knows it",
-        "tool.parameters": "the program refuses a tool without a schema",
-        **dict.fromkeys(("tool.name", "tool_call.name"), "names of tools are those that the Responses API takes"),
-        "tool_call.id": "every call has an id that the Responses API takes",
-        "text": "instructions in the header are one text",
-        "message.usage": "a count of zero is no count",
-        "tool_result.value": "an output holds texts and images",
+        **dict.fromkeys(("audio", "video"), "Codex sends only text and images to a model"),
+        "document": "Codex skips a message with a file",
+        "image": "Codex accepts images only in user messages and results, as a URL or data",
+        "image.detail": "auto is the default detail of an image",
+        "image.mediaType": "Codex stores the media type only in a data URL",
+        "message.role": "Codex has one system text, in the header: others are developer messages",
+        "message.model": "the model of a Codex answer is the one last named before it",
+        "message.provider": "Codex accepts only providers that are configured on the machine",
+        "message.replaces": "a Codex compaction replaces all earlier messages",
+        "id": "a Codex session id is a UUID; this one was derived from the content",
+        "createdAt": "Codex requires a session time: it is that of the first row, or 1970",
+        "cwd": "Codex requires a directory: an unknown one is an empty string",
+        "tool.parameters": "Codex rejects a tool without a schema",
+        **dict.fromkeys(("tool.name", "tool_call.name"), "Codex accepts the tool names of the Responses API"),
+        "tool_call.id": "Codex requires a call id that the Responses API accepts",
+        "text": "the Codex header has one instruction text",
+        "message.usage": "Codex omits zero counts",
+        "tool_result.value": "a Codex output accepts only text and images",
     },
     places={
         **OF_ITEMS,

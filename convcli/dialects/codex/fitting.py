@@ -1,4 +1,4 @@
-"""What Codex takes of any transcript, as passes: measured with `codex app-server` 0.169.0 on 2026-11-22."""
+"""What Codex accepts of any transcript, as passes: measured with `codex app-server` 0.169.0 on 2026-11-22."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from convcli.kit.results import has_failed, separate_results
 from convcli.model.transcript import Media, Message, Text, ToolCall, ToolResult, Transcript
 
 
-def _sound_events(messages: list[Message]) -> list[Message]:
-    """Events whose rows are read as events again: those of turns that were taken back, and those of no turn."""
-    back = gone(messages)
-    is_sound = all(own_row(messages[index]) is not None for index in back)
+def _keep_sound_events(messages: list[Message]) -> list[Message]:
+    """Keeps only events whose rows are read as events again: those of rolled-back turns, and those of no turn."""
+    rolled_back = gone(messages)
+    is_sound = all(own_row(messages[index]) is not None for index in rolled_back)
 
-    def keeps(index: int, message: Message) -> bool:
+    def is_kept(index: int, message: Message) -> bool:
         native = own_row(message)
         if native is None:
             return True
         row = rows.rows_of([{}, native])[1]
-        return (is_sound and index in back) or not rows.is_message(row.kind, row.payload)
+        return (is_sound and index in rolled_back) or not rows.is_message(row.kind, row.payload)
 
-    return shared(messages, [one if keeps(index, one) else None for index, one in enumerate(messages)])
+    return shared(messages, [one if is_kept(index, one) else None for index, one in enumerate(messages)])
 
 
 # ---------------------------------------------------------------- roles and parts
 
 
-def _roles(messages: list[Message]) -> list[Message]:
-    """Instructions before all else are those of the header, as one text; the program skips any other of the system."""
-    return shared(messages, [_role(message, is_first=index == 0) for index, message in enumerate(messages)])
+def _fit_roles(messages: list[Message]) -> list[Message]:
+    """Moves leading instructions to the header, as one text; Codex skips any other system message."""
+    return shared(messages, [_fit_role(message, is_first=index == 0) for index, message in enumerate(messages)])
 
 
-def _role(message: Message, *, is_first: bool) -> Message:
+def _fit_role(message: Message, *, is_first: bool) -> Message:
     if message.role == "tool" and not any(isinstance(part, ToolResult) for part in message.parts):
         return replace(message, role="user")
     if message.role != "system":
@@ -57,31 +57,31 @@ def _role(message: Message, *, is_first: bool) -> Message:
     return message if len(texts) == 1 else replace(message, parts=[Text("\n\n".join(texts))])
 
 
-def _image(media: Media) -> Media | None:
-    """An image with its data or a URL; a file would cost the whole message."""
+def _keep_image(media: Media) -> Media | None:
+    """Returns an image with its data or a URL, else None: Codex skips a message with a file."""
     return service.takes_media(media) if media.type == "image" and (media.data is not None or media.url) else None
 
 
-def _failures(transcript: Transcript) -> Transcript:
-    """A failure is told by the row of an event or by the value itself; any other is written into the text."""
+def _fit_failures(transcript: Transcript) -> Transcript:
+    """Fits failures. An event row or the value can state one; any other failure is written into the text."""
     failed = rows.failed_ids(own_row(message) for message in transcript.messages)
 
-    def fits(result: ToolResult) -> ToolResult:
+    def fit_failure(result: ToolResult) -> ToolResult:
         bare = replace(result, kind="text" if result.kind == "error" else result.kind, is_error=None)
         is_stated = result.kind != "text" and has_failed(rows.as_stated(bare, failed))
-        return rows.as_stated(result if is_stated else _in_text(result), failed)
+        return rows.as_stated(result if is_stated else _write_failure_in_text(result), failed)
 
-    return on_results(fits)(transcript)
+    return on_results(fit_failure)(transcript)
 
 
-def _in_text(result: ToolResult) -> ToolResult:
+def _write_failure_in_text(result: ToolResult) -> ToolResult:
     kind, value = RESULTS.express(result) or (result.kind, result.value)
     same = kind == result.kind and not result.is_error
     return result if same else replace(result, kind=kind, value=value, is_error=None)
 
 
-def _distinct(transcript: Transcript) -> Transcript:
-    """No two calls of one answer share an id; calls of two answers may."""
+def _make_call_ids_distinct(transcript: Transcript) -> Transcript:
+    """Makes call ids unique within an answer; calls of two answers may share one."""
     answers = ([part.id for part in message.parts if isinstance(part, ToolCall)] for message in transcript.messages)
     return transcript if all(len(set(ids)) == len(ids) for ids in answers) else distinct_ids(service.IDS)(transcript)
 
@@ -89,15 +89,17 @@ def _distinct(transcript: Transcript) -> Transcript:
 # ---------------------------------------------------------------- answers
 
 
-def _answers(transcript: Transcript) -> Transcript:
-    """Every answer has the provider of the header and the model that is stated before it, and no other message has
-    either; counts are those of Codex."""
+def _fit_answers(transcript: Transcript) -> Transcript:
+    """Gives every answer the header's provider and the last stated model, and only Codex's counts.
+
+    No other message gets a model or a provider.
+    """
     messages, model = transcript.messages, None
     provider = (carried_by(transcript.extras, NAME).get("header") or {}).get(PROVIDER) or None
-    back = gone(messages)
+    rolled_back = gone(messages)
     fitted: list[Message] = []
     for index, message in enumerate(messages):
-        model = (None if index in back else rows.model_of(own_row(message))) or model
+        model = (None if index in rolled_back else rows.model_of(own_row(message))) or model
         is_answer, is_turn = message.role == "assistant", not in_compaction(message)
         model = message.model or model if is_answer and is_turn else model
         counts = {name: count for name, count in (message.usage or {}).items() if count and name in rows.USAGE.values()}
@@ -108,8 +110,8 @@ def _answers(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=shared(messages, fitted))
 
 
-def _joined(messages: list[Message]) -> list[Message]:
-    """Answers between which nothing says that one has ended are one."""
+def _join_answers(messages: list[Message]) -> list[Message]:
+    """Joins answers between which nothing marks an end."""
     fitted: list[Message] = []
     answer: int | None = None
     for message in messages:
@@ -132,21 +134,24 @@ def _is_one(last: Message, message: Message) -> bool:
     return message.replaces is None and in_compaction(last) == in_compaction(message) and same
 
 
-def _of_items(message: Message) -> Message:
-    """A compaction is written with the items of its messages, and not with a list that the program reads otherwise."""
-    beside = rows.beside_of(message)
-    facts = beside.get("compacted") if message.replaces is not None else None
+def _drop_replacement_history(message: Message) -> Message:
+    """Drops the kept list of a compaction, which is written with the items of its messages.
+
+    The program would read a list that differs.
+    """
+    row_extras = rows.beside_of(message)
+    facts = row_extras.get("compacted") if message.replaces is not None else None
     if not isinstance(facts, dict) or "replacement_history" not in facts:
         return message
-    kept = {**beside, "compacted": omit(facts, "replacement_history")}
+    kept = {**row_extras, "compacted": omit(facts, "replacement_history")}
     return with_carried(message, NAME, "row", {key: value for key, value in kept.items() if value})
 
 
 # ---------------------------------------------------------------- the session
 
 
-def _instructions_in_header(transcript: Transcript) -> Transcript:
-    """The leading instructions have the time of the session."""
+def _date_instructions(transcript: Transcript) -> Transcript:
+    """Gives the leading instructions the time of the session."""
     first = transcript.messages[0] if transcript.messages else None
     if first is None or first.role != "system" or first.created_at == transcript.created_at:
         return transcript
@@ -162,26 +167,26 @@ FIT = (
     sessions.active_branch,
     sessions.events(lambda message: own_row(message) is not None),
     separate_results,
-    on_messages(_roles),
+    on_messages(_fit_roles),
     renaming(service.NAMES, service.IDS),
-    _distinct,
+    _make_call_ids_distinct,
     refusals_as_texts,
-    service.takes_part(NAME, _image),
+    service.takes_part(NAME, _keep_image),
     custom.calls,
-    service.takes_output(NAME, _image),
-    _failures,
+    service.takes_output(NAME, _keep_image),
+    _fit_failures,
     service.not_emptied(service.own_items(NAME, is_input=True), on_messages(service.followed_reasoning)),
     sessions.with_models,
     on_each_message(sessions.replacing_all),
-    on_each_message(_of_items),
-    _answers,
-    on_messages(_joined),
-    on_messages(_sound_events),
+    on_each_message(_drop_replacement_history),
+    _fit_answers,
+    on_messages(_join_answers),
+    on_messages(_keep_sound_events),
     functions_only(NAME),
     described,
     with_parameters(),
     sessions.timed,
-    _instructions_in_header,
+    _date_instructions,
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, rows.ROW)),
     sessions.with_directory,
     with_session_id(_content, is_uuid),

@@ -1,4 +1,4 @@
-"""Codex: rows → transcript."""
+"""Reads the rows of a Codex rollout into a transcript."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HEADER = Envelope(
     content="base_instructions dynamic_tools",
 )
 WRITER = {"originator": "convcli", "cli_version": "0.169.0"}
-"""What a header needs and a transcript has not: the format that is written is that of this version."""
+"""Header values that a transcript lacks: convcli writes the format of this version."""
 TOOLS = Definitions(
     NAME,
     Keys("name namespace description inputSchema deferLoading", carried="namespace deferLoading"),
@@ -34,19 +34,19 @@ TOOLS = Definitions(
 )
 SHELL = "local_shell"
 PROVIDER = "model_provider"
-"""Of all answers. It is read, and comes back in the header that is carried; no other is written, for the program
-refuses a rollout whose provider is not among those of the machine."""
+"""The provider of all answers. It is read, and kept in the header's extras. No other provider is written, because Codex
+rejects a rollout whose provider is not configured on the machine."""
 
 # ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a rollout."""
+    """Returns the transcript of a rollout."""
     return _Reader(document).transcript
 
 
 class _Reader:
-    """The rows of one rollout, and what those so far state: the model, and what the answers cost."""
+    """Reads the rows of one rollout, and tracks what they state: the model, and the usage of the answers."""
 
     def __init__(self, document: Any) -> None:
         self.context = LiftContext(NAME, document)
@@ -55,14 +55,14 @@ class _Reader:
         self.gone = rows.taken_back(self.rows)
         self.repeats = rows.repeated(self.rows, self.gone)
         self.shown: dict[int, dict[int, str]] = {}
-        """For an item, by its row, the times of its events on the screen, by their number."""
+        """The times of the screen events of each item, by row index and event number."""
         for i, (item, k) in self.repeats.items():
             place, time = self.rows[item].place, self.rows[i].native["timestamp"]
             self.context.origin.pieces.setdefault(place, [place]).append((*self.rows[i].place, "timestamp"))
             self.shown.setdefault(item, {}).update({} if time is None else {k: time})
         self.failed = rows.failed_ids(row.native for row in self.rows)
         self.stated: dict[str, tuple[str, Path]] = {}
-        """What the rows so far state of the answers behind them, by its field, and where."""
+        """Values that rows state about later answers, by field, with their path."""
         self.answer: Message | None = None
         self.answer_at: Path = ()
         self.total: Counter[str] = Counter()
@@ -89,7 +89,7 @@ class _Reader:
         add_event(self.context, row.native, row.place, rows.ROW, taken_back=taken_back)
 
     def _states(self, i: int, row: Row) -> bool:
-        """Take what a row states of the answers; is it one that `write` makes of that?"""
+        """Records what a row states about answers; True if it is the row that `write` would make of that."""
         model, usage = rows.model_of(row.native), rows.usage_of(row.native)
         if model:
             following = self.rows[i + 1] if i + 1 < len(self.rows) and i + 1 not in self.gone else row
@@ -112,9 +112,9 @@ class _Reader:
 
     def _header(self, row: Row) -> None:
         transcript, origin, base = self.transcript, self.context.origin, row.payload.get("base_instructions") or {}
-        time, beside = row.envelope()
+        time, row_extras = row.envelope()
         header = HEADER.lift(row.payload, transcript) or {}
-        transcript.cwd = row.payload.get("cwd")  # an empty one too, which a rollout has where nobody knows it
+        transcript.cwd = row.payload.get("cwd")  # an empty one too: in a rollout it means unknown
         transcript.created_at = transcript.created_at or time
         if row.payload.get(PROVIDER):
             self.stated["provider"] = row.payload[PROVIDER], (*row.path, PROVIDER)
@@ -133,32 +133,32 @@ class _Reader:
         origin.renamed = dict(zip(("#", "@"), steps if len(steps) > 1 else ["..", *steps], strict=True))
         if "timestamp" not in row.payload:
             origin.routes[*steps, "timestamp"] = (*row.path[:-1], "timestamp")
-        beside = _timed(beside, time, transcript.created_at)
-        transcript.extras = extras_of(NAME, None, header=header, headerRow=beside)
+        row_extras = _timed(row_extras, time, transcript.created_at)
+        transcript.extras = extras_of(NAME, None, header=header, headerRow=row_extras)
 
     def _item(self, i: int, row: Row) -> None:
         count = len(self.context.messages)
         message, k = self._add(row.payload, row.path, row.kind)
         is_first = len(self.context.messages) > count
-        if not is_first and k == len(message.parts):  # of a message without content nothing is left in an answer
+        if not is_first and k == len(message.parts):  # a message without content adds nothing to an answer
             self._event(row)
             return
         if message.role == "assistant" and is_first:
             self.answer, self.answer_at = message, row.path
             self.context.origin.routes |= {(*row.path, field): place for field, (_, place) in self.stated.items()}
-        time, beside = row.envelope()
-        shown = self.shown.get(i) or {}
-        time = time or (shown[min(shown)] if shown else None)
+        time, row_extras = row.envelope()
+        screen_times = self.shown.get(i) or {}
+        time = time or (screen_times[min(screen_times)] if screen_times else None)
         message.created_at = message.created_at or time
-        beside = _timed(beside, time, message.created_at)
-        if any(one != time for one in shown.values()):
-            beside["shown"] = [shown.get(n) for n in range(len(rows.screen(row.payload)))]
+        row_extras = _timed(row_extras, time, message.created_at)
+        if any(one != time for one in screen_times.values()):
+            row_extras["shown"] = [screen_times.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
-            message.extras = with_key(message.extras, NAME, "row", beside)
+            message.extras = with_key(message.extras, NAME, "row", row_extras)
         else:
-            # keys differ so that losses are told at the row: a part stands in an item, or in the content of one
+            # keys differ so that losses are reported at the row: a part is an item, or inside an item's content
             key = "messageRow" if kind_of(row.payload) == "message" else "row"
-            message.parts[k].extras = with_key(message.parts[k].extras, NAME, key, beside)
+            message.parts[k].extras = with_key(message.parts[k].extras, NAME, key, row_extras)
 
     def _add(self, item: Native, path: Path, kind: str = rows.ITEM) -> tuple[Message, int]:
         kind_of_item = kind_of(item)
@@ -179,7 +179,7 @@ class _Reader:
         return message, k
 
     def _compacted(self, row: Row) -> None:
-        """What the model sees from here on: the items of the row that it sees, or the summary where there are none."""
+        """Adds the messages in the model's context after this row: the row's items, or its summary if it has none."""
         self.items.close()
         start, natives = len(self.context.messages), row.payload.get("replacement_history") or []
         facts = without_nulls(row.payload)
@@ -193,27 +193,27 @@ class _Reader:
             self.context.add(Message("user", [Text(text)] if text else []), row.path, [("message",)])
         messages, places = self.context.messages[start:], self.context.origin.places
         for n, (path, spots) in enumerate(places[start:], start):
-            steps = path[len(row.path) :]  # they share the row, and its time
+            steps = path[len(row.path) :]  # all messages of a compaction share its row and time
             places[n] = row.path, [(*steps, *spot) for spot in spots or ()]
         if facts.get("message") == text_of(messages[-1].parts):
             del facts["message"]
-        time, beside = row.envelope()
-        beside |= {"compacted": facts} if facts else {}
+        time, row_extras = row.envelope()
+        row_extras |= {"compacted": facts} if facts else {}
         for message in messages:
             message.created_at = time
-            carried = beside if message is messages[0] else {"compacted": True}
+            carried = row_extras if message is messages[0] else {"compacted": True}
             message.extras = with_key(message.extras, NAME, "row", carried)
         messages[0].replaces = "all"
         self.items.close()
 
 
-def _timed(beside: Native, time: str | None, usual: str | None) -> Native:
-    """The time of the row is carried where it is not that of its message."""
-    return beside if time in (None, usual) else {**beside, "timestamp": time}
+def _timed(row_extras: Native, time: str | None, usual: str | None) -> Native:
+    """Keeps the time of the row in extras if it is not that of its message."""
+    return row_extras if time in (None, usual) else {**row_extras, "timestamp": time}
 
 
 def _readable(item: Native) -> Native:
-    """The item as the API has it: other programs write arguments as an object and the name where chat has it."""
+    """Returns the item as the API defines it: other programs write arguments as an object, and the name as in chat."""
     kind = kind_of(item)
     if kind == "local_shell_call":
         call = omit(item, "action")

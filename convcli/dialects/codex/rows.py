@@ -1,4 +1,4 @@
-"""The rows of a rollout: what each is, and what it says of messages that stand in others.
+"""The rows of a rollout: their kinds, and what they state about messages in other rows.
 
 Rows for the screen repeat items (`screen`) or state a fact of a message: its model, its usage, or that a tool failed.
 """
@@ -20,17 +20,17 @@ from convcli.model.transcript import Message, Opaque, Path, ToolResult
 NAME = "codex"
 ROW = Envelope("timestamp ordinal type payload metadata", {"timestamp": "created_at"}, content="type payload")
 BARE = {"timestamp", "type", "payload"}
-"""The keys of a row that says nothing beside its payload."""
+"""The keys of a row without other keys than its payload."""
 
 ITEM, META, EVENT, TURN, COMPACTED = "response_item", "session_meta", "event_msg", "turn_context", "compacted"
 BETWEEN_AGENTS = "inter_agent_communication"
 HOSTED = ("web_search_call", "image_generation_call", "tool_search_call", "tool_search_output")
 ANSWER = frozenset(("reasoning", "local_shell_call", *CALLS, *HOSTED))
 WHOLE = frozenset(("agent_message", "compaction", "compaction_summary", "context_compaction", BETWEEN_AGENTS))
-"""What the model is shown though nobody here said it: opaque words of the user."""
+"""Items that the model sees and no one here wrote: opaque user messages."""
 KNOWN = ANSWER | WHOLE | OUTPUTS
 CONTEXT = ("<environment_context>", "<user_instructions>", "# AGENTS.md")
-"""How messages begin that the program puts before the words of the user."""
+"""How messages begin that Codex inserts before user messages."""
 USAGE: dict[tuple[str, ...], str] = counts(
     "input_tokens=inputTokens cached_input_tokens=cacheReadTokens cache_write_input_tokens=cacheWriteTokens "
     "output_tokens=outputTokens reasoning_output_tokens=reasoningTokens total_tokens=totalTokens"
@@ -38,7 +38,7 @@ USAGE: dict[tuple[str, ...], str] = counts(
 
 
 class Row(NamedTuple):
-    """A row: where its payload stands, its type, the payload, and the row as an event keeps it."""
+    """A row: the path of its payload, its type, the payload, and the row as an event keeps it."""
 
     path: Path
     kind: str
@@ -47,36 +47,36 @@ class Row(NamedTuple):
 
     @property
     def is_enveloped(self) -> bool:
-        """Does anything stand around the payload? In the older generation only around the header of a session."""
+        """True if the row wraps its payload. In the older generation only a session header may be wrapped."""
         return self.native is not self.payload
 
     @property
     def place(self) -> Path:
-        """Where the row itself stands."""
+        """Returns the path of the row itself."""
         return self.path[:-1] if self.is_enveloped else self.path
 
     def envelope(self) -> tuple[str | None, Native]:
-        """The time of the row, and what it says beside that and its payload."""
+        """Returns the time of the row, and its other keys."""
         message = Message("event", [])
-        beside = ROW.lift(self.native, message) if self.is_enveloped else None
-        return message.created_at, beside or {}
+        other_keys = ROW.lift(self.native, message) if self.is_enveloped else None
+        return message.created_at, other_keys or {}
 
     def is_bare(self) -> bool:
-        """Does it say nothing beside its payload?"""
+        """True if the row has no other keys than its payload."""
         return self.native.keys() == BARE
 
 
 def rows_of(document: Any) -> list[Row]:
-    """The rows of a rollout of either generation, or of a session with its items."""
+    """Returns the rows of a rollout of either generation, or of a session with its items."""
     if isinstance(document, list):
         return [_row(i, native) for i, native in enumerate(document)]
-    beside = omit(document, "session", "items")
-    header = Row(("session",), META, document["session"], {**beside, "payload": document["session"]})
+    other_keys = omit(document, "session", "items")
+    header = Row(("session",), META, document["session"], {**other_keys, "payload": document["session"]})
     return [header, *(Row(("items", i), ITEM, item, item) for i, item in enumerate(document["items"]))]
 
 
 def _row(i: int, native: Native) -> Row:
-    """An ordinal that counts the rows says nothing."""
+    """Returns a row, without an ordinal that only counts the rows."""
     if native.get("ordinal") == i and type(native["ordinal"]) is int:
         native = omit(native, "ordinal")
     if "payload" in native:
@@ -87,30 +87,30 @@ def _row(i: int, native: Native) -> Row:
 
 
 def is_message(kind: str, payload: Native) -> bool:
-    """Does the model see what this row holds?"""
+    """True if the model sees the content of this row."""
     return kind in (COMPACTED, BETWEEN_AGENTS) or (kind == ITEM and is_known(payload))
 
 
 def is_known(item: Native) -> bool:
-    """Is it an item that Codex sends? The others it parses and never sends."""
+    """True for an item that Codex sends. It parses the others and never sends them."""
     kind = kind_of(item)
     return kind in KNOWN or (kind == "message" and "content" in item)
 
 
 def is_of_answer(row: Row) -> bool:
-    """Is it an item of the assistant?"""
+    """True for an item of the assistant."""
     kind = kind_of(row.payload)
     return row.kind == ITEM and (kind in ANSWER or (kind == "message" and row.payload.get("role") == "assistant"))
 
 
 def own_row(message: Message) -> Any:
-    """The row of an event of this dialect; None for any other message."""
+    """Returns the row of a Codex event; None for any other message."""
     part = message.parts[0] if message.role == "event" and len(message.parts) == 1 else None
     return part.value if isinstance(part, Opaque) and part.dialect == NAME and isinstance(part.value, dict) else None
 
 
 def closes(native: Native) -> bool:
-    """Does an answer end at this row? Those for the screen stand between its items."""
+    """True if an answer ends at this row. Screen events can come between its items."""
     return "payload" not in native or native.get("type") not in (EVENT, "token_usage_record")
 
 
@@ -124,13 +124,13 @@ def _text(item: Native) -> str:
 
 
 def is_turn(item: Native) -> bool:
-    """Is it something that the user said?"""
+    """True for a message that the user wrote."""
     is_user = item.get("role") == "user" and kind_of(item) == "message" and "content" in item
     return is_user and not _text(item).startswith(CONTEXT)
 
 
 def screen(item: Native) -> list[Native]:
-    """The events by which the screen shows an item once more."""
+    """Returns the screen events that repeat an item."""
     kind = kind_of(item)
     if kind == "reasoning":
         texts = [piece.get("text") for piece in item.get("summary") or []]
@@ -148,17 +148,17 @@ def screen(item: Native) -> list[Native]:
     return [{"type": "user_message", **shown}] if text or shown["images"] else []
 
 
-SAYING = ("type", "message", "text", "images")
+COMPARED_KEYS = ("type", "message", "text", "images")
 
 
 def _key(event: Native) -> list[Any]:
-    return [event.get(key) or None for key in SAYING]
+    return [event.get(key) or None for key in COMPARED_KEYS]
 
 
 def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
-    """The rows that say nothing but what an item says: the row of the item, and which of its events they are.
+    """Returns the rows that only repeat an item: the row of the item, and the number of its event.
 
-    In a paginated history they do not count, and stay what they are.
+    In a paginated history nothing counts as repeated, and these rows stay events.
     """
     if is_paginated(rows[0].payload if rows else {}):
         return {}
@@ -169,19 +169,19 @@ def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
         for k, event in enumerate(screen(row.payload))
     ]
     repeats = Repeats(_key(event) for _, _, event in shown)
-    found: dict[int, tuple[int, int]] = {}
+    repeats_by_row: dict[int, tuple[int, int]] = {}
     for i, row in enumerate(rows):
         if row.kind != EVENT or i in gone or not row.is_bare():
             continue
-        beside = {key: value for key, value in row.payload.items() if value and key not in SAYING}
-        at = repeats.take(_key(row.payload)) if beside.keys() <= {"phase", "kind"} else None
-        if at is not None and {"kind": "plain", **shown[at][2], **beside} == {"kind": "plain", **shown[at][2]}:
-            found[i] = shown[at][:2]
-    return found
+        other_keys = {key: value for key, value in row.payload.items() if value and key not in COMPARED_KEYS}
+        at = repeats.take(_key(row.payload)) if other_keys.keys() <= {"phase", "kind"} else None
+        if at is not None and {"kind": "plain", **shown[at][2], **other_keys} == {"kind": "plain", **shown[at][2]}:
+            repeats_by_row[i] = shown[at][:2]
+    return repeats_by_row
 
 
 def is_paginated(header: Native) -> bool:
-    """Are the rows numbered, and the events of the older kind ignored?"""
+    """True if the rows are numbered, and older events are ignored."""
     return header.get("history_mode") == "paginated"
 
 
@@ -189,18 +189,18 @@ def is_paginated(header: Native) -> bool:
 
 
 def _payload(native: Any, kind: str) -> Native:
-    """The payload of a row of this kind; empty of any other."""
+    """Returns the payload of a row of this kind; an empty object for any other."""
     payload = native.get("payload") if isinstance(native, dict) and native.get("type") == kind else None
     return payload if isinstance(payload, dict) else {}
 
 
 def model_of(native: Any) -> str | None:
-    """The model of the answers behind this row."""
+    """Returns the model that a row states for later answers."""
     return _payload(native, TURN).get("model") or None
 
 
 def usage_of(native: Any) -> dict[str, int]:
-    """What the answer before this row cost; a count of zero is no count."""
+    """Returns the usage that a row states for the answer before it, without zero counts."""
     event, counts = _payload(native, EVENT), _payload(native, "token_usage_record").get("usage")
     if event.get("type") == "token_count":
         counts = (event.get("info") or {}).get("last_token_usage")
@@ -208,28 +208,28 @@ def usage_of(native: Any) -> dict[str, int]:
 
 
 def count_row(usage: Mapping[str, int], total: Mapping[str, int]) -> Native:
-    """The payload that states what an answer cost, and all answers so far."""
+    """Returns the payload that states the usage of an answer, and of all answers so far."""
     sums, last = ({path[0]: counts.get(name, 0) for path, name in USAGE.items()} for counts in (total, usage))
     info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": None}
     return {"type": "token_count", "info": info, "rate_limits": None}
 
 
 def failed_ids(natives: Iterable[Any]) -> set[str]:
-    """The ids of the calls whose failure an event states."""
+    """Returns the ids of the calls whose failure an event states."""
     failed: set[str] = set()
     for payload in filter(None, (_payload(native, EVENT) for native in natives)):
         inner = payload.get("item")
         item, key = (inner, "id") if isinstance(inner, dict) else (payload, "call_id")
         has_error = isinstance(item.get("result"), dict) and "Err" in item["result"]
         has_failed = item.get("status") == "failed" or item.get("exit_code") or item.get("success") is False
-        was_run = item.get("status") != "declined"  # such a command has the exit code -1
+        was_run = item.get("status") != "declined"  # a declined command has the exit code -1
         if was_run and (has_failed or has_error) and isinstance(item.get(key), str):
             failed.add(item[key])
     return failed
 
 
 def as_stated(result: ToolResult, failed: set[str]) -> ToolResult:
-    """The result with its failure, where an event states it or the value has the exit code beside the output."""
+    """Returns the result marked as failed if an event or the exit code in its value states a failure."""
     if result.tool_call_id not in failed and not (result.kind == "text" and _exit_code(result.value)):
         return result
     if result.kind == "text":
@@ -239,17 +239,17 @@ def as_stated(result: ToolResult, failed: set[str]) -> ToolResult:
 
 def _exit_code(text: str) -> Any:
     value = read_arguments(text)[0] if text.startswith("{") else {}
-    about = value.get("metadata") if value.keys() == {"output", "metadata"} else None
-    return about.get("exit_code") if isinstance(about, dict) else None
+    metadata = value.get("metadata") if value.keys() == {"output", "metadata"} else None
+    return metadata.get("exit_code") if isinstance(metadata, dict) else None
 
 
 def is_rollback(native: Any) -> bool:
-    """Does the row take turns back?"""
+    """True if the row rolls turns back."""
     return _payload(native, EVENT).get("type") == "thread_rolled_back"
 
 
 def taken_back(rows: list[Row]) -> set[int]:
-    """The rows of turns that the user took back: `num_turns` of those that still count."""
+    """Returns the rows of turns that the user rolled back: the last `num_turns` that still count."""
     gone: set[int] = set()
     if not any(is_rollback(row.native) for row in rows):
         return gone
@@ -269,12 +269,12 @@ BESIDE = ("row", "messageRow")
 
 
 def beside_of(message: Any) -> Native:
-    """What is carried of the row in which a message or a part stands."""
+    """Returns the row extras of a message or a part."""
     carried = carried_by(message.extras, NAME)
-    beside: Native = next((carried[key] for key in BESIDE if key in carried), {})
-    return beside
+    other_keys: Native = next((carried[key] for key in BESIDE if key in carried), {})
+    return other_keys
 
 
 def in_compaction(message: Message) -> bool:
-    """Does it stand in the row of a compaction?"""
+    """True if the message is in the row of a compaction."""
     return message.replaces is not None or bool(beside_of(message).get("compacted"))

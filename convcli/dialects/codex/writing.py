@@ -1,4 +1,4 @@
-"""Codex: transcript → rows."""
+"""Writes a transcript as the rows of a Codex rollout."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERED = Keys("timestamp ordinal")
 
 
 def write(transcript: Transcript, _: Options) -> Rows:
-    """A rollout of the newer generation."""
+    """Returns a rollout of the newer generation."""
     messages, carried = transcript.messages, carried_by(transcript.extras, NAME)
     header: Native = {**WRITER, **(carried.get("header") or {})}
     content: Native = {} if transcript.cwd is None else {"cwd": transcript.cwd}
@@ -43,18 +43,18 @@ def write(transcript: Transcript, _: Options) -> Rows:
 
 
 def row(time: str | None, kind: str, payload: Native, beside: Native | None = None) -> Native:
-    """A row: its time, unless another is carried, its type and its payload."""
+    """Returns a row with its time (unless the extras have another), its type and its payload."""
     return {"timestamp": time, "type": kind, "payload": payload, **(beside or {})}
 
 
 def write_rows(messages: list[Message], header: Native) -> list[Native]:
-    """All rows behind the header."""
+    """Returns all rows after the header."""
     writer = _Writer(messages, not rows.is_paginated(header), gone(messages))
     return [native for index in range(len(messages)) for native in writer.rows(index)]
 
 
 def gone(messages: list[Message]) -> set[int]:
-    """The indexes of messages whose rows the user has taken back."""
+    """Returns the indexes of messages whose rows the user rolled back."""
     if not any(rows.is_rollback(rows.own_row(message)) for message in messages):
         return set()
     writer = _Writer(messages, False, set())
@@ -63,7 +63,7 @@ def gone(messages: list[Message]) -> set[int]:
 
 
 class _Writer:
-    """What the rows so far state, and the items of all messages."""
+    """Tracks what the rows so far state, and the items of all messages."""
 
     def __init__(self, messages: list[Message], on_screen: bool, gone: set[int]) -> None:
         self.messages, self.on_screen, self.gone = messages, on_screen, gone
@@ -73,7 +73,7 @@ class _Writer:
         self.stated = self._stated_usage()
 
     def _stated_usage(self) -> dict[int, dict[str, int]]:
-        """What the rows behind an answer state of its usage, by the index of the answer."""
+        """Returns the usage that rows after an answer state, by the index of the answer."""
         stated: dict[int, dict[str, int]] = {}
         usage: dict[str, int] = {}
         for index in range(len(self.messages) - 1, -1, -1):
@@ -85,7 +85,7 @@ class _Writer:
         return stated
 
     def rows(self, index: int) -> list[Native]:
-        """The rows of a message; those of a compaction share that of the first."""
+        """Returns the rows of a message; messages of a compaction share the row of the first."""
         message = self.messages[index]
         own = rows.own_row(message)
         if own is not None:
@@ -93,8 +93,8 @@ class _Writer:
             return [own]
         if message.replaces is not None:
             following = self.messages[index + 1 :]
-            return [self._compacted([message, *takewhile(_goes_on, following)])]
-        return [] if _goes_on(message) else self._turn(message, self.stated.get(index))
+            return [self._compacted([message, *takewhile(_continues_compaction, following)])]
+        return [] if _continues_compaction(message) else self._turn(message, self.stated.get(index))
 
     def _turn(self, message: Message, stated: dict[str, int] | None) -> list[Native]:
         natives: list[Native] = []
@@ -124,7 +124,7 @@ class _Writer:
         return row(messages[0].created_at, rows.COMPACTED, payload, beside)
 
     def _items(self, message: Message) -> list[tuple[Native, Part | None]]:
-        """The items of a message, each with the part of the message that it begins with."""
+        """Returns the items of a message, each with the message part that it begins with."""
         part = message.parts[0] if len(message.parts) == 1 else None
         if isinstance(part, Opaque) and message.role == "user" and part.value.get("type") in rows.WHOLE:
             return [(part.value, part)]
@@ -136,17 +136,17 @@ class _Writer:
         return [(_as_codex(item, parts.get(id(first))), parts.get(id(first))) for item, first in pairs]
 
 
-def _goes_on(message: Message) -> bool:
+def _continues_compaction(message: Message) -> bool:
     return message.replaces is None and rows.in_compaction(message)
 
 
 def _as_text(part: Any) -> Any:
-    """The text of a failure: that it is one is stated elsewhere."""
+    """Returns a failed result as text: the failure is stated elsewhere."""
     return replace(part, kind="text") if isinstance(part, ToolResult) and part.kind == "error" else part
 
 
 def _as_codex(item: Native, part: Part | None) -> Native:
-    """The item as Codex writes it."""
+    """Returns the item as Codex writes it."""
     is_shell = isinstance(part, ToolCall) and carried_by(part.extras, NAME).get("type") == "local_shell_call"
     if is_shell and part.name == SHELL and part.raw_arguments is None:  # type: ignore[union-attr]
         call = omit(item, "name", "arguments")
@@ -159,5 +159,5 @@ def _as_codex(item: Native, part: Part | None) -> Native:
 
 
 def _without_detail(part: Native) -> Native:
-    says_nothing = part.get("detail") == AUTO and "image_url" in part
-    return omit(part, "detail") if says_nothing else part
+    is_default = part.get("detail") == AUTO and "image_url" in part
+    return omit(part, "detail") if is_default else part

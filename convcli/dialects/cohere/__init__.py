@@ -3,16 +3,16 @@
 Specification: the API reference of v2 chat, as typed by the Python SDK `cohere` 7.3.1; read 2026-11-20.
 
 Quirks
-- `tool_plan` says before its calls what the model is going to do: reasoning. Other reasoning is a `thinking` part.
+- `tool_plan` is the model's plan before its calls: reasoning. Other reasoning is a `thinking` part.
 - A result is text or documents. One document is an object, several are a list of objects; their data may also be JSON
   in a string. A failure has no field: it is written as a document `{"error": …}`. Media of a result follow in a user
-  message behind all results of the turn.
-- Empty texts and messages are rejected, and so are unknown keys.
-- Names of tools have letters, digits and `_`, no digit first: other names are rewritten.
-- `tool_choice` is `REQUIRED` or `NONE`: absent is auto, and no tool can be named. `strict_tools` holds for all tools.
-- `p` and `k` are top-p and top-k. A JSON Schema stands beside the format `json_object`.
-- The reason STOP_SEQUENCE is read as `stop`, TIMEOUT as `error`. Counts of SDK dumps are floats.
-- Documents of a request and citations ride in extras.
+  message after all results of the turn.
+- Cohere rejects empty texts, empty messages and unknown keys.
+- Tool names have letters, digits and `_`, no digit first; convcli rewrites other names.
+- `tool_choice` is `REQUIRED` or `NONE`: absent is auto, and no tool can be named. `strict_tools` applies to all tools.
+- `p` and `k` are top-p and top-k. The format `json_object` has its JSON Schema as a second key.
+- The reason STOP_SEQUENCE is read as `stop`, TIMEOUT as `error`. Token counts in SDK dumps are floats.
+- Documents and citations of a request are kept in extras.
 """
 
 from __future__ import annotations
@@ -99,19 +99,19 @@ COUNTS: common.Counts = {
 RESULTS = Convention(
     express,
     {
-        "error": ("encoded", 'a result has no field for a failure: written as the document {"error": …}'),
-        "data": ("changed", "only objects are documents: other data is written as JSON"),
-        "multimodal": ("encoded", "a result is text or documents: the media follow in a user message"),
+        "error": ("encoded", 'a Cohere result has no field for a failure: written as the document {"error": …}'),
+        "data": ("changed", "Cohere documents are objects: other data is written as JSON"),
+        "multimodal": ("encoded", "a Cohere result is text or documents: its media follow in a user message"),
     },
 )
 
 OWN_SETTINGS = ("strict_tools", "citation_options", "safety_mode", "p", "k")
 NAMES = Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS + "_")
-"""No limit is known."""
+"""Cohere documents no length limit."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By settings of its own, plans, documents as results, and responses with reasons in capitals."""
+    """Recognizes Cohere by its settings, plans, documents as results, or finish reasons in capitals."""
     if isinstance(document, dict):
         reason = document.get("finish_reason")
         if isinstance(document.get("message"), dict) and isinstance(reason, str) and reason.isupper():
@@ -163,24 +163,24 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
         if FINISH_OF.get(message.stop_reason, finish) != finish:
             carried["finish_reason"] = finish
     if native.get("usage"):
-        usage, rest = take_counts(_whole(native["usage"]), COUNTS)
+        usage, rest = take_counts(_whole_counts(native["usage"]), COUNTS)
         message.usage = usage or None
         carried |= {"usage": rest} if rest else {}
     return context.transcript(id=native.get("id"), extras=extras_of(NAME, carried))
 
 
-def _whole(value: Any) -> Any:
-    """Counts as integers, where they are whole: the SDK writes 17.0."""
+def _whole_counts(value: Any) -> Any:
+    """Converts whole floats to integers: the SDK writes 17.0."""
     if isinstance(value, dict):
-        return {key: _whole(item) for key, item in value.items()}
+        return {key: _whole_counts(item) for key, item in value.items()}
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _lift_tools(native: Native, context: LiftContext) -> tuple[list[ToolDefinition] | None, Native]:
-    """The tools, which are strict together or not at all, and what of that must be carried."""
+    """Returns the tools, which are strict together or not at all, and what must be kept of that."""
     tools = common.lift_tools({"tools": native.get("tools")}, context)
     for tool in tools or ():
-        if tool.strict is not None:  # a key of the function that means nothing here
+        if tool.strict is not None:  # Cohere ignores this key of the function
             carried = carried_by(tool.extras, NAME)
             inner = {**carried.get("function", {}), "strict": tool.strict}
             tool.strict, tool.extras = None, extras_of(NAME, carried, function=inner)
@@ -198,39 +198,39 @@ lift = lift_forms(NAME, lift_message, _lift_request, _lift_response)
 # ---------------------------------------------------------------- fit
 
 
-def _words(part: Part, _: Message) -> Part | None:
-    """A refusal is its words, and nothing that is said is empty."""
+def _keep_text(part: Part, _: Message) -> Part | None:
+    """Turns a refusal into text, and drops empty text."""
     if isinstance(part, Refusal):
         part = Text(part.text, extras=part.extras)
     return part if not isinstance(part, (Text, Reasoning)) or part.text else None
 
 
-def _shown(part: Part, message: Message) -> Part | None:
-    """Only users show images, by URL."""
+def _keep_user_images(part: Part, message: Message) -> Part | None:
+    """Drops media except images with a URL in user messages."""
     if not isinstance(part, Media):
         return part
-    is_shown = message.role == "user" and _is_shown(part)
-    return fitting.known_detail(part, turns.DETAILS) if is_shown else None
+    is_kept = message.role == "user" and _is_supported(part)
+    return fitting.known_detail(part, turns.DETAILS) if is_kept else None
 
 
-def _is_shown(media: Media) -> bool:
+def _is_supported(media: Media) -> bool:
     return write_image(media) is not None
 
 
-def _not_empty(message: Message) -> Message | None:
+def _drop_empty(message: Message) -> Message | None:
     return message if message.parts or carried_by(message.extras, NAME) else None
 
 
-def _strict_together(transcript: Transcript) -> Transcript:
-    """All tools are strict, or none is said to be."""
+def _fit_strictness(transcript: Transcript) -> Transcript:
+    """Drops strictness unless all tools share it."""
     strict = {tool.strict for tool in transcript.tools or ()}
     if len(strict) < 2:
         return transcript
     return replace(transcript, tools=[replace(tool, strict=None) for tool in transcript.tools or ()])
 
 
-def _required_or_none(transcript: Transcript) -> Transcript:
-    """Tools can be required or forbidden where there are any; no tool can be named, and auto is not said."""
+def _fit_tool_choice(transcript: Transcript) -> Transcript:
+    """Reduces the tool choice to required or none, if there are tools; Cohere cannot name a tool or state auto."""
     choice = transcript.tool_choice
     if choice is None:
         return transcript
@@ -240,8 +240,8 @@ def _required_or_none(transcript: Transcript) -> Transcript:
 
 PARTS = (
     fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
-    on_parts(_shown, *MEDIA),
-    on_parts(_words, "text", "reasoning", "refusal"),
+    on_parts(_keep_user_images, *MEDIA),
+    on_parts(_keep_text, "text", "reasoning", "refusal"),
     fitting.only_own_opaque(NAME),
     fitting.ordered_parts("text reasoning image opaque", "tool_call", kind=kind_in_turn),
 )
@@ -251,12 +251,12 @@ MESSAGES = fused(
         NAME, RESULTS, lambda media: write_image(media) is not None, fitting.roles({"developer": "system"})
     ),
     *PARTS,
-    on_each_message(_not_empty),
+    on_each_message(_drop_empty),
     fitting.functions_only(NAME),
     fitting.with_parameters(typed=True),
     fitting.some_tools,
-    _strict_together,
-    _required_or_none,
+    _fit_strictness,
+    _fit_tool_choice,
     SETTINGS.fits,
 )
 ANSWER = fused(
@@ -273,7 +273,7 @@ FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A request, a response or a list of messages."""
+    """Returns a request, a response or a list of messages."""
     if options.form == "response":
         return _write_response(transcript)
     messages = [write_message(message) for message in transcript.messages]
@@ -354,27 +354,27 @@ DIALECT = Dialect(
     reasons={
         **REASONS,
         "message": "Cohere rejects an empty message",
-        "message.role": "Cohere has no developer: the system says it",
-        "message.model": "only a request names a model",
-        "message.stopReason": "only a response has a finish reason, and Cohere has few",
+        "message.role": "Cohere has no role developer: it becomes system",
+        "message.model": "only a Cohere request names a model",
+        "message.stopReason": "only a Cohere response has a finish reason, from a short list",
         "text": "Cohere rejects an empty text",
-        "refusal": "Cohere has no field for a refusal: the words are written as text",
-        "metadata": "what another provider bound to the part means nothing to Cohere",
-        "image": "Cohere takes images from users only, by URL",
-        **dict.fromkeys(("audio", "video", "document"), "Cohere takes images only"),
-        "model": "only a request names a model",
-        "createdAt": "a response has no time",
-        "settings.reasoningBudget": "a budget is a number of tokens",
-        "settings.reasoningEffort": "Cohere thinks or does not; it knows no levels",
-        "settings.responseFormat": "Cohere takes JSON or the schema alone",
+        "refusal": "Cohere has no field for a refusal: it is written as text",
+        "metadata": "Cohere has no field for another provider's metadata",
+        "image": "Cohere accepts images only in user messages, by URL",
+        **dict.fromkeys(("audio", "video", "document"), "Cohere accepts no media but images"),
+        "model": "only a Cohere request names a model",
+        "createdAt": "a Cohere response has no time",
+        "settings.reasoningBudget": "a Cohere budget is a number of tokens",
+        "settings.reasoningEffort": "Cohere turns thinking on or off; it has no effort levels",
+        "settings.responseFormat": "Cohere accepts only JSON or a bare schema",
         "settings.parallelToolCalls": "Cohere has no such setting",
-        "toolChoice": "Cohere can require or forbid tools; it is auto by default, and no tool can be named",
-        "tool.strict": "strictness holds for all tools or none",
-        "tool.parameters": "Cohere needs the schema of an object: an empty one stands for none",
-        "tool.name": "a name has letters, digits and _, no digit first",
-        "tool_call.name": "a name has letters, digits and _, no digit first",
-        "tool_result.status": "a result has no status",
-        "tool_result.isError": "a result has no field for a failure",
+        "toolChoice": "Cohere can only require or forbid tools; the default is auto, and no tool can be named",
+        "tool.strict": "Cohere makes all tools strict or none",
+        "tool.parameters": "Cohere requires an object schema: a missing one becomes an empty one",
+        "tool.name": "Cohere names are letters, digits and _, no digit first",
+        "tool_call.name": "Cohere names are letters, digits and _, no digit first",
+        "tool_result.status": "a Cohere result has no status",
+        "tool_result.isError": "a Cohere result has no field for a failure",
     },
     places={
         "image.detail": ("image_url", "detail"),

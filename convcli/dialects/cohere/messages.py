@@ -31,7 +31,7 @@ IMAGE = Keys("url detail")
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A turn or a result; a plan is a thought before everything else."""
+    """Returns a message or a result; a plan becomes reasoning before everything else."""
     if native["role"] == "tool":
         return _lift_result(native, context)
     content = native.get("content")
@@ -53,7 +53,10 @@ def _lift_call(native: Native, context: LiftContext) -> Part:
 
 
 def write_message(message: Message, *, listed: bool = False) -> Native:
-    """A turn or a result; `listed` where content is a list even of one text, as in responses."""
+    """Returns a message or a result.
+
+    With `listed`, as in responses, content is a list even for a single text.
+    """
     if message.role == "tool":
         return _write_result(message)
     content, calls = write_parts(message.parts, NAME, _write_part)
@@ -82,7 +85,7 @@ def _lift_part(native: Native) -> Part:
 
 
 def _write_part(part: Part) -> Native | None:
-    """A part; None where the API has none for it."""
+    """Returns a part, or None if the API does not support it."""
     carried = carried_by(part.extras, NAME)
     if isinstance(part, Opaque):
         return part.value if part.dialect == NAME else None
@@ -94,7 +97,7 @@ def _write_part(part: Part) -> Native | None:
 
 
 def write_image(media: Media) -> Native | None:
-    """An image that has a URL or can be written as one; None for other media."""
+    """Returns an image that has a URL or can be written as one; None for other media."""
     url = common.url_of_media(media) if media.type == "image" else None
     if url is None:
         return None
@@ -123,16 +126,16 @@ def _write_result(message: Message) -> Native:
 
 
 def _lift_value(content: Any) -> tuple[Any, Any, Native]:
-    """Kind and value of a result, and what must be carried of it.
+    """Returns the kind and value of a result, and what must be kept of it.
 
-    One document is an object, several are a list of objects. Beside texts a document is text that stands for it. Other
-    parts have no place in a result: such a list is carried whole.
+    One document is an object, several are a list of objects. Next to texts, a document becomes a text. Other parts are
+    unsupported in a result: such a list is kept whole in extras.
     """
     if not isinstance(content, list):
         return "text", content or "", {}
     if content and all(map(_is_document, content)):
-        beside = [omit(part["document"], "data") for part in content]
-        return "data", _read_documents(content), {"documents": beside} if any(beside) else {}
+        document_extras = [omit(part["document"], "data") for part in content]
+        return "data", _read_documents(content), {"documents": document_extras} if any(document_extras) else {}
     pieces = [_lift_piece(part) for part in content]
     parts = [part for part in pieces if isinstance(part, Text)]
     carried = {"content": content} if len(parts) < len(pieces) else {}
@@ -159,21 +162,21 @@ def _is_document(part: Native) -> bool:
 
 
 def _are_documents(value: Any) -> bool:
-    """Can the value be said as documents? One object, or several in a list."""
+    """True if documents can express the value: one object, or several in a list."""
     return isinstance(value, dict) or (
         isinstance(value, list) and len(value) > 1 and all(isinstance(item, dict) for item in value)
     )
 
 
-def _documents(value: Any, beside: list[Native]) -> list[Native]:
-    """The documents that say the value, each with what stood beside its data."""
+def _documents(value: Any, document_extras: list[Native]) -> list[Native]:
+    """Returns the documents of a value, each with the keys that its data had next to it."""
     items = value if isinstance(value, list) else [value]
-    rests = beside if len(beside) == len(items) else [{} for _ in items]
+    rests = document_extras if len(document_extras) == len(items) else [{} for _ in items]
     return [{"type": "document", "document": {"data": item, **rest}} for item, rest in zip(items, rests, strict=True)]
 
 
 def _read_documents(content: list[Native]) -> Any:
-    """The value that documents say; their data may be JSON in a string, as the vendor's guides write it."""
+    """Returns the value of documents. Their data may be JSON in a string, as in Cohere's guides."""
     values = [_read_data(part["document"]["data"]) for part in content]
     return values if len(values) > 1 else values[0]
 
@@ -203,7 +206,7 @@ def _write_piece(part: Text) -> Native:
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How `lift` reads back a result for which the API has no field of its own, where nothing of it gets lost."""
+    """Returns the kind and value that a result without its own API field is read back as, if nothing is lost."""
     if result.kind == "text":
         return None
     if result.kind != "multimodal":
