@@ -56,7 +56,7 @@ from convcli.validation.survey import for_requests
 NAME = "droid"
 START, MESSAGE = "session_start", "message"
 SIGNERS = ("anthropic", None)
-USUAL = {"owner": "unknown", "version": 2}
+DEFAULTS = {"owner": "unknown", "version": 2}
 HEADER = Envelope(
     "type id title sessionTitle owner version cwd hostId",
     {"id": "id", "sessionTitle": "title", "cwd": "cwd"},
@@ -110,7 +110,7 @@ def _settle(transcript: Transcript) -> None:
     """Sets the title: the user's, else the one taken from the first message. Removes extras with default values."""
     carried = carried_by(transcript.extras, NAME)
     transcript.title = transcript.title or carried.get("title")
-    usual = {**USUAL, "title": transcript.title}
+    usual = {**DEFAULTS, "title": transcript.title}
     transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if usual.get(key) != value})
 
 
@@ -143,7 +143,7 @@ def _lift_row(row: Native, i: int, context: LiftContext) -> None:
 
 def write(transcript: Transcript, _: Options) -> Any:
     """Returns the rows of a session."""
-    carried = {**USUAL, "title": transcript.title or "", **carried_by(transcript.extras, NAME)}
+    carried = {**DEFAULTS, "title": transcript.title or "", **carried_by(transcript.extras, NAME)}
     header = HEADER.write(transcript, carried, type=START)
     header = header if carried["title"] != transcript.title else omit(header, "sessionTitle")
     rows = [_write_row(group) for group in groups(transcript.messages, _continues)]

@@ -34,17 +34,17 @@ from convcli.validation.rules import turns as turn_rules
 NAME = "google-adk"
 USER, AGENT = "user", "model"
 """The default authors."""
-USUAL = {"appName": "convcli", "userId": "user"}
+DEFAULTS = {"appName": "convcli", "userId": "user"}
 """The default owner of a session."""
 SERVICE = Service(NAME, NAME, "models/", names(64))
-_ASIDE = (
+_EXTRA_KEYS = (
     "invocationId branch actions partial turnComplete interrupted finishReason longRunningToolIds errorCode "
     "errorMessage groundingMetadata customMetadata"
 )
 EVENT = Shape(
     "event",
-    f"id author timestamp content usageMetadata modelVersion {_ASIDE}",
-    carried=f"id author timestamp content usageMetadata modelVersion {_ASIDE}",
+    f"id author timestamp content usageMetadata modelVersion {_EXTRA_KEYS}",
+    carried=f"id author timestamp content usageMetadata modelVersion {_EXTRA_KEYS}",
 )
 SESSION = Shape(
     "session", "id appName userId state events lastUpdateTime", carried="id appName userId state lastUpdateTime"
@@ -72,7 +72,7 @@ def lift(document: Any) -> Transcript:
     _, carried = SESSION.read(document, context.origin)
     transcript.id = _take_string(carried, "id")
     transcript.updated_at = _take_time(carried, "lastUpdateTime")
-    transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if USUAL.get(key) != value})
+    transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if DEFAULTS.get(key) != value})
     return transcript
 
 
@@ -144,7 +144,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     writer = Writer(SERVICE)
     events = [_write_event(group, writer) for group in _groups(transcript.messages)]
     updated = _seconds(transcript.updated_at)
-    native: Native = {**USUAL, "id": transcript.id, "events": events}
+    native: Native = {**DEFAULTS, "id": transcript.id, "events": events}
     return SESSION.put(
         native if updated is None else {**native, "lastUpdateTime": updated}, writer.carried(transcript.extras)
     )

@@ -1,4 +1,4 @@
-"""Rows of LLaMA-Factory's v1 engine: messages whose content is a list of typed strings.
+"""Rows of LLaMA-Factory v1, its new generation: messages whose content is a list of typed strings.
 
 Specification: src/llamafactory/v1/utils/types.py of LLaMA-Factory 0.9.5; read 2026-11-22.
 

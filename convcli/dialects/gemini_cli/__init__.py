@@ -209,7 +209,7 @@ def _hash(directory: str) -> str:
 def _directory(path: str, read: ReadBeside) -> Any:
     """Returns the working directory of a session.
 
-        Since 0.27 the session's folder names it, or the list of projects does, by folder name or hash.
+    Since 0.27 the session's folder names it, or the list of projects does, by folder name or hash.
 
     Specification: packages/core/src/config/projectRegistry.ts at 04fbf507; read 2026-11-23."""
     folder = os.path.dirname(os.path.dirname(path))

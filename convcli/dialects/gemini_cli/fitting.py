@@ -100,7 +100,7 @@ class _Frames:
         self.is_user = self.has_content = False
 
     def framed(self, message: Message) -> Message:
-        if message.role in ASIDE:
+        if message.role in OUTSIDE_RECORDS:
             self.before = None
             return self.begun(message) if message.role == "event" and message.id is not None else message
         joins = self.joins(message)
@@ -132,7 +132,7 @@ class _Frames:
     def continues(self, message: Message, before: Message | None) -> bool:
         """True if the message is part of the user record before it, which mixes results and text."""
         roles = None if before is None else (before.role, message.role)
-        return message.id is None and bool(message.parts) and roles in USER and self.is_user
+        return message.id is None and bool(message.parts) and roles in USER_RECORD_PAIRS and self.is_user
 
     def begun(self, message: Message) -> Message:
         id_ = message.id
@@ -153,8 +153,8 @@ class _Frames:
 
 
 INSTRUCTIONS = ("system", "developer")
-ASIDE = ("event", *INSTRUCTIONS)
-USER = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
+OUTSIDE_RECORDS = ("event", *INSTRUCTIONS)
+USER_RECORD_PAIRS = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
 
 
 def _twice_answered(messages: list[Message]) -> set[int]:

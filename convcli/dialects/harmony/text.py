@@ -110,5 +110,5 @@ def without_marks(text: str) -> str:
 
 
 def write_json(value: Any) -> str:
-    """Returns the value as JSON without marks."""
+    """Returns the value as JSON with `<|` escaped."""
     return calls.write_json(value).replace("<|", "<\\u007c")

@@ -89,7 +89,10 @@ def detect(document: Any) -> Clue | None:
 
 
 def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """Returns kind and value of a result as read back, or None if unchanged: errors and scalar data change."""
+    """Returns kind and value of a result as read back, or None if unchanged.
+
+    Errors change, and data that is a string or null.
+    """
     if result.kind == "error" or result.is_error:
         return "data", {"error": result.value}
     is_scalar = result.kind == "data" and (result.value is None or isinstance(result.value, str))
@@ -211,12 +214,12 @@ def _passes(convention: Convention) -> tuple[Pass, ...]:
     )
 
 
-OF_QWEN = (*_passes(TEXTS), on_messages(_remove_result_tags), *_drop_read_extras(MESSAGES))
-IN_XML = (on_parts(_keep_xml_arguments, "tool_call"), renaming(FUNCTIONS))
+QWEN_PASSES = (*_passes(TEXTS), on_messages(_remove_result_tags), *_drop_read_extras(MESSAGES))
+XML_PASSES = (on_parts(_keep_xml_arguments, "tool_call"), renaming(FUNCTIONS))
 FIT = {
     CONVERSATIONS: fused(*_passes(RESULTS), *_drop_read_extras(CONVERSATIONS)),
-    QWEN: (*fused(*OF_QWEN), fitting.as_read_back(lift, write, QWEN)),
-    QWEN_XML: (*fused(*OF_QWEN, *IN_XML), fitting.as_read_back(lift, write, QWEN_XML)),
+    QWEN: (*fused(*QWEN_PASSES), fitting.as_read_back(lift, write, QWEN)),
+    QWEN_XML: (*fused(*QWEN_PASSES, *XML_PASSES), fitting.as_read_back(lift, write, QWEN_XML)),
 }
 
 

@@ -51,7 +51,7 @@ XML_TAIL = (
 
 
 def write_json(value: Any) -> str:
-    """Returns the value as JSON with spaces, as templates write it, without closing tags."""
+    """Returns the value as JSON with spaces, as templates write it, and `</` escaped."""
     lines = exact_json.write(value, indent=True).decode()  # JSON strings contain no line break
     return _BROKEN.sub(lambda match: ", " if match[1] else "", lines).replace("</", "<\\/")
 

@@ -28,7 +28,7 @@ TAIL = (
 
 
 def write_json(value: Any) -> str:
-    """Returns the value as JSON without closing tags."""
+    """Returns the value as JSON with `</` escaped."""
     return calls.write_json(value).replace("</", "<\\/")
 
 

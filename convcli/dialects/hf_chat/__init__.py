@@ -56,11 +56,11 @@ MESSAGE = Keys("role tool_call_id name content reasoning_content tool_calls trai
 THOUGHTS = ("reasoning_content", "thinking", "reasoning")
 IGNORED = ("refusal", "audio", "function_call", "annotations")
 """Keys of Chat Completions that trainers ignore."""
-APART = frozenset(("training", *THOUGHTS, *IGNORED))
-ALONE, TURN = frozenset(("messages", "tools")), frozenset(("role", "content", "name"))
+SEPARATE_KEYS = frozenset(("training", *THOUGHTS, *IGNORED))
+ROW_KEYS, TURN_KEYS = frozenset(("messages", "tools")), frozenset(("role", "content", "name"))
 """The keys of a row without calls, and of its turns."""
 JOINT = "\n\n"
-NOTHING: list[Part] = [Text("")]
+EMPTY_CONTENT: list[Part] = [Text("")]
 """An empty text as the only part: how columns of lists store empty content."""
 
 
@@ -88,7 +88,7 @@ def detect(document: Any) -> Clue | None:
     if has_thoughts:
         return Clue(70, "messages have reasoning_content")
     keys_with_value = {key for key, value in document.items() if value is not None}
-    is_row = keys_with_value <= ALONE and not any(calls) and all(message.keys() <= TURN for message in messages)
+    is_row = keys_with_value <= ROW_KEYS and not any(calls) and all(message.keys() <= TURN_KEYS for message in messages)
     has_row_marks = "tools" in keys_with_value or any(isinstance(message.get("content"), list) for message in messages)
     return Clue(5, "the row has messages and no keys of a request") if is_row and has_row_marks else None
 
@@ -130,9 +130,9 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     """Lifts a turn or a result, with its training weight."""
     weight = native.get("training")
     thoughts = [key for key in THOUGHTS if native.get(key)]
-    others = omit(native, *APART)
+    others = omit(native, *SEPARATE_KEYS)
     message, part_paths = common.lift_any(others, context)
-    if [part for part in message.parts if not isinstance(part, ToolCall)] == NOTHING:
+    if [part for part in message.parts if not isinstance(part, ToolCall)] == EMPTY_CONTENT:
         message.parts, part_paths = message.parts[1:], None if part_paths is None else part_paths[1:]
     ignored = {key: native[key] for key in IGNORED if native.get(key) is not None}
     if ignored:

@@ -13,7 +13,7 @@ from convcli.model.transcript import Message, Reasoning, Text, ToolCall
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire.pointers import members
 
-LEFT_OUT = "LLaMA-Factory drops this row"
+DROPPED = "LLaMA-Factory drops this row"
 
 
 def _for_llamafactory(survey: Survey) -> Iterable[Breach]:
@@ -22,7 +22,7 @@ def _for_llamafactory(survey: Survey) -> Iterable[Breach]:
         return
     runs = [list(run) for _, run in groupby(survey.active_indexes, lambda i: survey.messages[i].role)]
     turns = [i for run in runs for i in (run[:1] if survey.messages[run[0]].role == "tool" else run)]
-    yield from out_of_order(survey, turns, LEFT_OUT, "info")
+    yield from out_of_order(survey, turns, DROPPED, "info")
     for i in (i for run in runs[:-1] for i in run):  # it ignores results at the end
         result = result_of(survey.messages[i])
         if result is not None and result.kind == "multimodal":
@@ -35,13 +35,15 @@ def _for_datasets(survey: Survey) -> Iterable[Breach]:
     problem = "datasets supports 64-bit integers only, and fails on a file with a larger one"
     for i, k, call in survey.parts["tool_call"]:
         if _has_larger(call.arguments):
-            yield Breach("not-allowed", NodeRef(i, k, field="tool_call.arguments"), problem, "info", help=IN_TEXTS)
+            yield Breach(
+                "not-allowed", NodeRef(i, k, field="tool_call.arguments"), problem, "info", help=TEXT_COLUMN_HELP
+            )
     for i, tool in enumerate(survey.tools):
         if _has_larger(tool.parameters):
-            yield Breach("not-allowed", NodeRef(tool=i), problem, "info", help=IN_TEXTS)
+            yield Breach("not-allowed", NodeRef(tool=i), problem, "info", help=TEXT_COLUMN_HELP)
 
 
-IN_TEXTS = "use --text-columns or a table format to store it as text"
+TEXT_COLUMN_HELP = "use --text-columns or a table format to store it as text"
 
 
 def _has_larger(value: Any) -> bool:

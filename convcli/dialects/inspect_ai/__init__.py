@@ -47,7 +47,7 @@ USAGE: dict[tuple[str, ...], str] = {
 FINISH = {"max_tokens": "length", "model_length": "length"}
 CHOICES = {"auto": "auto", "none": "none", "any": "required"}
 SOURCES = ("input", "generate", "operator")
-NEW: Native = {"id": 1, "epoch": 1, "input": "", "target": ""}
+SAMPLE_DEFAULTS: Native = {"id": 1, "epoch": 1, "input": "", "target": ""}
 """Default values of required sample keys that a transcript does not have."""
 
 
@@ -169,7 +169,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     if options.form != "sample":
         return natives
     carried = carried_by(transcript.extras, NAME)
-    return SAMPLE.write(transcript, {**NEW, **carried}, messages=natives)
+    return SAMPLE.write(transcript, {**SAMPLE_DEFAULTS, **carried}, messages=natives)
 
 
 def form_of(transcript: Transcript) -> str:
@@ -200,7 +200,7 @@ RESULTS = Convention(
         "multimodal": ("changed", "an Inspect error is a string, and content of one text equals that text"),
     },
 )
-BOTH = (
+COMMON = (
     fitting.linear,
     sessions.with_models,
     fitting.roles({"developer": "system"}),
@@ -210,7 +210,7 @@ BOTH = (
     custom.as_functions,
     fitting.parts_in_roles({"tool_call": ("assistant",)}),
 )
-FIT = {form: (*BOTH, fitting.as_read_back(lift, write, form)) for form in ("messages", "sample")}
+FIT = {form: (*COMMON, fitting.as_read_back(lift, write, form)) for form in ("messages", "sample")}
 
 LACKS = (
     (lacking.AROUND_PARTS | lacking.CALL_ONLY) - {"message.id"}

@@ -19,7 +19,7 @@ ATTACHMENT = "attachment://"
 FORMATS = {"audio": ("wav", "mp3"), "video": ("mp4", "mpeg", "mov")}
 """The formats that media must name; the first is the default."""
 TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg", "mp4": "video/mp4", "mpeg": "video/mpeg", "mov": "video/quicktime"}
-NAMED = {media_type: name for name, media_type in TYPES.items()} | {"audio/mp3": "mp3", "audio/x-wav": "wav"}
+FORMAT_OF_TYPE = {media_type: name for name, media_type in TYPES.items()} | {"audio/mp3": "mp3", "audio/x-wav": "wav"}
 
 
 def resolved(value: Any, attachments: Native) -> Any:
@@ -59,7 +59,7 @@ def _media(kind: MediaKind, order: str, fields: Fields) -> Block:
         if part.url is not None and ":" not in part.url:
             part.url, part.path = None, part.url
         stated = native.get("format")
-        if formats and stated in ((NAMED.get(part.media_type),) if part.media_type else TYPES):
+        if formats and stated in ((FORMAT_OF_TYPE.get(part.media_type),) if part.media_type else TYPES):
             part.media_type = part.media_type or TYPES[native["format"]]
             part.extras = without_keys(part.extras, NAME, "format")
         return part
@@ -70,7 +70,7 @@ def _media(kind: MediaKind, order: str, fields: Fields) -> Block:
         native = None if source is None else block.write(replace(part, url=source, data=None, path=None))
         if native is None or not formats:
             return native
-        name = NAMED.get(media_type)
+        name = FORMAT_OF_TYPE.get(media_type)
         return {**native, "format": native.get("format", name)} if name in formats or "format" in native else None
 
     return Block(kind, kind, read, write)

@@ -10,7 +10,7 @@ Quirks
   that older OpenAI messages have only in `additional_kwargs` are lifted.
 - Arguments that are not a JSON object are in `invalid_tool_calls`, as a string.
 - Content blocks are those of the answering service, or LangChain's own. convcli writes the latter.
-- A chat message names its role itself. Developer messages are written as such.
+- A chat message names its role itself. Developer messages are chat messages.
 - Tracers (Langfuse, LangSmith) log a role instead of the type, which for a result may be the tool's name, and tool
   definitions as messages after the others: `--form logged`.
 - A tool result has text or blocks, and `status`. A `RemoveMessage` is an event.
@@ -161,7 +161,7 @@ LACKS = lacking.AROUND_PARTS - lacking.fields(
 ) | lacking.fields("image.name audio.name video.name audio.detail video.detail document.detail tool_result.status")
 WRAPPER_EXTRAS = frozenset((f"extras.{NAME}.around",))
 HAS = {"logged": lacking.TOOLS}
-NOTHING = frozenset[str]()
+NO_FIELDS = frozenset[str]()
 
 DIALECT = Dialect(
     name=NAME,
@@ -178,7 +178,7 @@ DIALECT = Dialect(
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
     lacks={
-        form: (LACKS if inner else LACKS | WRAPPER_EXTRAS) - HAS.get(form, NOTHING) for form, inner in INNER.items()
+        form: (LACKS if inner else LACKS | WRAPPER_EXTRAS) - HAS.get(form, NO_FIELDS) for form, inner in INNER.items()
     },
     has=lacking.fields("message.provider"),
     reasons={

@@ -39,7 +39,7 @@ USAGE = {
     ("input_token_details", "cache_creation"): "cacheWriteTokens",
     ("output_token_details", "reasoning"): "reasoningTokens",
 }
-ABOUT = (
+RESPONSE_FIELDS = (
     ("stop_reason", ("finish_reason", "stop_reason")),
     ("model", ("model_name", "model")),
     ("provider", ("model_provider",)),
@@ -208,7 +208,7 @@ def _arguments(part: Part) -> Any:
 def _lift_about(native: Native, message: Message) -> Native:
     """Sets stop reason, model and provider of the message, and returns the other keys."""
     rest = without_nulls(native)
-    for field, keys in ABOUT:
+    for field, keys in RESPONSE_FIELDS:
         key = next((key for key in keys if rest.get(key) and isinstance(rest[key], str)), None)
         if key is not None:
             value = rest.pop(key)
@@ -279,7 +279,7 @@ def write_definitions(tools: list[ToolDefinition]) -> list[Native]:
 def _write_turn(message: Message, kind: Native, carried: Native) -> Native:
     calls = [native for part in message.parts if isinstance(part, ToolCall) and (native := CALLS.write(part))]
     blocks = [native for part in message.parts if (native := BLOCKS.write(part))]
-    about = {keys[0]: getattr(message, field) for field, keys in ABOUT if getattr(message, field) is not None}
+    about = {keys[0]: getattr(message, field) for field, keys in RESPONSE_FIELDS if getattr(message, field) is not None}
     content: Native = {
         "additional_kwargs": carried.pop("additional_kwargs", None),
         "response_metadata": {**about, **carried.pop("response_metadata", {})},

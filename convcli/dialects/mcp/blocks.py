@@ -30,7 +30,7 @@ TOOL_USE = Keys("type id name input _meta", carried="_meta")
 TOOL_RESULT = Keys("type toolUseId content structuredContent isError _meta", carried="_meta")
 CALL_RESULT = Keys("resultType content structuredContent isError _meta", carried="resultType _meta")
 
-INSIDE = frozenset(("resource", "block"))
+NOT_BLOCK_KEYS = frozenset(("resource", "block"))
 """Extras that are not keys of the block itself."""
 
 MAGIC = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGRg": "image/webp"}
@@ -43,7 +43,7 @@ MAGIC = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif"
 def lift_block(native: Native, context: LiftContext) -> Part:
     """Returns the part of a block; an unknown type is opaque."""
     lift = LIFT.get(native["type"])
-    would_collide = not INSIDE.isdisjoint(native) and native["type"] not in ("resource", "tool_use")
+    would_collide = not NOT_BLOCK_KEYS.isdisjoint(native) and native["type"] not in ("resource", "tool_use")
     part = lift(native, context) if lift is not None and not would_collide else None
     return Opaque(NAME, native) if part is None else part
 
@@ -261,4 +261,4 @@ def _block_extras(part: Part) -> Native:
     carried = carried_by(part.extras, NAME)
     if isinstance(part, (ToolCall, ToolResult)):
         return carried
-    return omit(carried, *INSIDE)
+    return omit(carried, *NOT_BLOCK_KEYS)

@@ -39,7 +39,7 @@ def _lift_tool(native: Native) -> ToolDefinition:
 
 
 def fit_tools(transcript: Transcript) -> Transcript:
-    """Makes each tool's parameters an object; in the older protocol version its output must be one too."""
+    """Makes each tool's parameters an object; the older protocol version also drops output schemas of other types."""
     return on_tools(lambda tool: fit_tool(tool, newer=is_newer(transcript)))(transcript)
 
 
