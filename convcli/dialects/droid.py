@@ -1,16 +1,16 @@
-"""Droid of Factory: sessions, whose messages have the blocks of Anthropic's API.
+"""Factory's Droid: sessions, whose messages have the blocks of Anthropic's API.
 
-Specification: none is published. Sessions of versions 0.81 and 2, and the program itself, 0.225.2, which was given
+Specification: none is published. Source: sessions of versions 0.81 and 2, and the program itself, 0.225.2, run with
 sessions and a loopback model; read 2026-11-23.
 
 Quirks
-- The first row says which session it is. Rows of messages name the row before them; the first may name the session.
-- What the program tells the model by itself is words of the user. `visibility` says who sees a message.
-- The signature of a thought may be the name of the key in which another service gave it: `signatureProvider` says
-  whose it is, and only one of Anthropic is a signature.
-- Neither instructions nor tools, models or counts are in the file.
-- The program goes on with a file whose header has a title, an owner and the version 2, and names no other host; it
-  looks for the results of a turn in one row behind it.
+- The first row identifies the session. Message rows name the row before them; the first may name the session.
+- What the program itself adds for the model is user text. `visibility` states who sees a message.
+- The signature of a thought may be the name of the key in which another service gave it. `signatureProvider` names the
+  service, and only Anthropic's values are signatures.
+- The file has no instructions, tools, models or token counts.
+- The program resumes a file whose header has a title, an owner and version 2, and names no other host. It looks for
+  the results of a turn in the one row after it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from convcli.validation.survey import for_requests
 NAME = "droid"
 START, MESSAGE = "session_start", "message"
 SIGNERS = ("anthropic", None)
-USUAL = {"owner": "unknown", "version": 2}
+DEFAULTS = {"owner": "unknown", "version": 2}
 HEADER = Envelope(
     "type id title sessionTitle owner version cwd hostId",
     {"id": "id", "sessionTitle": "title", "cwd": "cwd"},
@@ -70,7 +70,7 @@ ROW = Envelope(
 
 
 def _lift_thinking(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
-    """A thought; what another service calls a signature is carried."""
+    """Returns a thought; another service's signature becomes an extra."""
     if native.get("signatureProvider") in SIGNERS:
         return READERS["thinking"](blocks, native, context)
     rest = rest_of(native, "type", "thinking")
@@ -82,15 +82,15 @@ TURNS = Turns(Blocks(NAME, {**READERS, "thinking": _lift_thinking}, WRITERS))
 
 
 def detect(document: Any) -> Clue | None:
-    """By the first row of a session."""
+    """Detects the first row of a session."""
     first = document[0] if isinstance(document, list) and document else None
     if not isinstance(first, dict) or first.get("type") != START or not isinstance(first.get("id"), str):
         return None
-    return Clue(97, "a first row of the type session_start")
+    return Clue(97, "the first row has type session_start")
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session."""
+    """Returns the transcript of a session."""
     context = LiftContext(NAME, document)
     transcript = context.transcript()
     for i, row in enumerate(document):
@@ -107,15 +107,15 @@ def lift(document: Any) -> Transcript:
 
 
 def _settle(transcript: Transcript) -> None:
-    """The title that the user gave, else that of the first words; what is usual is not carried."""
+    """Sets the title: the user's, else the one taken from the first message. Removes extras with default values."""
     carried = carried_by(transcript.extras, NAME)
     transcript.title = transcript.title or carried.get("title")
-    usual = {**USUAL, "title": transcript.title}
+    usual = {**DEFAULTS, "title": transcript.title}
     transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if usual.get(key) != value})
 
 
 def _links(messages: list[Message]) -> list[tuple[str, str | None]]:
-    """The ids of rows and of their parents; a row that names none follows the one before it."""
+    """Returns the ids of rows and of their parents. The parent defaults to the row before."""
     rows = [message for message in messages if message.id is not None]
     before = [None, *(row.id for row in rows)]
     return [(str(row.id), row.parent_id or last) for row, last in zip(rows, before, strict=False)]
@@ -134,16 +134,16 @@ def _lift_row(row: Native, i: int, context: LiftContext) -> None:
     TURNS.lift(row["message"], (i, "message"), context)
     message = context.messages[start]
     inner = {} if message.id is None else {"messageId": message.id}
-    beside = ROW.lift(row, message)
-    message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **inner}, row=beside)
+    row_keys = ROW.lift(row, message)
+    message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **inner}, row=row_keys)
 
 
 # ---------------------------------------------------------------- write
 
 
 def write(transcript: Transcript, _: Options) -> Any:
-    """The rows of a session."""
-    carried = {**USUAL, "title": transcript.title or "", **carried_by(transcript.extras, NAME)}
+    """Returns the rows of a session."""
+    carried = {**DEFAULTS, "title": transcript.title or "", **carried_by(transcript.extras, NAME)}
     header = HEADER.write(transcript, carried, type=START)
     header = header if carried["title"] != transcript.title else omit(header, "sessionTitle")
     rows = [_write_row(group) for group in groups(transcript.messages, _continues)]
@@ -171,13 +171,13 @@ def _write_row(group: list[Message]) -> Any:
 # ---------------------------------------------------------------- fit
 
 
-def _turn(message: Message) -> Message | None:
-    """Instructions are in the program."""
+def _drop_instructions(message: Message) -> Message | None:
+    """Drops instructions: the program supplies its own."""
     return None if message.role in INSTRUCTIONS else message
 
 
-def _together(transcript: Transcript) -> Transcript:
-    """The program looks for the results of a turn in one row: what each says of itself beside that goes."""
+def _join_results(transcript: Transcript) -> Transcript:
+    """Joins the results of a turn, since the program looks for them in one row; their own row fields are dropped."""
     owner: dict[str | None, str | None] = {}
     fitted: list[Message] = []
     first: Message | None = None
@@ -193,8 +193,8 @@ def _together(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=shared(transcript.messages, fitted))
 
 
-def _linked(transcript: Transcript) -> Transcript:
-    """Every message that is a row has an id, a time and a parent."""
+def _link_rows(transcript: Transcript) -> Transcript:
+    """Gives each message that starts a row an id, a time and a parent."""
     messages = transcript.messages
     starts = [k for k in begins(messages, _continues) if messages[k].role != "event"]
     return on_rows(replace(transcript, created_at=None), starts, chained(new_uuid), timed)
@@ -204,28 +204,28 @@ FIT = (
     main_path,
     latest_branch(),
     own_events(NAME, _is_message),
-    on_each_message(_turn),
+    on_each_message(_drop_instructions),
     on_messages(single_results),
     results_between_events,
-    _together,
+    _join_results,
     renaming(NAMES, IDS),
     distinct_ids(IDS),
     with_models,
     *policy.taken_parts(TURNS.blocks, roles=ROLES, text=lambda text: text, reasoning=lambda reasoning: reasoning),
-    _linked,
+    _link_rows,
     with_session_id(lambda transcript: write(transcript, Options())),
     as_read_back(lift, write, "session"),
 )
 
 
 def _place(facts: SessionFacts) -> str:
-    """The folder has the name of the directory where the program works."""
+    """Returns the path of the session file, in a folder named after the working directory."""
     return f"sessions/{folder_of(facts)}/{facts.id}.jsonl"
 
 
 def _of_this_machine(transcript: Transcript) -> Transcript:
-    """The program asks its service for a session that names another host or an older version, and does not read the
-    file."""
+    """Removes host and version: the program does not read a file with another host or an older version, but asks its
+    service for the session."""
     return without_carried(in_real_directory(transcript), NAME, "hostId", "version")
 
 
@@ -254,9 +254,9 @@ DIALECT = Dialect(
         **places.REASONS,
         **sessions.REASONS,
         **sessions.NOTHING_SENT,
-        **dict.fromkeys(("message", "text"), "a session has no place for instructions of the system"),
-        "message.id": "every row has an id, and the results of a turn share one",
-        "message.parentId": "every row names the row before it",
+        **dict.fromkeys(("message", "text"), "Droid sessions do not store system instructions"),
+        "message.id": "every Droid row has an id, and the results of a turn share one",
+        "message.parentId": "every Droid row names the row before it",
     },
     conventions=(policy.results_of(TURNS.blocks),),
     rules=(

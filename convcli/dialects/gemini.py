@@ -4,14 +4,14 @@ Specification: the types of the Python SDK `google-genai` 3.3.0 less what its co
 reference of generateContent v1beta (https://ai.google.dev/api/generate-content); read 2026-11-20.
 
 Quirks
-- Keys are camelCase in REST and snake_case in files that Python programs wrote; both are read, also mixed.
-- Calls and answers may have no id: then they are paired by order within a name, and no id is written.
-- An answer is an object whose only key may be `output`, `result` or `error`; any other object is the answer itself.
-  A string that was data comes back as text, for both are written as `{"output": …}`.
-- All answers to one turn stand in one content, in the order of the calls. The role is `user`; `function` is older.
-- The system speaks once, before everything else, in text.
-- `parameters` is a subset of OpenAPI, `parametersJsonSchema` takes any JSON Schema: definitions use that one.
-- `STOP` is also the reason of an answer that calls; thoughts are not part of `candidatesTokenCount`.
+- Keys are camelCase in REST and snake_case in files that Python programs wrote; both are read, even mixed.
+- Calls and results may have no id. Then they are paired by order within a name, and no id is written.
+- A response is an object whose only key may be `output`, `result` or `error`; any other object is the result itself.
+  A string that was data comes back as text, since both are written as `{"output": …}`.
+- All results of one turn are in one content, in the order of the calls. The role is `user`; `function` is older.
+- There is one system instruction, before everything else, in text.
+- `parameters` is a subset of OpenAPI, `parametersJsonSchema` accepts any JSON Schema: convcli writes the latter.
+- `STOP` is also the finish reason of an answer with calls. `candidatesTokenCount` excludes thoughts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DIALECT = dialect(
     SERVICE,
     "the Gemini API",
     "Gemini API, generateContent v1beta; Python SDK google-genai 3.3.0; read 2026-11-20",
-    recognise,  # Vertex AI must show marks of its own
+    recognise,  # Vertex AI is detected only by keys of its own
     turns.results_in_roles("user", "function"),
     aliases=("google", "google-genai", "genai", "ai-studio"),
 )

@@ -3,11 +3,11 @@
 Specification: google.adk.sessions.Session and google.adk.events.Event of google-adk 2.13; read 2026-11-22.
 
 Quirks
-- Keys are in camel case, and in sessions of 2025 in snake case.
-- `author` is the user or the name of an agent. An event without a content says what an agent did.
-- Times are seconds since 1970; what they say beyond milliseconds is carried.
-- Calls may have no id: results are paired with them by name.
-- The answers to one turn stand in one event. What an agent is told by the system and its tools are in the program.
+- Keys are camelCase; in sessions of 2025 they are snake_case.
+- `author` is the user or the name of an agent. An event without content records what an agent did.
+- Times are seconds since 1970. Digits beyond milliseconds become an extra.
+- Calls may have no id. Results are then paired with them by name.
+- The results of one turn are in one event. System instructions and tools are in the agent's program.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from convcli.validation.rules import turns as turn_rules
 
 NAME = "google-adk"
 USER, AGENT = "user", "model"
-"""Who speaks, if nobody says which agent it is."""
-USUAL = {"appName": "convcli", "userId": "user"}
-"""Whose session it is, if nobody says it."""
+"""The default authors."""
+DEFAULTS = {"appName": "convcli", "userId": "user"}
+"""The default owner of a session."""
 SERVICE = Service(NAME, NAME, "models/", names(64))
-_ASIDE = (
+_EXTRA_KEYS = (
     "invocationId branch actions partial turnComplete interrupted finishReason longRunningToolIds errorCode "
     "errorMessage groundingMetadata customMetadata"
 )
 EVENT = Shape(
     "event",
-    f"id author timestamp content usageMetadata modelVersion {_ASIDE}",
-    carried=f"id author timestamp content usageMetadata modelVersion {_ASIDE}",
+    f"id author timestamp content usageMetadata modelVersion {_EXTRA_KEYS}",
+    carried=f"id author timestamp content usageMetadata modelVersion {_EXTRA_KEYS}",
 )
 SESSION = Shape(
     "session", "id appName userId state events lastUpdateTime", carried="id appName userId state lastUpdateTime"
@@ -52,32 +52,32 @@ SESSION = Shape(
 
 
 def detect(document: Any) -> Clue | None:
-    """By events with an author and an invocation."""
+    """Detects events with an author and an invocation."""
     events = document.get("events") if isinstance(document, dict) else None
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
         return None
-    known = any(
+    is_session = any(
         "author" in event and not event.keys().isdisjoint(("invocationId", "invocation_id")) for event in events
     )
-    return Clue(98, "events with an author and an invocation") if known else None
+    return Clue(98, "events have author and invocationId") if is_session else None
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session."""
+    """Returns the transcript of a session."""
     context = LiftContext(NAME, document)
     for i, event in enumerate(document["events"]):
         _lift_event(event, i, context)
     adopt(context)
     transcript = context.transcript()
     _, carried = SESSION.read(document, context.origin)
-    transcript.id = _taken(carried, "id")
-    transcript.updated_at = _taken_time(carried, "lastUpdateTime")
-    transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if USUAL.get(key) != value})
+    transcript.id = _take_string(carried, "id")
+    transcript.updated_at = _take_time(carried, "lastUpdateTime")
+    transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if DEFAULTS.get(key) != value})
     return transcript
 
 
-def _taken(carried: Native, key: str) -> str | None:
-    """A text, which is then taken out; what is none stays."""
+def _take_string(carried: Native, key: str) -> str | None:
+    """Removes and returns a non-empty string; any other value stays."""
     value = carried.get(key)
     if not isinstance(value, str) or not value:
         return None
@@ -85,8 +85,8 @@ def _taken(carried: Native, key: str) -> str | None:
     return value
 
 
-def _taken_time(carried: Native, key: str) -> str | None:
-    """A time; what it says beyond milliseconds stays."""
+def _take_time(carried: Native, key: str) -> str | None:
+    """Returns a time, and removes it unless it has digits beyond milliseconds."""
     seconds = carried.get(key)
     if isinstance(seconds, (bool, str)) or seconds is None:
         return None
@@ -97,7 +97,7 @@ def _taken_time(carried: Native, key: str) -> str | None:
 
 
 def _seconds(time: str | None) -> int | float | None:
-    """The seconds since 1970 of a time, as an event has them; whole ones are an integer."""
+    """Returns a time in seconds since 1970; whole seconds are an integer."""
     milliseconds = milliseconds_of_time(time)
     if milliseconds is None:
         return None
@@ -114,23 +114,23 @@ def _lift_event(event: Native, i: int, context: LiftContext) -> None:
     lift_contents(content, ("events", i, "content"), context)
     message = context.messages[start]
     carried = omit(carried, "content")
-    message.id, message.created_at = _taken(carried, "id"), _taken_time(carried, "timestamp")
+    message.id, message.created_at = _take_string(carried, "id"), _take_time(carried, "timestamp")
     _lift_facts(message, carried)
-    beside = {**carried_by(message.extras, NAME), **({"event": carried} if carried else {})}
-    message.extras = extras_of(NAME, beside)
+    extras = {**carried_by(message.extras, NAME), **({"event": carried} if carried else {})}
+    message.extras = extras_of(NAME, extras)
 
 
 def _lift_facts(message: Message, carried: Native) -> None:
-    """Who spoke, with which model, and how many tokens it took."""
+    """Lifts author, model and token counts of an event."""
     author = carried.get("author")
     if author == USER and message.role == "user":
         del carried["author"]
     elif isinstance(author, str) and message.role == "assistant":
-        name = _taken(carried, "author")
+        name = _take_string(carried, "author")
         message.name = name if name != AGENT else None
     elif author == AGENT and message.role == "tool":
         del carried["author"]
-    message.model = _taken(carried, "modelVersion") if message.role == "assistant" else None
+    message.model = _take_string(carried, "modelVersion") if message.role == "assistant" else None
     usage, rest = lift_usage(carried.pop("usageMetadata", None) or {})
     message.usage = usage or None
     carried |= {"usageMetadata": rest} if rest else {}
@@ -140,22 +140,22 @@ def _lift_facts(message: Message, carried: Native) -> None:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """The session with its events."""
+    """Returns the session with its events."""
     writer = Writer(SERVICE)
     events = [_write_event(group, writer) for group in _groups(transcript.messages)]
     updated = _seconds(transcript.updated_at)
-    native: Native = {**USUAL, "id": transcript.id, "events": events}
+    native: Native = {**DEFAULTS, "id": transcript.id, "events": events}
     return SESSION.put(
         native if updated is None else {**native, "lastUpdateTime": updated}, writer.carried(transcript.extras)
     )
 
 
 def _groups(messages: list[Message]) -> list[list[Message]]:
-    """The messages of each event: those of which nothing else is said belong to the result before them."""
+    """Groups messages by event: a message without fields of its own joins the tool result before it."""
     groups: list[list[Message]] = []
     for message in messages:
-        bare = message == Message(message.role, message.parts) and message.role in ("tool", "user")
-        if bare and groups and groups[-1][-1].role == "tool":
+        is_bare = message == Message(message.role, message.parts) and message.role in ("tool", "user")
+        if is_bare and groups and groups[-1][-1].role == "tool":
             groups[-1].append(message)
         else:
             groups.append([message])
@@ -180,8 +180,8 @@ def _write_event(group: list[Message], writer: Writer) -> Any:
 # ---------------------------------------------------------------- fit
 
 
-def _without_system(message: Message) -> Message | None:
-    """Instructions are in the program, and a turn says something."""
+def _drop_instructions(message: Message) -> Message | None:
+    """Drops instructions (the program supplies its own) and empty messages."""
     return None if message.role in ("system", "developer") or not message.parts else message
 
 
@@ -196,7 +196,7 @@ FIT = (
     with_models,
     fitting.expressible_parts,
     fitting.only_signed,
-    passes.on_each_message(_without_system),
+    passes.on_each_message(_drop_instructions),
     with_session_id(lambda transcript: [[one.role, one.created_at, len(one.parts)] for one in transcript.messages]),
     as_read_back(lift, write, "session"),
 )
@@ -225,11 +225,11 @@ DIALECT = Dialect(
     reasons={
         **LOSSES,
         **sessions.NOTHING_SENT,
-        "message": "the instructions of an agent are in its program",
-        "message.role": "the instructions of an agent are in its program",
-        "model": "each answer names its model",
-        "message.model": "an answer alone names its model",
-        "message.name": "an answer alone has the name of an agent",
+        "message": "Google ADK sessions do not store instructions: they are in the agent's program",
+        "message.role": "Google ADK sessions do not store instructions: they are in the agent's program",
+        "model": "Google ADK names the model on each answer",
+        "message.model": "only answers name their model in Google ADK",
+        "message.name": "only answers have an agent name in Google ADK",
     },
     rules=(links.paired(links.PairingRules(where="later", missing=None)), turn_rules.decodable()),
     repeats=frozenset(f"/events/*/{usage}/candidatesTokenCount" for usage in ("usageMetadata", "usage_metadata")),

@@ -1,13 +1,13 @@
-"""Session traces of Hugging Face's Hub: the simple format (STS), which its viewer shows for any program.
+"""Session traces of the Hugging Face Hub: the simple format (STS), which its viewer shows for any program.
 
 Specification: https://huggingface.co/docs/hub/session-traces-format, docs/hub/session-traces-format.md of
 huggingface/hub-docs at 9d14846; read 2026-11-23. Sessions of Claude Code, Codex and pi are kept there as they are.
 
 Quirks
-- The first row names the session and the `harness`, the program that made it; where none is known we name ourselves.
-- A message has one text, the thought before it and its calls, whose arguments are JSON in a string.
-- A result has no field for a failure: it is told in words. There is no place for media.
-- A session of pi may name a harness too; its rows have ids.
+- The first row names the session and the `harness`, the program that made it; the default is convcli.
+- A message has one text, one thought before it, and calls, whose arguments are a JSON string.
+- A result has no field for a failure: its text states it. Media have no field.
+- A session of pi may have a harness too, but its rows have ids.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolC
 from convcli.validation.rules import arguments, links
 
 NAME = "hf-trace"
-US = "convcli"
-"""The harness of a session of which none is known."""
+OWN_HARNESS = "convcli"
+"""The harness of a session without one."""
 HEADER = Envelope("type harness id name", {"id": "id", "name": "title"}, content="type")
 ROW = Keys("type message")
 MESSAGE = Envelope(
@@ -46,28 +46,28 @@ JOINT = "\n\n"
 
 
 def detect(document: Any) -> Clue | None:
-    """By a first row with a harness, before messages without ids."""
+    """Detects a first row with a harness, followed by rows without ids."""
     rows = document if isinstance(document, list) else []
     if not rows or not all(isinstance(row, dict) for row in rows):
         return None
     if rows[0].get("type") != "session" or not isinstance(rows[0].get("harness"), str):
         return None
-    linked = any("id" in row or "parentId" in row for row in rows[1:])
-    return None if linked else Clue(99, "a session with a harness, and rows without ids")
+    has_ids = any("id" in row or "parentId" in row for row in rows[1:])
+    return None if has_ids else Clue(99, "the session has a harness, and its rows have no ids")
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session."""
+    """Returns the transcript of a session."""
     context = LiftContext(NAME, document)
     transcript = context.transcript()
     for i, row in enumerate(document):
         if i == 0 and row.get("type") == "session":
             carried = HEADER.lift(row, transcript) or {}
             context.origin.routes |= {(key,): (0, key) for key in row}
-            usual = carried.get("harness") == US
+            usual = carried.get("harness") == OWN_HARNESS
             transcript.extras = extras_of(NAME, {key: carried[key] for key in carried if key != "harness" or not usual})
         elif row.get("type") == "message":
             _lift_row(row, i, context)
@@ -85,9 +85,9 @@ def _lift_row(row: Native, i: int, context: LiftContext) -> None:
         parts = _parts(native, context)
     message = Message(native["role"], [part for part, _ in parts])
     carried = MESSAGE.lift(native, message) or {}
-    beside = ROW.carried(row)
-    message.extras = extras_of(NAME, {**carried, **({"row": beside} if beside else {})})
-    context.add(message, (i, "message"), [spot for _, spot in parts])
+    row_extras = ROW.carried(row)
+    message.extras = extras_of(NAME, {**carried, **({"row": row_extras} if row_extras else {})})
+    context.add(message, (i, "message"), [path for _, path in parts])
 
 
 def _parts(native: Native, context: LiftContext) -> list[tuple[Part, Path]]:
@@ -115,8 +115,8 @@ def _lift_call(native: Native, context: LiftContext) -> ToolCall:
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
-    """The rows of a session."""
-    header = HEADER.write(transcript, {"harness": US, **carried_by(transcript.extras, NAME)}, type="session")
+    """Returns the rows of a session."""
+    header = HEADER.write(transcript, {"harness": OWN_HARNESS, **carried_by(transcript.extras, NAME)}, type="session")
     return Rows([header, *(_write_row(message) for message in transcript.messages)])
 
 
@@ -124,9 +124,9 @@ def _write_row(message: Message) -> Any:
     if message.role == "event":
         return sessions.row_of_event(message, NAME)
     carried = dict(carried_by(message.extras, NAME))
-    beside = carried.pop("row", None)
+    row_extras = carried.pop("row", None)
     native = MESSAGE.write(message, carried, role=message.role, **_write_content(message))
-    return ROW.put({"type": "message", "message": native}, beside)
+    return ROW.put({"type": "message", "message": native}, row_extras)
 
 
 def _write_content(message: Message) -> Native:
@@ -150,7 +150,7 @@ def _write_call(call: ToolCall) -> Native:
 
 
 def _content(transcript: Transcript) -> Any:
-    """What makes the id of a session that has none."""
+    """Returns the content from which a missing session id is derived."""
     return [
         [message.role, [part.text if isinstance(part, (Text, Reasoning)) else part.type for part in message.parts]]
         for message in transcript.messages
@@ -184,7 +184,7 @@ LACKS = (
 
 DIALECT = Dialect(
     name=NAME,
-    title="session traces of Hugging Face",
+    title="Hugging Face session traces",
     aliases=("sts", "hf-traces"),
     specification="docs/hub/session-traces-format.md of huggingface/hub-docs at 9d14846; read 2026-11-23",
     framings=("events",),
@@ -194,17 +194,17 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     lacks=LACKS,
-    conventions=(RESULTS.convention("a word before it says so"),),
+    conventions=(RESULTS.convention("a prefix marks an error"),),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     reasons={
-        "message.role": "there is only one role for instructions",
-        "message.model": "each answer names its model",
-        "model": "each answer names its model",
-        "text": "a message has one text",
-        "reasoning": "a message has one thought",
-        "refusal": "a message has one text, in which the words of a refusal are written",
-        **dict.fromkeys(lacking.MEDIA, "a message is text"),
-        "tool_result.name": "a result names its call only by the id",
+        "message.role": "Hugging Face traces have only one role for instructions",
+        "message.model": "Hugging Face traces name the model on each answer",
+        "model": "Hugging Face traces name the model on each answer",
+        "text": "a Hugging Face trace message has one text",
+        "reasoning": "a Hugging Face trace message has one thought",
+        "refusal": "Hugging Face traces have no field for a refusal: it is written as text",
+        **dict.fromkeys(lacking.MEDIA, "messages of Hugging Face traces are text"),
+        "tool_result.name": "a tool result in a Hugging Face trace has only the id of its call",
     },
     places=paths(
         "title=name message.createdAt=timestamp extras.row=.. "

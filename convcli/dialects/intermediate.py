@@ -1,7 +1,7 @@
-"""The intermediate format itself, as a dialect: the only one that loses nothing.
+"""The intermediate format as a dialect: the only one that loses nothing.
 
-Specification: `schemas/intermediate.schema.json`, version 1. The member `form` at the root of a document says how the
-document that it came from was spelled; the engine writes and reads it (`engine/spelling`), and it is no fact.
+Specification: `schemas/intermediate.schema.json`, version 1. The key `form` at the root of a document records how its
+source was spelled. The engine writes and reads it (`engine/spelling`); it is not part of the transcript.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from convcli.validation.rules import arguments, links, tools, trees
 
 NAME = "intermediate"
 MARK, VERSION = "convcli", 1
-"""The key that every document has, and its value."""
+"""The key of every document, and its value."""
 
 
 PARTS: dict[str, Any] = {
@@ -43,7 +43,7 @@ ENCODED: dict[Any, dict[str, str]] = {
     cls: dict(zip(cls.__struct_encode_fields__, cls.__struct_fields__, strict=True))
     for cls in (Text, Reasoning, Refusal, Media, ToolCall, ToolResult, Opaque, Message, ToolDefinition, Transcript)
 }
-"""For each record, its fields by their names in JSON."""
+"""By record type: JSON key → field."""
 
 KEYS: dict[Any, Keys] = {
     Transcript: Keys(
@@ -59,9 +59,9 @@ KEYS: dict[Any, Keys] = {
 
 
 def detect(document: Any) -> Clue | None:
-    """By the member `convcli`, which holds the version."""
+    """Detects the key `convcli` with the version."""
     if isinstance(document, dict) and MARK in document and "messages" in document:
-        return Clue(100, "the member convcli")
+        return Clue(100, "the key convcli")
     return None
 
 
@@ -69,7 +69,7 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Native) -> Transcript:
-    """The transcript that the document spells out."""
+    """Returns the transcript of the document."""
     origin = Origin(NAME, spot=())
     transcript: Transcript = _record(document, Transcript)
     transcript.messages = [_lift_message(message, i, origin) for i, message in enumerate(document["messages"])]
@@ -96,7 +96,7 @@ def _lift_part(native: Native) -> Part:
 
 
 def _record(native: Native, cls: Any) -> Any:
-    """One record; what the format does not know is carried."""
+    """Returns one record; unknown keys become extras."""
     names = ENCODED[cls]
     values = {names[key]: value for key, value in native.items() if key in names and value is not None}
     record = cls(**{**REQUIRED.get(cls, {}), **values})
@@ -114,7 +114,7 @@ REQUIRED: dict[Any, dict[str, Any]] = {ToolResult: {"value": None}, Opaque: {"va
 
 
 def write(transcript: Transcript, options: Options) -> Native:
-    """The document; the engine adds `form` unless the form `plain` is asked for."""
+    """Returns the document; the engine adds `form` unless the form is `plain`."""
     document = _native(transcript)
     document["messages"] = [_write_message(message) for message in transcript.messages]
     if transcript.tools is not None:
@@ -136,7 +136,7 @@ def _write_part(part: Part) -> Native:
 
 
 def _native(record: Any) -> Native:
-    """A record as an object; `messages`, `parts` and `tools` are put in by the caller, at their place."""
+    """Returns a record as an object; the caller sets `messages`, `parts` and `tools`."""
     native: Native = {} if isinstance(record, (Message, ToolDefinition, Transcript)) else {"type": record.type}
     required = REQUIRED.get(type(record), {})
     for key, name in ENCODED[type(record)].items():
@@ -147,14 +147,14 @@ def _native(record: Any) -> Native:
 
 
 def _finished(native: Native, record: Any) -> Native:
-    """The object in the order of the format, with its extras and with what it had beside the fields."""
+    """Returns the object in the key order of the format, with its extras and unknown keys."""
     carried = carried_by(record.extras, NAME)
     extras = omit(record.extras or {}, NAME)
     return KEYS[type(record)].put(native | ({"extras": extras} if extras else {}), carried, sort=True)
 
 
 def _places() -> dict[str, Path]:
-    """In the document of the format every field stands under its own name."""
+    """Returns the place of each field: its own key."""
     nodes: dict[str, Any] = {"message": Message, "tool": ToolDefinition, **PARTS}
     places: dict[str, Path] = {f"{node}.{key}": (key,) for node, cls in nodes.items() for key in ENCODED[cls]}
     return places | {key: (key,) for key in ENCODED[Transcript]} | {"extras": ("extras",)}

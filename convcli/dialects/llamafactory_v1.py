@@ -1,14 +1,14 @@
-"""Rows of LLaMA-Factory's new generation: messages whose content is a list of typed texts.
+"""Rows of LLaMA-Factory v1, its new generation: messages whose content is a list of typed strings.
 
 Specification: src/llamafactory/v1/utils/types.py of LLaMA-Factory 0.9.5; read 2026-11-22.
 
 Quirks
-- Every content is a list of `{type, value}`, and every value a text: that of a call is the JSON of its name and its
-  arguments, that of a file its path or URL.
+- Content is a list of `{type, value}`, and every value a string: for a call the JSON of its name and arguments, for a
+  file its path or URL.
 - There are no ids: results answer the calls of the turn before them in order.
-- `loss_weight` says how much a message counts. Without it an answer counts wholly and anything else not at all; to say
-  so of anything else says nothing.
-- Pairs of preference are two conversations (`chosen_messages`, `rejected_messages`), which begin alike.
+- `loss_weight` is the weight of a message in training. The default is 1 for an answer and 0 for anything else; an
+  explicit 0 for anything else means the same.
+- Preference pairs are two conversations (`chosen_messages`, `rejected_messages`) with the same beginning.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ MESSAGE = Keys("role content loss_weight")
 CONTENT = Keys("type value")
 FILES = {"image_url": "image", "video_url": "video", "audio_url": "audio"}
 TYPE_OF = {kind: type_ for type_, kind in FILES.items()}
-AROUND = "content"
-"""Under this name is carried what stands beside a call in its content."""
+ITEM_KEYS = "content"
+"""The extra with the other keys of a call's content item."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By content of types and values, or by conversations that were chosen and rejected."""
+    """Detects content with types and values, or chosen and rejected conversations."""
     if not isinstance(document, dict):
         return None
     lists = [document[key] for key in (MESSAGES, CHOSEN, REJECTED) if isinstance(document.get(key), list)]
@@ -68,9 +68,11 @@ def detect(document: Any) -> Clue | None:
     contents = [message["content"] for message in messages if isinstance(message.get("content"), list)]
     parts = [part for content in contents for part in content]
     if parts and all(isinstance(part, dict) and {"type", "value"} <= part.keys() for part in parts):
-        return Clue(97, "content of types and values")
+        return Clue(97, "content items have type and value")
     return (
-        Clue(60, "conversations that were chosen and rejected") if CHOSEN in document and REJECTED in document else None
+        Clue(60, "the row has chosen_messages and rejected_messages")
+        if CHOSEN in document and REJECTED in document
+        else None
     )
 
 
@@ -78,7 +80,7 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The conversation of a row; that of a pair of preference is a tree."""
+    """Returns the conversation of a row; that of a preference pair is a tree."""
     context = LiftContext(NAME, document)
     carried = ROW.carried(document) or {}
     is_rated = bool(document.get(CHOSEN)) and bool(document.get(REJECTED))
@@ -102,26 +104,26 @@ def lift(document: Any) -> Transcript:
 
 
 class _TypedMessages:
-    """Messages while they are lifted: results answer the calls of the turn before them."""
+    """Lifts messages; results answer the calls of the turn before them."""
 
     def __init__(self, context: LiftContext) -> None:
         self.context = context
         self.open: list[str] = []
 
     def lift(self, natives: Iterable[Native], column: str) -> None:
-        """All messages of a column."""
+        """Lifts all messages of a column."""
         self.context.each(natives, (column,), self._message)
 
     def _message(self, native: Native, context: LiftContext) -> tuple[Message, Spots]:
         parts = [self._part(one) for one in native["content"]]
-        spots: list[Path] = [("content", i) for i in range(len(parts))]
+        part_paths: list[Path] = [("content", i) for i in range(len(parts))]
         message = Message(native["role"], parts, extras=extras_of(NAME, MESSAGE.carried(native)))
         message.weight = _weight(native)
         if message.role == "tool":
-            message.parts, spots = [self._result(parts)], [("content", 0) if len(parts) == 1 else ("content",)]
+            message.parts, part_paths = [self._result(parts)], [("content", 0) if len(parts) == 1 else ("content",)]
         else:
             self.open = [call.id for call in calls_of(message)]
-        return message, spots
+        return message, part_paths
 
     def _part(self, native: Native) -> Part:
         kind, value, carried = native["type"], native["value"], CONTENT.carried(native)
@@ -131,7 +133,7 @@ class _TypedMessages:
                 return Opaque(NAME, native)
             call = calls.lift_call(natives[0], self.context)
             if carried:
-                carry(call, NAME, {AROUND: carried})
+                carry(call, NAME, {ITEM_KEYS: carried})
             return call
         extras = extras_of(NAME, carried)
         if kind in FILES:
@@ -140,18 +142,18 @@ class _TypedMessages:
 
     def _result(self, parts: list[Part]) -> ToolResult:
         id_, name = self.context.pairing.result(self.open.pop(0) if self.open else None, None)
-        return _valued(ToolResult(id_, name, "text", ""), parts)
+        return _with_value(ToolResult(id_, name, "text", ""), parts)
 
 
-def _valued(result: ToolResult, parts: list[Part]) -> ToolResult:
-    """The result with these parts as its value; one bare text is a text."""
+def _with_value(result: ToolResult, parts: list[Part]) -> ToolResult:
+    """Returns the result with these parts as its value; a single bare text becomes text."""
     if not parts or only_text(parts) is not None:
         return replace(result, kind="text", value=text_of(parts))
     return replace(result, kind="multimodal", value=parts)
 
 
 def _weight(native: Native) -> float | None:
-    """How much a message counts, where that does not go without saying."""
+    """Returns the training weight of a message, or None if it is the default for its role."""
     weight = native.get("loss_weight")
     if weight is None or (weight == 0 and native["role"] != "assistant"):
         return None
@@ -161,40 +163,40 @@ def _weight(native: Native) -> float | None:
 # ---------------------------------------------------------------- fit
 
 
-def _shown(result: ToolResult) -> ToolResult:
-    """A result holds texts and files."""
+def _fit_result(result: ToolResult) -> ToolResult:
+    """Keeps texts and files of a result."""
     if result.kind != "multimodal":
         return result
-    shown = [fitted for part in result.value if (fitted := _shown_part(part)) is not None]
-    fitted = _valued(replace(result, is_error=None), shown)
+    fitted_parts = [fitted for part in result.value if (fitted := _fit_part(part)) is not None]
+    fitted = _with_value(replace(result, is_error=None), fitted_parts)
     return result if fitted == result else fitted
 
 
-def _shown_part(part: Part) -> Part | None:
+def _fit_part(part: Part) -> Part | None:
     if isinstance(part, (Text, Reasoning)):
         return results.only_own(part, NAME)
     if isinstance(part, Media):
-        return _known(part)
+        return _fit_media(part)
     return part if isinstance(part, Opaque) and part.dialect == NAME else None
 
 
-def _known(part: Media) -> Media | None:
-    """A file by its path, URL or data alone."""
+def _fit_media(part: Media) -> Media | None:
+    """Returns a file with only its path, URL or data, or None."""
     owned = extras_of(NAME, carried_by(part.extras, NAME))
     bare = media.known(replace(part, extras=None))
     fitted = None if bare is None else replace(bare, extras=owned)
     return part if fitted == part else fitted
 
 
-def _weighed(message: Message) -> Message:
+def _drop_default_weight(message: Message) -> Message:
     if message.weight is None:
         return message
     weight = _weight({"role": message.role, "loss_weight": message.weight})
     return message if type(weight) is type(message.weight) else replace(message, weight=weight)
 
 
-def _without_lists(transcript: Transcript) -> Transcript:
-    """Nothing is carried under the name of a column that would be read."""
+def _drop_read_extras(transcript: Transcript) -> Transcript:
+    """Drops extras under the names of columns that would be read."""
     return without_carried(transcript, NAME, CHOSEN, REJECTED)
 
 
@@ -205,25 +207,25 @@ CONVERSATION = fused(
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
-    on_parts(lambda part, _: _known(part), *MEDIA),
+    on_parts(lambda part, _: _fit_media(part), *MEDIA),
     fitting.only_own_opaque(NAME),
-    on_results(_shown),
+    on_results(_fit_result),
     results.expressed(TEXTS),
     custom.as_functions,
     calls.without_raw_arguments,
     on_messages(order.results_by_position),
-    on_each_message(_weighed),
+    on_each_message(_drop_default_weight),
     fitting.functions_only(NAME),
     described,
 )
 FIT = {
-    MESSAGES: (*CONVERSATION, fitting.without("message.label"), _without_lists),
-    PREFERENCE: (on_both(*CONVERSATION), _without_lists),
+    MESSAGES: (*CONVERSATION, fitting.without("message.label"), _drop_read_extras),
+    PREFERENCE: (on_both(*CONVERSATION), _drop_read_extras),
 }
 
 
 def form_of(transcript: Transcript) -> str:
-    """A pair where there is one."""
+    """Returns the form for a transcript: preference for a pair."""
     return PREFERENCE if is_pair(transcript) else MESSAGES
 
 
@@ -231,7 +233,7 @@ def form_of(transcript: Transcript) -> str:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A row with its messages, or with those that were chosen and those that were rejected."""
+    """Returns a row with its messages, or with chosen and rejected messages."""
     pair = pair_of(transcript) if options.form == PREFERENCE else None
     if pair is None:
         native: Native = {"messages": [_write_message(message) for message in transcript.messages]}
@@ -265,43 +267,47 @@ def _write_part(part: Part) -> Native | None:
     if isinstance(part, Media):
         return CONTENT.put({"type": TYPE_OF[part.type], "value": media.write_media(part)}, carried)
     if isinstance(part, ToolCall):
-        value = calls.write_json(calls.write_call(without_carried(part, NAME, AROUND), NAME))
-        return CONTENT.put({"type": "tool_call", "value": value}, carried.get(AROUND))
+        value = calls.write_json(calls.write_call(without_carried(part, NAME, ITEM_KEYS), NAME))
+        return CONTENT.put({"type": "tool_call", "value": value}, carried.get(ITEM_KEYS))
     return part.value if isinstance(part, Opaque) else None
 
 
 # ---------------------------------------------------------------- rules
 
 
-def _calls_are_read(survey: Survey) -> Iterable[Breach]:
-    """The value of a call is the JSON of an object, and its arguments are an object in it."""
+def _find_invalid_calls(survey: Survey) -> Iterable[Breach]:
+    """Checks that the value of a call is a JSON object whose arguments are an object."""
     for i, k, part in survey.parts["opaque"]:
         if isinstance(part.value, dict) and part.value.get("type") == "tool_call":
-            yield Breach("invalid-arguments", NodeRef(i, k, steps=("value",)), "this is not the JSON of a call")
+            yield Breach(
+                "invalid-arguments", NodeRef(i, k, steps=("value",)), "LLaMA-Factory requires the JSON of a call here"
+            )
     for i, k, _ in survey.parts["tool_call"]:
         native = survey.native(NodeRef(i, k)) or {}
         if calls.is_quoted((calls.read_natives(native.get("value") or "") or [{}])[0]):
-            problem = "the arguments are a string in the JSON: they are quoted once more in training"
+            problem = "arguments are a JSON string: they are encoded a second time in training"
             yield Breach("arguments-quoted-twice", NodeRef(i, k, steps=("value",)), problem, help=AS_OBJECT)
 
 
-def _tools_are_read(survey: Survey) -> Iterable[Breach]:
+def _find_invalid_tools(survey: Survey) -> Iterable[Breach]:
     if survey.document.get("tools") and survey.transcript.tools is None:
-        yield Breach("wrong-format", NodeRef(steps=("tools",)), "this is not the JSON of a list of tools")
+        yield Breach(
+            "wrong-format", NodeRef(steps=("tools",)), "LLaMA-Factory requires the JSON of a list of tools here"
+        )
 
 
-def _weights_are_numbers(survey: Survey) -> Iterable[Breach]:
+def _find_null_weights(survey: Survey) -> Iterable[Breach]:
     for column in (MESSAGES, CHOSEN, REJECTED):
         for i, native in enumerate(survey.document.get(column) or ()):
             if native.get("loss_weight", 0) is None:
                 at = NodeRef(steps=(column, i, "loss_weight"))
-                yield Breach("wrong-type", at, "a weight is a number: LLaMA-Factory stops at null", "warning")
+                yield Breach("wrong-type", at, "a weight must be a number: LLaMA-Factory fails on null", "warning")
 
 
 RULES = (
-    Rule(("invalid-arguments", "arguments-quoted-twice"), _calls_are_read),
-    Rule(("wrong-format",), _tools_are_read),
-    Rule(("wrong-type",), _weights_are_numbers),
+    Rule(("invalid-arguments", "arguments-quoted-twice"), _find_invalid_calls),
+    Rule(("wrong-format",), _find_invalid_tools),
+    Rule(("wrong-type",), _find_null_weights),
     *training.RULES,
 )
 
@@ -324,20 +330,20 @@ DIALECT = Dialect(
     lacks=LACKS,
     has=lacking.fields("message.weight message.label"),
     reasons={
-        "message": "a result answers a call of the turn before it",
-        "message.role": "the roles are system, user, assistant and tool",
-        "moved": "a result stands behind its call, in the order of the calls",
-        "message.label": "only one of two conversations was chosen or rejected",
-        "message.weight": "that anything but an answer does not count goes without saying",
-        "message.name": "messages have no name",
+        "message": "in LLaMA-Factory v1 rows a result answers a call of the turn before it",
+        "message.role": "LLaMA-Factory v1 rows have only the roles system, user, assistant and tool",
+        "moved": "in LLaMA-Factory v1 rows results follow their calls, in the order of the calls",
+        "message.label": "LLaMA-Factory v1 rows label only the two conversations of a preference pair",
+        "message.weight": "weight 0 is the default for any message but an answer",
+        "message.name": "LLaMA-Factory v1 messages have no name",
         **training.REASONS,
         **training.REASONS_OF_FILES,
-        "document": "a row has no type for documents",
+        "document": "LLaMA-Factory v1 rows have no type for documents",
     },
     places={
         "tools": ("tools",),
         "message.weight": ("loss_weight",),
-        f"extras.{AROUND}": (),
+        f"extras.{ITEM_KEYS}": (),
         **dict.fromkeys(("text.text", "reasoning.text", "tool_result.value"), ("value",)),
     },
 )

@@ -1,16 +1,16 @@
-"""The history of ai-coding-agent-glassbox, a small coding agent: blocks as Anthropic's, results that name their tool.
+"""The history of ai-coding-agent-glassbox, a small coding agent: blocks like Anthropic's, results that name their tool.
 
 Specification: docs/05-message-history.md, src/message_history.py and src/llm_clients of
 https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
 
 Quirks
-- The program keeps its history in memory only. In a file the blocks are objects; the list of messages stands alone or,
-  as the arguments of `chat`, beside `system` and `tools`.
-- A result stands in a user message of its own and holds a string; a failure is a text that begins with "Error: ", and
-  nothing is read out of that. `tool_name` is "unknown" when nobody gave one: then the call names the tool.
-- With Llama an answer is one object, `{thought, tool_call}` or `{thought, response}`. Such a call has no id: it takes
-  that of its result. The thought is reasoning. Blocks are written, never this object.
-- The overview of the document shows calls beside the content, under `tool_calls`: that is read too.
+- The program keeps its history in memory only. In a file the blocks are objects. The list of messages is the document,
+  or, as in the arguments of `chat`, a key next to `system` and `tools`.
+- A result has a user message of its own and is a string. A failure begins with "Error: "; convcli does not interpret
+  that prefix. `tool_name` is "unknown" if missing; the call then names the tool.
+- With Llama an answer is one object, `{thought, tool_call}` or `{thought, response}`. Such a call has no id: it gets
+  that of its result. The thought is reasoning. convcli writes blocks instead of this object.
+- The overview in the documentation shows calls under `tool_calls`, next to the content: convcli reads that too.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ RESULTS = ResultTexts(FAILURE)
 
 
 def detect(document: Any) -> Clue | None:
-    """By results that name their tool, by an answer that is one object, or by calls with an input beside content."""
+    """Detects results with a tool name, answers that are one object, or `tool_calls` with an input."""
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return None
-    clues = [clue for clue in map(_mark, messages) if clue is not None]
-    return max(clues, default=None)
+    matches = [match for match in map(_mark, messages) if match is not None]
+    return max(matches, default=None)
 
 
 def _mark(message: Native) -> Clue | None:
     content = message.get("content")
     items = objects_in(content)
     if any(item.get("type") == "tool_result" and "tool_name" in item for item in items):
-        return Clue(97, "results with a tool_name")
+        return Clue(97, "tool results have tool_name")
     if isinstance(content, dict) and ("response" in content or isinstance(content.get("tool_call"), dict)):
-        return Clue(97, "an answer that is one object")
+        return Clue(97, "an answer is one object")
     calls = message.get("tool_calls")
     if isinstance(calls, list) and any(isinstance(call, dict) and {"name", "input"} <= call.keys() for call in calls):
-        return Clue(92, "calls with an input beside the content")
+        return Clue(92, "tool_calls have an input")
     return None
 
 
@@ -71,7 +71,7 @@ def _mark(message: Native) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a list of messages, alone or beside `system` and `tools`."""
+    """Returns the transcript of a list of messages, or of an object with `messages`, `system` and `tools`."""
     entries = Entries(NAME, document)
     if isinstance(document, list):
         _lift_messages(document, (), entries)
@@ -92,22 +92,22 @@ def _lift_tool(native: Native, entries: Entries) -> ToolDefinition:
 
 def _lift_messages(natives: list[Native], prefix: Path, entries: Entries) -> None:
     for i, native in enumerate(natives):
-        parts, spots, inner = _lift_content(native.get("content"), entries)
+        parts, part_paths, inner = _lift_content(native.get("content"), entries)
         for j, call in enumerate(native.get("tool_calls") or ()):
             parts.append(_lift_use(call, entries))
-            spots.append(("tool_calls", j))
+            part_paths.append(("tool_calls", j))
         carried = {**(MESSAGE.carried(native) or {}), **({"content": inner} if inner else {})}
-        entries.add(Message(native["role"], [], extras=entries.extras(carried)), parts, spots, (*prefix, i))
+        entries.add(Message(native["role"], [], extras=entries.extras(carried)), parts, part_paths, (*prefix, i))
 
 
 def _lift_content(content: Any, entries: Entries) -> tuple[list[Part], list[Path], Native | None]:
-    """The parts of the content, where they stand, and what an answer that is one object says beside them."""
+    """Returns the parts of the content, their paths, and the extras of an answer that is one object."""
     if isinstance(content, dict):
-        parts, spots = lift_answer(content, entries)
-        return parts, [("content", *spot) for spot in spots], ANSWER.carried(content)
+        parts, part_paths = lift_answer(content, entries)
+        return parts, [("content", *path) for path in part_paths], ANSWER.carried(content)
     if isinstance(content, list):
-        spots = [("content", j) for j in range(len(content))]
-        return [_lift_block(block, entries) for block in content], spots, None
+        part_paths = [("content", j) for j in range(len(content))]
+        return [_lift_block(block, entries) for block in content], part_paths, None
     return [Text(content)] if content else [], [("content",)] if content else [], None
 
 
@@ -143,7 +143,7 @@ FIT = {"list": LIST, "object": (*LIST, passes.on_messages(bare_system))}
 
 
 def form_of(transcript: Transcript) -> str:
-    """A list, or an object where there are tools or a system text to go with it."""
+    """Returns "object" if there are tools or a system text, else "list"."""
     messages = active(transcript)
     needed = transcript.tools is not None or (bool(messages) and messages[0].role in ("system", "developer"))
     return "object" if needed else "list"
@@ -153,7 +153,10 @@ def form_of(transcript: Transcript) -> str:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A list of messages, alone or beside `system` and `tools`. A leading message that is only text is `system`."""
+    """Returns a list of messages, or an object with `messages`, `system` and `tools`.
+
+    A leading instruction that is only text becomes `system`.
+    """
     messages = transcript.messages
     if options.form == "list":
         return [_write_message(message) for message in messages]
@@ -167,17 +170,20 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
-    """All three keys are required."""
+    """Returns a tool; all three keys are required."""
     native = {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters or {}}
     return TOOL.put(native, carried_by(tool.extras, NAME))
 
 
 def _write_message(message: Message) -> Native:
-    """An answer is a list of blocks, a question a string where it can be; what an object carried is written in one."""
+    """Returns a message: an answer is a list of blocks, a question a string if possible.
+
+    An answer with extras of the one-object form is written in that form.
+    """
     carried = dict(carried_by(message.extras, NAME))
-    inside = carried.pop("content", None)
-    if isinstance(inside, dict) or any(map(_is_of_answer, message.parts)):
-        return MESSAGE.put({"role": message.role, **_write_answer(message.parts, inside)}, carried)
+    answer_extras = carried.pop("content", None)
+    if isinstance(answer_extras, dict) or any(map(_needs_one_object, message.parts)):
+        return MESSAGE.put({"role": message.role, **_write_answer(message.parts, answer_extras)}, carried)
     blocks = [block for part in message.parts if (block := _write_block(part)) is not None]
     bare = message.role != "assistant" and all(_is_bare(block) for block in blocks)
     content = "".join(block["text"] for block in blocks) if bare and len(blocks) < 2 else blocks
@@ -189,20 +195,20 @@ def _is_bare(block: Native) -> bool:
     return block.keys() == {"type", "text"} and block["type"] == "text" and bool(block["text"])
 
 
-def _is_of_answer(part: Part) -> bool:
-    """Has a call keys beside it that only the object of an answer has a place for?"""
+def _needs_one_object(part: Part) -> bool:
+    """True for a call with extras that only the one-object form of an answer can store."""
     return isinstance(part, ToolCall) and not {"type", "id"}.isdisjoint(carried_by(part.extras, NAME))
 
 
-def _write_answer(parts: list[Part], inside: Any) -> Native:
-    """An answer as one object; of several calls those behind the first stand beside it."""
+def _write_answer(parts: list[Part], answer_extras: Any) -> Native:
+    """Returns an answer as one object; calls after the first go to `tool_calls`."""
     calls = [part for part in parts if isinstance(part, ToolCall)][1:]
-    answer = write_answer([part for part in parts if all(part is not call for call in calls)], NAME, inside)
+    answer = write_answer([part for part in parts if all(part is not call for call in calls)], NAME, answer_extras)
     return {"content": answer, **({"tool_calls": [_write_block(call) for call in calls]} if calls else {})}
 
 
 def _write_block(part: Part) -> Native | None:
-    """One block; None for what the history has no block for."""
+    """Returns one block; None for an unsupported part."""
     carried = carried_by(part.extras, NAME)
     if isinstance(part, Text):
         return TEXT.put({"type": "text", "text": part.text}, carried)
@@ -214,15 +220,19 @@ def _write_block(part: Part) -> Native | None:
     return part.value if isinstance(part, Opaque) else None
 
 
-def _results_are_texts(survey: Survey) -> Iterator[Breach]:
+def _find_data_results(survey: Survey) -> Iterator[Breach]:
     for answered in survey.results:
         if answered.result.kind == "data":
-            yield Breach("wrong-type", answered.at("tool_result.value"), "a result is a string")
+            yield Breach(
+                "wrong-type",
+                answered.at("tool_result.value"),
+                "ai-coding-agent-glassbox requires a result to be a string",
+            )
 
 
 RULES = (
     system_apart(),
-    for_requests(Rule(("wrong-type",), _results_are_texts)),
+    for_requests(Rule(("wrong-type",), _find_data_results)),
     links.paired(links.PairingRules(where="later")),
     arguments.not_filled(),
     tools.unique(),
@@ -247,18 +257,18 @@ DIALECT = Dialect(
     conventions=(RESULTS.convention(MARKED),),
     lacks={"list": LACKS | lacking.TOOLS | {"extras.message-history"}, "object": LACKS},
     reasons={
-        "message.role": "there is only one role for instructions",
-        "text": "the system text is one string",
-        "reasoning": "the history has no block for thinking",
-        "refusal": "the history has no block for a refusal: it is written as text",
-        "tool.description": "a tool needs a description",
-        "tool.parameters": "a tool needs an input_schema",
-        "tool.strict": "a tool has no strict mode",
-        **dict.fromkeys(("toolChoice", "settings"), "the history holds no settings of a request"),
-        "model": "the history does not name the model",
-        **dict.fromkeys(lacking.MEDIA, "the history holds text and calls only"),
-        "tool_call.rawArguments": "the input of a call is an object",
-        "tool_result.isError": "a result has no field for a failure",
+        "message.role": "message histories have only one role for instructions",
+        "text": "the system text of a message history is one string",
+        "reasoning": "message histories have no block for thoughts",
+        "refusal": "message histories have no block for a refusal: it is written as text",
+        "tool.description": "a tool of a message history needs a description",
+        "tool.parameters": "a tool of a message history needs an input_schema",
+        "tool.strict": "tools of a message history have no strict mode",
+        **dict.fromkeys(("toolChoice", "settings"), "message histories have no request settings"),
+        "model": "message histories do not name the model",
+        **dict.fromkeys(lacking.MEDIA, "message histories have text and calls only"),
+        "tool_call.rawArguments": "the input of a call in a message history is an object",
+        "tool_result.isError": "results in a message history have no field for an error",
     },
     places=paths(
         "tool_result.value=content tool_call.arguments=input tool_result.toolCallId=tool_use_id "

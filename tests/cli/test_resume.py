@@ -194,7 +194,7 @@ def test_what_cline_sends_of_its_own_session_in_other_words_is_told(tmp_path: Pa
 def test_results_that_goose_sends_in_other_words_are_told(tmp_path: Path) -> None:
     source = chat(tmp_path, calling("ls", "{}"), {"role": "tool", "tool_call_id": "c1", "content": ""})
     done = run("resume", source, "--in", "goose", "--home", tmp_path, "--cwd", tmp_path)
-    assert b'note: goose sends results without a word as "(empty result)" (1 ' in done.stderr
+    assert b'note: goose sends empty results as "(empty result)" (1 ' in done.stderr
 
 
 def test_arguments_that_pi_does_not_send_are_told(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Copilot CLI: sessions, what is printed of them, and what the program takes of others."""
+"""Copilot CLI: sessions, what is printed of them, and what the program accepts from others."""
 
 from __future__ import annotations
 
@@ -116,14 +116,14 @@ def test_a_summary_is_a_compaction_and_several_texts_are_one() -> None:
     assert rows[2]["data"]["content"] == "a\n\nb"
 
 
-def test_counts_beside_those_of_the_output_are_told_as_lost() -> None:
+def test_counts_other_than_those_of_the_output_are_reported_as_lost() -> None:
     answer = Message("assistant", [Text("a")], usage={"inputTokens": 5, "outputTokens": 2})
     conversion = written(answer)
     assert conversion.document[1]["data"]["outputTokens"] == 2
     assert [loss.field for loss in conversion.losses if loss.kind == "dropped"] == ["message.usage.inputTokens"]
 
 
-def test_two_calls_with_one_id_are_told_apart_and_so_are_their_results() -> None:
+def test_two_calls_with_one_id_get_different_ids_and_so_do_their_results() -> None:
     messages = [Message("user", [Text("Hi.")])]
     for value in ("1", "2"):
         messages.append(Message("assistant", [ToolCall("c", "f", {})]))

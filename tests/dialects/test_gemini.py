@@ -90,13 +90,13 @@ def test_an_id_goes_before_the_order() -> None:
     assert pairs(transcript) == [("f", "to x"), ("f", "to y")]
 
 
-def test_an_answer_under_another_name_takes_the_place_that_is_left() -> None:
+def test_an_answer_under_another_name_gets_the_place_that_is_left() -> None:
     transcript = lift(model(call("a"), call("b")), user(answer("c", {"output": "c1"}), answer("a", {"output": "a1"})))
     assert pairs(transcript) == [("a", "a1"), ("b", "c1")]
     assert [message.parts[0].name for message in transcript.messages[1:]] == ["c", "a"]  # type: ignore[union-attr]
 
 
-def test_a_call_without_an_id_takes_that_of_its_answer_and_keeps_it_to_itself() -> None:
+def test_a_call_without_an_id_gets_that_of_its_answer_and_does_not_write_it() -> None:
     document = {"contents": [model(call("f")), user(answer("f", {"output": "1"}, "given"))]}
     transcript = GEMINI.lift(document)
     assert transcript.messages[0].parts[0].id == "given"  # type: ignore[union-attr]
@@ -164,13 +164,13 @@ def test_data_comes_back_as_the_data_that_it_was(value: Any) -> None:
     assert pipeline.lower(transcript, GEMINI).losses == []
 
 
-def test_data_that_is_a_string_reads_as_text_and_that_is_told() -> None:
+def test_data_that_is_a_string_reads_as_text_and_that_is_reported() -> None:
     (loss,) = pipeline.lower(answered(ToolResult("c", "f", "data", "42")), GEMINI).losses
     assert (loss.kind, loss.field, loss.before, loss.after) == ("changed", "tool_result.kind", "data", "text")
     assert loss.why == "a string in a response is read as text"
 
 
-def test_media_of_an_answer_ride_beside_its_text() -> None:
+def test_media_of_an_answer_follow_its_text() -> None:
     image = Media("image", data="AA==", media_type="image/png")
     conversion = pipeline.lower(answered(ToolResult("c", "f", "multimodal", [Text("see"), image])), GEMINI)
     assert conversion.document["contents"][2]["parts"][0]["functionResponse"] == {
@@ -182,7 +182,7 @@ def test_media_of_an_answer_ride_beside_its_text() -> None:
     assert conversion.losses == []
 
 
-def test_several_texts_of_an_answer_become_one_and_that_is_told() -> None:
+def test_several_texts_of_an_answer_become_one_and_that_is_reported() -> None:
     image = Media("image", data="AA==", media_type="image/png")
     (loss,) = losses(answered(ToolResult("c", "f", "multimodal", [Text("a"), image, Text("b")])), "tool_result.value")
     assert loss.why == "the texts of an answer stand in one string before its media"
@@ -191,7 +191,7 @@ def test_several_texts_of_an_answer_become_one_and_that_is_told() -> None:
 # ---------------------------------------------------------------- turns
 
 
-def test_answers_to_one_turn_stand_in_one_content_in_the_order_of_the_calls_and_what_moves_is_told() -> None:
+def test_answers_to_one_turn_share_one_content_in_the_order_of_the_calls_and_moves_are_reported() -> None:
     messages = [
         Message("assistant", [ToolCall("x", "f", {}), ToolCall("y", "g", {})]),
         Message("tool", [ToolResult("y", "g", "text", "2")]),
@@ -256,11 +256,11 @@ def test_a_signature_stays_on_its_part_and_is_lost_where_it_stood() -> None:
         ]
     }
     conversion = pipeline.convert(document, GEMINI, CHAT)
-    found = [loss.where for loss in conversion.losses if loss.field.endswith("thoughtSignature")]
-    assert found == [f"/contents/1/parts/{i}/thoughtSignature" for i in range(3)]
+    signature_paths = [loss.where for loss in conversion.losses if loss.field.endswith("thoughtSignature")]
+    assert signature_paths == [f"/contents/1/parts/{i}/thoughtSignature" for i in range(3)]
 
 
-def test_foreign_signatures_are_never_written() -> None:
+def test_signatures_of_other_vendors_are_never_written() -> None:
     parts = [Reasoning("Hm.", metadata={"signature": "SECRET"}), ToolCall("c", "f", {}, metadata={"itemId": "SECRET"})]
     transcript = Transcript([Message("assistant", list(parts))])
     conversion = pipeline.lower(transcript, GEMINI)
@@ -292,7 +292,7 @@ def test_a_loss_of_a_snake_case_document_points_at_its_own_keys() -> None:
     assert places == ["/contents/0/parts/0/function_call/id", "/contents/0/parts/0/thought_signature"]
 
 
-def test_names_that_the_service_refuses_get_others_without_a_collision() -> None:
+def test_names_that_the_service_rejects_get_others_without_a_collision() -> None:
     transcript = Transcript(
         [Message("assistant", [ToolCall("1", "9lives", {}), ToolCall("2", "a b", {}), ToolCall("3", "a_b", {})])],
         tools=[ToolDefinition("a b"), ToolDefinition("a_b"), ToolDefinition("x" * 70)],
@@ -331,7 +331,7 @@ def test_the_subset_of_openapi_lifts_to_json_schema_and_comes_back() -> None:
     assert exact_json.exact(stored_and_back(document), document)
 
 
-def test_a_foreign_schema_is_written_whole() -> None:
+def test_a_schema_of_another_vendor_is_written_whole() -> None:
     schema = {"type": "object", "properties": {"x": {"oneOf": [{"const": 1}]}}, "additionalProperties": False}
     transcript = Transcript([Message("user", [Text("?")])], tools=[ToolDefinition("f", parameters=schema)])
     conversion = pipeline.lower(transcript, GEMINI)
@@ -381,7 +381,7 @@ def test_a_withheld_answer_says_why_only_to_google() -> None:
 
 
 @pytest.mark.parametrize("key", ["responseSchema", "responseJsonSchema", "response_schema"])
-def test_what_becomes_of_a_schema_of_answers_is_told_at_the_schema(key: str) -> None:
+def test_what_becomes_of_a_schema_of_answers_is_reported_at_the_schema(key: str) -> None:
     kind = "response_mime_type" if "_" in key else "responseMimeType"
     settings = {kind: "application/json", key: {"type": "object"}}
     document = {"contents": [model({"text": "Hi."})], "generationConfig": settings}

@@ -32,7 +32,7 @@ def parts(transcript: Transcript, kind: Any) -> list[Any]:
     return [part for message in transcript.messages for part in message.parts if isinstance(part, kind)]
 
 
-def told(losses: list[Loss], field: str) -> list[str]:
+def pointers_of(losses: list[Loss], field: str) -> list[str]:
     return [loss.where for loss in losses if loss.field == field]
 
 
@@ -48,41 +48,45 @@ def records(transcript: Transcript) -> list[Any]:
 def test_the_last_record_of_an_id_counts_in_the_place_of_the_first() -> None:
     rows = copy.deepcopy(sample("log.jsonl"))
     rows.append({**rows[1], "content": "Which bed is dry now?"})
-    said = [message for message in GEMINI_CLI.lift(rows).messages if message.role != "event"]
-    assert [message.role for message in said] == ["user", "assistant", "tool", "assistant"]
-    assert said[0].parts == [Text("Which bed is dry now?")]
+    turns = [message for message in GEMINI_CLI.lift(rows).messages if message.role != "event"]
+    assert [message.role for message in turns] == ["user", "assistant", "tool", "assistant"]
+    assert turns[0].parts == [Text("Which bed is dry now?")]
 
 
 def test_what_a_replay_replaced_is_a_loss_with_its_row() -> None:
     conversion = pipeline.convert(sample("log.jsonl"), GEMINI_CLI, CHAT)
-    assert told(conversion.losses, "event") == ["/3", "/4"]
+    assert pointers_of(conversion.losses, "event") == ["/3", "/4"]
     assert len(conversion.document["messages"]) == 4
 
 
-def test_a_rewind_takes_back_its_record_and_all_behind_it_and_every_one_is_told() -> None:
+def test_a_rewind_rolls_back_its_record_and_all_later_ones_and_each_is_reported() -> None:
     transcript = lifted("log-rewound.jsonl")
-    said = [part.text for message in transcript.messages if message.role != "event" for part in message.parts]
-    assert said == ["First.", "One.", "Another second.", "Two again."]
+    turns = [part.text for message in transcript.messages if message.role != "event" for part in message.parts]
+    assert turns == ["First.", "One.", "Another second.", "Two again."]
     losses = pipeline.lower(transcript, CHAT, source=GEMINI_CLI).losses
-    assert told(losses, "branch") == ["/3", "/4"]
-    assert told(losses, "event") == ["/5", "/6", "/8"]
+    assert pointers_of(losses, "branch") == ["/3", "/4"]
+    assert pointers_of(losses, "event") == ["/5", "/6", "/8"]
     assert {loss.level for loss in losses if loss.field == "branch"} == {"content"}
 
 
-def test_a_rewind_to_an_unknown_id_takes_everything_back() -> None:
+def test_a_rewind_to_an_unknown_id_rolls_everything_back() -> None:
     rows = [*sample("log-rewound.jsonl")[:3], {"$rewindTo": "nobody"}]
     transcript = GEMINI_CLI.lift(Rows(rows))
     assert {message.role for message in transcript.messages} == {"event"}
-    assert told(pipeline.lower(transcript, CHAT, source=GEMINI_CLI).losses, "branch") == ["/1", "/2"]
+    assert pointers_of(pipeline.lower(transcript, CHAT, source=GEMINI_CLI).losses, "branch") == ["/1", "/2"]
 
 
 def test_a_checkpoint_replaces_all_records() -> None:
     transcript = lifted("log-checkpoint.jsonl")
-    said = [(message.role, message.parts[0].text) for message in transcript.messages if message.role != "event"]  # type: ignore[union-attr]
-    assert said == [("user", "Summary of a long story."), ("assistant", "Understood, and updated."), ("user", "Go on.")]
+    turns = [(message.role, message.parts[0].text) for message in transcript.messages if message.role != "event"]  # type: ignore[union-attr]
+    assert turns == [
+        ("user", "Summary of a long story."),
+        ("assistant", "Understood, and updated."),
+        ("user", "Go on."),
+    ]
     losses = pipeline.lower(transcript, CHAT, source=GEMINI_CLI).losses
-    assert told(losses, "branch") == ["/1", "/2"]
-    assert told(losses, "event") == ["/3", "/3/$set/messages/1"]
+    assert pointers_of(losses, "branch") == ["/1", "/2"]
+    assert pointers_of(losses, "event") == ["/3", "/3/$set/messages/1"]
 
 
 def test_a_record_without_an_id_never_counts_in_a_log() -> None:
@@ -90,7 +94,7 @@ def test_a_record_without_an_id_never_counts_in_a_log() -> None:
     assert [message.role for message in GEMINI_CLI.lift(rows).messages] == ["event"]
 
 
-def test_a_log_as_a_document_holds_only_the_records_that_count() -> None:
+def test_a_log_as_a_document_has_only_the_records_that_count() -> None:
     document = GEMINI_CLI.lower(lifted("log-rewound.jsonl"), Options(form="json"))
     assert schemas.findings("gemini-cli", document) == []
     assert [record["id"] for record in document["messages"]] == ["u1", "g1", "u3", "g3"]
@@ -167,7 +171,7 @@ def test_rows_that_do_not_count_are_written_and_still_do_not_count(name: str) ->
     assert GEMINI_CLI.lift(GEMINI_CLI.lower(before)) == before
 
 
-def test_a_turn_that_nothing_takes_back_any_more_does_not_come_to_life() -> None:
+def test_a_turn_that_nothing_rolls_back_any_more_does_not_come_to_life() -> None:
     before = lifted("log-rewound.jsonl")
     before.messages = [m for m in before.messages if m.role != "event" or "$rewindTo" not in m.parts[0].value]  # type: ignore[union-attr]
     texts = [part.text for part in parts(GEMINI_CLI.lift(GEMINI_CLI.lower(before)), Text)]
@@ -197,7 +201,7 @@ def test_a_thought_says_its_subject_in_bold() -> None:
     assert thoughts == ["**Looking** The list comes before the water.", "No subject here."]
 
 
-def test_the_output_holds_the_thoughts_and_zero_is_no_count() -> None:
+def test_the_output_includes_the_thoughts_and_zero_is_no_count() -> None:
     first = next(message for message in lifted("session.json").messages if message.usage)
     assert first.usage == {"inputTokens": 4849, "outputTokens": 500, "reasoningTokens": 459, "totalTokens": 5349}
 
@@ -266,7 +270,7 @@ def test_no_two_records_have_one_id() -> None:
     assert [record["id"] for record in records(transcript)] == ["same", "message_1"]
 
 
-def test_the_system_and_its_tools_are_told_as_lost() -> None:
+def test_the_system_and_its_tools_are_reported_as_lost() -> None:
     losses = pipeline.convert(sample_of_intermediate(), dialects.get("intermediate"), GEMINI_CLI).losses
     assert {"text", "tool"} <= {loss.field for loss in losses if loss.kind == "dropped"}
 
@@ -284,11 +288,11 @@ def test_calls_results_and_texts_survive_the_way_to_openclaw_and_back(name: str)
     for kind in (ToolCall, ToolResult):
         ids = [[(part.name, getattr(part, "arguments", None)) for part in parts(t, kind)] for t in (before, back)]
         assert ids[0] == ids[1]
-    said = [
+    turns = [
         [p.text for m in t.messages if m.role != "event" for p in m.parts if isinstance(p, Text)]
         for t in (before, back)
     ]
-    assert said[0] == said[1]
+    assert turns[0] == turns[1]
     events = [[message.parts for message in t.messages if message.role == "event"] for t in (before, back)]
     assert events[0] == events[1]
 

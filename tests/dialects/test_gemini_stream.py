@@ -69,8 +69,8 @@ def test_arguments_without_a_name_belong_to_the_call_with_the_same_mark(key: str
 def test_interleaved_arguments_belong_to_the_call_whose_part_has_the_same_index() -> None:
     weather, time = {"functionCall": {"name": "weather"}, "index": 0}, {"functionCall": {"name": "time"}, "index": 1}
     zone, city = {"functionCall": {"args": {"zone": "JST"}}}, {"functionCall": {"args": {"city": "Osaka"}}}
-    found = calls(event(weather), event(time), event({**zone, "index": 1}), event({**city, "index": 0}))
-    assert [call[1:] for call in found] == [("weather", {"city": "Osaka"}), ("time", {"zone": "JST"})]
+    assembled = calls(event(weather), event(time), event({**zone, "index": 1}), event({**city, "index": 0}))
+    assert [call[1:] for call in assembled] == [("weather", {"city": "Osaka"}), ("time", {"zone": "JST"})]
 
 
 def test_the_last_counts_hold_and_every_field_may_be_in_snake_case() -> None:
@@ -92,7 +92,7 @@ def test_an_error_without_an_answer_is_a_turn_that_says_nothing() -> None:
     assert message.extras == {"google": {"error": {"code": 503}}}
 
 
-def test_candidates_are_told_apart_by_their_index() -> None:
+def test_candidates_are_distinguished_by_their_index() -> None:
     pieces = [(0, "a"), (1, "x"), (0, "b"), (1, "y")]
     events = [{"candidates": [{"index": i, "content": {"parts": [{"text": text}]}}]} for i, text in pieces]
     assert [message.parts for message in lift(*events).messages] == [[Text("ab")], [Text("xy")]]
@@ -122,14 +122,14 @@ def test_an_error_is_an_event_of_its_own_behind_an_answer_without_a_finish_reaso
     assert "finishReason" not in rows[0]["candidates"][0]
 
 
-def test_an_answer_that_does_not_say_why_it_stopped_gets_a_finish_reason_and_that_is_told() -> None:
+def test_an_answer_that_does_not_say_why_it_stopped_gets_a_finish_reason_and_that_is_reported() -> None:
     assert written(Message("assistant", [Text("a")]))[-1]["candidates"][0]["finishReason"] == "STOP"
-    told = pipeline.lower(Transcript([Message("assistant", [Text("a")])]), STREAM).losses
-    assert [(loss.kind, loss.field) for loss in told] == [("invented", "message.stopReason")]
+    reported = pipeline.lower(Transcript([Message("assistant", [Text("a")])]), STREAM).losses
+    assert [(loss.kind, loss.field) for loss in reported] == [("invented", "message.stopReason")]
 
 
-def test_an_event_of_another_response_is_told() -> None:
+def test_an_event_of_another_response_is_reported() -> None:
     rows = [{**event({"text": name}, finishReason="STOP"), "responseId": name} for name in ("a", "b")]
-    found = pipeline.validate(Rows(rows), STREAM)
-    assert [(finding.code, finding.where) for finding in found] == [("stream-out-of-order", "/1")]
+    findings = pipeline.validate(Rows(rows), STREAM)
+    assert [(finding.code, finding.where) for finding in findings] == [("stream-out-of-order", "/1")]
     assert pipeline.validate(Rows(rows[:1] * 2), STREAM) == []

@@ -33,7 +33,7 @@ def test_results_are_messages_and_say_whether_they_failed() -> None:
     assert transcript.messages[1].parts[0] == Reasoning("Two calls.", metadata={"signature": "c2lnbmVk"})
 
 
-def test_a_status_that_says_otherwise_than_its_key_is_kept_and_told() -> None:
+def test_a_status_that_contradicts_its_key_is_kept_and_reported() -> None:
     document = copy.deepcopy(next(one.document for one in samples_of("goose") if one.path.stem == "session"))
     answered = [part for message in document["conversation"] for part in message["content"] if "toolResult" in part]
     answered[0]["toolResult"]["status"] = "error"

@@ -1,4 +1,4 @@
-"""Text of harmony: messages between marks, read exactly; everything else is told, or stays text."""
+"""harmony text: messages between marks, read exactly; everything else is reported, or stays text."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_an_answer_alone_and_the_head_of_one_to_come_are_read() -> None:
         "<|start|>user<|message|>Hi<|channel|>.<|end|>",
     ],
 )
-def test_what_is_no_message_is_kept_and_told(text: str) -> None:
+def test_what_is_no_message_is_kept_and_reported(text: str) -> None:
     assert lifted(text)[0].role == "event"
     assert "wrong-format" in {finding.code for finding in pipeline.validate({"text": text}, DIALECT)}
 
@@ -155,7 +155,7 @@ def test_what_typescript_does_not_say_is_a_loss_at_the_tool() -> None:
     assert losses == {"changed tool.parameters"} or losses == {"dropped tool.parameters", "changed tool.parameters"}
 
 
-def test_the_format_is_told_by_its_marks() -> None:
+def test_the_format_is_detected_by_its_marks() -> None:
     assert detection.detect({"text": f"{ASKED}{CALL}"}).dialect == "harmony"
     with pytest.raises(Exception, match="no dialect"):
         detection.detect({"text": "Say <|start|>."})

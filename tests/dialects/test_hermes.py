@@ -68,7 +68,7 @@ def test_a_tag_inside_the_arguments_ends_nothing() -> None:
     assert answer(values[1]) == [ToolCall("call_1", "f", arguments)]
 
 
-def test_a_text_that_looks_like_a_call_is_told_as_changed() -> None:
+def test_a_text_that_looks_like_a_call_is_reported_as_changed() -> None:
     values, losses = written(ASKED, Message("assistant", [Text(CALL)]))
     assert [part.type for part in answer(values[1])] == ["text"]
     assert losses == {"changed text.text"}
@@ -85,7 +85,7 @@ def test_a_text_that_looks_like_a_call_is_told_as_changed() -> None:
         ("1", [("text", "1")]),
     ],
 )
-def test_a_turn_of_tools_holds_its_results(value: str, kinds: list[Any]) -> None:
+def test_a_tool_turn_has_its_results(value: str, kinds: list[Any]) -> None:
     lifted = DIALECT.lift(row(("gpt", f"{CALL}{CALL}"), ("tool", value)))
     found = [part for message in lifted.messages for part in message.parts if isinstance(part, ToolResult)]
     assert [(part.kind, part.value) for part in found] == kinds
@@ -181,7 +181,7 @@ def test_xml_that_is_no_call_stays_a_text(value: str) -> None:
     assert answer(value) == [Text(value)]
 
 
-def test_a_turn_of_the_user_behind_calls_holds_results_as_texts() -> None:
+def test_a_user_turn_after_calls_has_results_as_texts() -> None:
     body = '<tool_response>\n{"name": "f", "content": 1}\n</tool_response>'
     turns = [("user", "Go."), ("assistant", CALL), ("user", body), ("user", body)]
     lifted = DIALECT.lift({"messages": [{"role": role, "content": content} for role, content in turns]}).messages
@@ -208,14 +208,14 @@ def test_calls_in_xml_are_written_as_the_template_writes_them() -> None:
     assert losses == {"dropped tool_call.id", "dropped tool_result.toolCallId"}
 
 
-def test_what_xml_cannot_say_of_arguments_is_told() -> None:
+def test_what_xml_cannot_express_of_arguments_is_reported() -> None:
     arguments = {"n": 1, "text": "a</parameter>b", "a>b": "c"}
     turns, losses = in_form("qwen-xml", ASKED, Message("assistant", [ToolCall("call_1", "f", arguments)]))
     assert turns[1]["content"] == function(parameter("n", "1") + parameter("text", "ab"), "f")
     assert losses == {"changed tool_call.arguments", "dropped tool_call.id"}
 
 
-def test_calls_in_json_have_the_spaces_of_the_template_and_words_that_look_like_results_are_told() -> None:
+def test_calls_in_json_have_the_spaces_of_the_template_and_texts_that_look_like_results_are_reported() -> None:
     turn = Message("assistant", [ToolCall("call_1", "f", {"n": [1, 2], "t": "</tool_call>\n,"})])
     turns, losses = in_form("qwen", ASKED, turn, Message("user", [Text("<tool_response>1</tool_response>")]))
     written = '{"name": "f", "arguments": {"n": [1, 2], "t": "<\\/tool_call>\\n,"}}'

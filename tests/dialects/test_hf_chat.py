@@ -1,4 +1,4 @@
-"""Rows for trainers: what a template would print, and what a row says beside the conversation."""
+"""Rows for trainers: what a template would print, and what a row states outside of the conversation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def written(*messages: Message, **options: Any) -> tuple[Any, set[str]]:
     return conversion.document, {f"{loss.kind} {loss.field}" for loss in conversion.losses}
 
 
-def test_arguments_are_objects_and_content_beside_calls_is_no_null() -> None:
+def test_arguments_are_objects_and_content_with_calls_is_not_null() -> None:
     row, losses = written(Message("user", [Text("Go.")]), CALL, RESULT)
     call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": {"n": 1}}}
     assert row["messages"][1] == {"role": "assistant", "content": "", "tool_calls": [call]}
@@ -43,7 +43,7 @@ def test_reasoning_is_read_under_each_of_its_names_and_has_its_place(key: str) -
     assert [loss.where for loss in losses if loss.field == "reasoning"] == [f"/messages/1/{key}"]
 
 
-def test_a_turn_has_one_reasoning_and_it_is_told() -> None:
+def test_a_turn_has_one_thought_and_joining_is_reported() -> None:
     row, losses = written(Message("assistant", [Reasoning("a"), Reasoning("b"), Text("c")]))
     assert row["messages"][0]["reasoning_content"] == "a\n\nb"
     assert "changed reasoning.text" in losses
@@ -58,12 +58,12 @@ def test_texts_with_nothing_else_to_show_are_one_since_many_templates_read_no_li
     assert [finding.code for finding in pipeline.validate(own, DIALECT, purpose="request")] == ["misplaced-part"]
 
 
-def test_texts_beside_an_image_stay_parts() -> None:
+def test_texts_next_to_an_image_stay_parts() -> None:
     row, _ = written(Message("user", [Text("a"), Media("image", url="https://example.com/a.png"), Text("b")]))
     assert [part["type"] for part in row["messages"][0]["content"]] == ["text", "image_url", "text"]
 
 
-def test_a_placeholder_says_its_type_alone_whatever_nulls_a_table_puts_beside_it() -> None:
+def test_a_placeholder_has_only_its_type_whatever_nulls_a_table_adds() -> None:
     content = [{"type": "image"}, {"type": "text", "text": "What is it?"}]
     filled = [{"type": "image", "text": None, "file": None}, {"type": "text", "text": "What is it?", "file": None}]
     plain, padded = ({"messages": [{"role": "user", "content": one}, ANSWER]} for one in (content, filled))
@@ -139,14 +139,14 @@ WORSE = {"role": "assistant", "content": "Green."}
 )
 def test_a_pair_is_a_tree_whose_leaves_share_their_prompt(row: Any) -> None:
     transcript = DIALECT.lift(row)
-    said = [(one.role, one.parts[0].text.strip(), one.label) for one in transcript.messages]  # type: ignore[union-attr]
-    assert said == [("user", "Sky?", None), ("assistant", "Blue.", "chosen"), ("assistant", "Green.", "rejected")]
+    answers = [(one.role, one.parts[0].text.strip(), one.label) for one in transcript.messages]  # type: ignore[union-attr]
+    assert answers == [("user", "Sky?", None), ("assistant", "Blue.", "chosen"), ("assistant", "Green.", "rejected")]
     assert [one.parent_id for one in transcript.messages] == [None, "message_1", "message_1"]
     assert transcript.head == "message_2"
     assert detection.detect(row).dialect == "hf-chat"
 
 
-def test_a_text_beside_answers_that_begin_with_it_is_kept_and_not_asked_twice() -> None:
+def test_a_string_prompt_of_answers_that_begin_with_it_is_kept_and_not_asked_twice() -> None:
     row = {"chosen": [USER, ANSWER], "rejected": [USER, WORSE], "prompt": "Sky?"}
     transcript = DIALECT.lift(row)
     assert pipeline.lower(transcript, DIALECT).document == row

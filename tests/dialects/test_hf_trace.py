@@ -39,7 +39,7 @@ def test_a_session_of_pi_with_a_harness_is_one_of_pi() -> None:
     assert PI.detect([header, row]) is not None
 
 
-def test_we_name_ourselves_where_no_harness_is_known_and_a_failure_is_told_in_words() -> None:
+def test_convcli_is_the_default_harness_and_a_failure_is_stated_in_the_text() -> None:
     header, _, result = written(
         Message("assistant", [ToolCall("1", "f", {})]), Message("tool", [ToolResult("1", "f", "error", "gone")])
     )

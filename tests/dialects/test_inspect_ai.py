@@ -1,4 +1,4 @@
-"""Inspect: attachments, what stands beside messages, failures, and samples of logs and archives."""
+"""Inspect: attachments, keys outside of messages, failures, and samples of logs and archives."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_sample_with_attachments_comes_back_as_it_was_and_is_read_alike_when_i
     assert DIALECT.lift(again) == transcript
 
 
-def test_counts_stop_reasons_and_models_of_answers_are_noted_beside_them() -> None:
+def test_counts_stop_reasons_and_models_of_answers_are_read_from_events_and_output() -> None:
     called, last = (one for one in DIALECT.lift(sample("sample.json")).messages if one.role == "assistant")
     assert (called.stop_reason, called.model) == ("tool_calls", "deep-1")
     assert called.usage == {"inputTokens": 10, "outputTokens": 5, "totalTokens": 15}
@@ -204,7 +204,7 @@ def test_a_log_and_an_archive_hold_the_same_samples(tmp_path: Path) -> None:
     assert found[0] == found[1] == [(NAME, DIALECT.lift(one)) for one in both]
 
 
-def test_a_line_without_samples_in_a_file_of_logs_is_told(tmp_path: Path) -> None:
+def test_a_line_without_samples_in_a_file_of_logs_is_reported(tmp_path: Path) -> None:
     log = {"eval": {"task": "t"}, "plan": {}, "samples": [sample("older.json")]}
     path = tmp_path / "a.jsonl"
     path.write_text(f"{json.dumps(log)}\n{json.dumps({'eval': {}, 'plan': {}})}\n", "utf-8")

@@ -69,7 +69,7 @@ def test_an_edited_transcript_is_written_in_the_usual_spelling() -> None:
         ({"convcli": 1, "messages": [], "form": {"dialect": "x", "digest": "", "patch": [{"op": "test"}]}}, "/form"),
     ],
 )
-def test_what_the_format_does_not_take_is_told_at_its_place(wrong: dict[str, Any], where: str) -> None:
+def test_what_the_format_does_not_allow_is_reported_at_its_place(wrong: dict[str, Any], where: str) -> None:
     assert any(finding.where.startswith(where) for finding in pipeline.validate(wrong, HUB))
 
 

@@ -68,7 +68,7 @@ def test_a_call_that_stands_in_a_message_twice_is_one(twice: Any) -> None:
     assert message == Message("assistant", [ToolCall("call_1", "f", {"n": 1})])
 
 
-def test_what_differs_from_the_call_beside_it_is_kept() -> None:
+def test_what_differs_from_the_listed_call_is_kept() -> None:
     block = {"type": "tool_use", "id": "call_1", "name": "f", "input": {"n": 2}}
     message = lifted({"type": "ai", "content": [block], "tool_calls": [CALL]})[0]
     assert message.parts == [Opaque("langchain", block), ToolCall("call_1", "f", {"n": 1})]
@@ -127,11 +127,11 @@ def test_an_invalid_call_counts_as_one_which_its_result_answers() -> None:
 def test_a_tool_answers_with_a_text_or_blocks_and_a_status(
     result: ToolResult, content: Any, status: str, losses: set[str]
 ) -> None:
-    native, told = written(Message("assistant", [ToolCall("a", "f", {})]), Message("tool", [result]))
-    assert (native[1]["content"], native[1]["status"], told) == (content, status, losses)
+    native, reported = written(Message("assistant", [ToolCall("a", "f", {})]), Message("tool", [result]))
+    assert (native[1]["content"], native[1]["status"], reported) == (content, status, losses)
 
 
-def test_any_other_answer_of_a_tool_is_the_text_that_langchain_takes_it_for() -> None:
+def test_any_other_tool_result_is_the_text_that_langchain_makes_of_it() -> None:
     message = lifted({"type": "tool", "content": 42, "tool_call_id": "a"})[0]
     assert message.parts == [ToolResult("a", "unknown", "text", "42")]
 
@@ -190,7 +190,7 @@ def test_removals_and_objects_that_are_no_messages_are_events() -> None:
         pipeline.convert([other], DIALECT, dialects.get("intermediate"))
 
 
-def test_a_result_alone_is_recognised_by_what_stands_beside_it() -> None:
+def test_a_single_result_is_recognised_by_its_other_keys() -> None:
     result = {"type": "tool", "content": "ok", "tool_call_id": "c1", "name": "f", "response_metadata": {}}
     assert detection.detect({"messages": [result]}).dialect == "langchain"
 
@@ -224,12 +224,12 @@ def test_what_a_tracer_logs_has_roles_and_the_definitions_of_tools_behind_the_me
         LOGGED[-1],
     ],
 )
-def test_a_log_of_messages_is_told_from_chat_completions(message: Any) -> None:
+def test_a_log_of_messages_is_distinguished_from_chat_completions(message: Any) -> None:
     for document in ([HUMAN_LOGGED, message], {"messages": [HUMAN_LOGGED, message]}):
         assert detection.detect(document).dialect == "langchain"
 
 
-def test_a_definition_that_is_lost_is_told_where_it_is_logged() -> None:
+def test_a_definition_that_is_lost_is_reported_where_it_is_logged() -> None:
     conversion = pipeline.convert(LOGGED, DIALECT, dialects.get("sharegpt"))
     assert "f" in str(conversion.document["tools"])
     conversion = pipeline.lower(DIALECT.lift(LOGGED), DIALECT)

@@ -156,10 +156,10 @@ def test_a_thought_a_text_and_a_call_are_one_answer() -> None:
         ({"thought": "Wait."}, [Text("Wait."), CALLED]),
     ],
 )
-def test_the_thought_beside_a_call_is_what_is_shown_where_there_is_no_response(answer: Any, expected: Any) -> None:
-    said = {**answer, "tool_call": {"name": "f", "input": {"a": 1}}}
+def test_the_thought_of_a_call_is_the_text_if_there_is_no_response(answer: Any, expected: Any) -> None:
+    expected_text = {**answer, "tool_call": {"name": "f", "input": {"a": 1}}}
     conversion = written(Message("assistant", expected))
-    assert values(conversion) == [said]
+    assert values(conversion) == [expected_text]
     assert parts(conversion.document) == expected
 
 
@@ -173,10 +173,10 @@ def test_further_calls_of_a_turn_are_answers_of_their_own_each_with_its_result()
         {"tool_call": {"name": "f", "input": {"n": 2}}},
         {"tool_result": {"name": "f", "result": "b"}},
     ]
-    told = {(loss.kind, loss.field) for loss in conversion.losses}
-    assert ("moved", "tool_call") in told
-    assert ("invented", "message.grouping") in told
-    assert not {("dropped", "tool_call"), ("dropped", "tool_result")} & told
+    reported = {(loss.kind, loss.field) for loss in conversion.losses}
+    assert ("moved", "tool_call") in reported
+    assert ("invented", "message.grouping") in reported
+    assert not {("dropped", "tool_call"), ("dropped", "tool_result")} & reported
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_result_without_a_name_keeps_that_and_answers_its_call() -> None:
     assert pipeline.convert(stored, hub, LLAMA).document == document
 
 
-def test_an_instruction_that_says_nothing_is_no_message_beside_tools() -> None:
+def test_an_empty_instruction_is_no_message_if_there_are_tools() -> None:
     conversion = written(Message("system", []), Message("user", [Text("Hi.")]), tools=[ToolDefinition("f")])
     assert [loss.where for loss in conversion.losses if loss.field == "message"] == ["/messages/0"]
     assert [message.role for message in LLAMA.lift(conversion.document).messages] == ["user"]

@@ -16,7 +16,7 @@ ASKED, ANSWERED = Message("user", [Text("Go.")]), Message("assistant", [Text("Go
 CALLS = Message("assistant", [ToolCall("a", "f", {"n": 1}), ToolCall("b", "g", {})])
 
 
-def said(role: str, *content: tuple[str, str], **more: Any) -> Any:
+def typed_message(role: str, *content: tuple[str, str], **more: Any) -> Any:
     return {"role": role, "content": [{"type": kind, "value": value} for kind, value in content], **more}
 
 
@@ -37,29 +37,29 @@ def test_an_answer_is_a_list_of_typed_texts_in_its_order() -> None:
 def test_results_are_messages_in_the_order_of_the_calls() -> None:
     results = [Message("tool", [ToolResult(id_, "f", "text", id_)]) for id_ in "ba"]
     document, _ = written(ASKED, CALLS, *results, ANSWERED)
-    assert document["messages"][2:4] == [said("tool", ("text", "a")), said("tool", ("text", "b"))]
+    assert document["messages"][2:4] == [typed_message("tool", ("text", "a")), typed_message("tool", ("text", "b"))]
     names = [message.parts[0] for message in DIALECT.lift(document).messages[2:4]]
     assert [part.name for part in names if isinstance(part, ToolResult)] == ["f", "g"]
 
 
 def test_a_result_of_texts_and_files_keeps_them_apart() -> None:
-    call = said("assistant", ("tool_call", '{"name": "f", "arguments": {}}'))
-    tool = said("tool", ("text", "See:"), ("image_url", "a.png"))
-    (found,) = DIALECT.lift({"messages": [said("user"), call, tool]}).messages[2].parts
-    assert isinstance(found, ToolResult)
-    assert found.value == [Text("See:"), Media("image", path="a.png")]
+    call = typed_message("assistant", ("tool_call", '{"name": "f", "arguments": {}}'))
+    tool = typed_message("tool", ("text", "See:"), ("image_url", "a.png"))
+    (result,) = DIALECT.lift({"messages": [typed_message("user"), call, tool]}).messages[2].parts
+    assert isinstance(result, ToolResult)
+    assert result.value == [Text("See:"), Media("image", path="a.png")]
 
 
-def test_a_block_of_another_dialect_in_a_result_is_left_out_and_told() -> None:
+def test_a_block_of_another_dialect_in_a_result_is_left_out_and_reported() -> None:
     value = [Text("See:"), Opaque("hf-chat", {"type": "new"})]
     call = Message("assistant", CALLS.parts[:1])
     document, losses = written(ASKED, call, Message("tool", [ToolResult("a", "f", "multimodal", value)]), ANSWERED)
-    assert document["messages"][2] == said("tool", ("text", "See:"))
+    assert document["messages"][2] == typed_message("tool", ("text", "See:"))
     assert any(loss.startswith(("dropped", "changed")) and "tool_result" in loss for loss in losses)
 
 
-def test_what_is_no_json_of_a_call_is_kept_as_it_is_and_told() -> None:
-    document = {"messages": [said("user", ("text", "Go.")), said("assistant", ("tool_call", "f(1)"))]}
+def test_what_is_no_json_of_a_call_is_kept_as_it_is_and_reported() -> None:
+    document = {"messages": [typed_message("user", ("text", "Go.")), typed_message("assistant", ("tool_call", "f(1)"))]}
     assert DIALECT.lift(document).messages[1].parts == [
         Opaque("llamafactory-v1", {"type": "tool_call", "value": "f(1)"})
     ]
@@ -71,14 +71,17 @@ def test_what_is_no_json_of_a_call_is_kept_as_it_is_and_told() -> None:
     [("assistant", 1.0, 1), ("assistant", 0.0, 0), ("assistant", 0.5, 0.5), ("user", 0.0, None), ("user", 0.5, 0.5)],
 )
 def test_a_weight_is_kept_where_it_does_not_go_without_saying(role: str, weight: float, lifted: float | None) -> None:
-    document = {"messages": [said(role, ("text", "x"), loss_weight=weight)]}
+    document = {"messages": [typed_message(role, ("text", "x"), loss_weight=weight)]}
     assert DIALECT.lift(document).messages[0].weight == lifted
     assert pipeline.convert(document, DIALECT, DIALECT).document == document
 
 
 def test_weights_go_from_one_trainer_to_another() -> None:
     row = {
-        "messages": [said("user", ("text", "x"), loss_weight=0.0), said("assistant", ("text", "y"), loss_weight=0.0)]
+        "messages": [
+            typed_message("user", ("text", "x"), loss_weight=0.0),
+            typed_message("assistant", ("text", "y"), loss_weight=0.0),
+        ]
     }
     conversion = pipeline.convert(row, DIALECT, dialects.get("hf-chat"))
     assert conversion.document["messages"][1]["training"] is False
@@ -90,13 +93,13 @@ def test_a_pair_is_two_conversations() -> None:
     source = {"prompt": [{"role": "user", "content": "Go."}], **answers}
     document = pipeline.convert(source, dialects.get("hf-chat"), DIALECT).document
     assert document == {
-        f"{key}_messages": [said("user", ("text", "Go.")), said("assistant", ("text", key))]
+        f"{key}_messages": [typed_message("user", ("text", "Go.")), typed_message("assistant", ("text", key))]
         for key in ("chosen", "rejected")
     }
     assert [message.label for message in DIALECT.lift(document).messages] == [None, "chosen", "rejected"]
 
 
 def test_a_row_is_known_by_its_typed_content() -> None:
-    row = [said("user", ("text", "x"))]
+    row = [typed_message("user", ("text", "x"))]
     for document in ({"messages": row}, {"chosen_messages": row, "rejected_messages": row}):
         assert detection.detect(document).dialect == "llamafactory-v1"

@@ -43,8 +43,8 @@ def fields(losses: list[Loss]) -> set[tuple[str, str]]:
     return {(loss.kind, loss.field) for loss in losses}
 
 
-def text(said: str) -> dict[str, str]:
-    return {"type": "text", "text": said}
+def text(answer_text: str) -> dict[str, str]:
+    return {"type": "text", "text": answer_text}
 
 
 def test_a_list_of_tools_is_a_transcript_without_messages() -> None:
@@ -101,11 +101,11 @@ def test_structured_content_is_data_where_the_text_says_no_more(
     assert (result.kind, result.value, result.is_error, result.extras) == (kind, value, failed, None)
 
 
-@pytest.mark.parametrize("said", ["It is warm.", '{"a": 1}', '{"b": 2, "a": 1.0}'])
-def test_structured_content_beside_another_text_is_carried(said: str) -> None:
+@pytest.mark.parametrize("answer_text", ["It is warm.", '{"a": 1}', '{"b": 2, "a": 1.0}'])
+def test_structured_content_next_to_another_text_is_an_extra(answer_text: str) -> None:
     structured = {"a": 1.0, "b": 2}
-    result = result_of({"content": [text(said)], "structuredContent": structured})
-    assert (result.kind, result.value) == ("text", said)
+    result = result_of({"content": [text(answer_text)], "structuredContent": structured})
+    assert (result.kind, result.value) == ("text", answer_text)
     assert result.extras == {"mcp": {"structuredContent": structured}}
 
 
@@ -162,7 +162,7 @@ def test_a_conversation_is_a_sampling_request() -> None:
     assert fields(losses) == {("dropped", "reasoning"), ("changed", "toolChoice"), ("dropped", "settings.seed")}
 
 
-def test_a_message_with_results_holds_nothing_else() -> None:
+def test_a_message_with_results_has_nothing_else() -> None:
     calls = Message("assistant", [ToolCall("a", "f", {}), ToolCall("b", "f", {})])
     results = [Message("tool", [ToolResult(id_, "f", "text", id_)]) for id_ in "ab"]
     document, _ = lower(Message("user", [Text("go")]), calls, results[0], Message("user", [Text("and")]), results[1])

@@ -39,7 +39,7 @@ def test_a_call_and_its_result_are_paired_by_id() -> None:
     )
 
 
-def test_a_call_in_an_object_has_no_id_and_takes_that_of_its_result() -> None:
+def test_a_call_in_an_object_has_no_id_and_gets_that_of_its_result() -> None:
     lifted = HISTORY.lift(sample("llama-objects.json"))
     call = ToolCall("call_1a2b3c4d", "read_file", {"path": "hello.py"})
     assert lifted.messages[1].parts == [Text("I need the file."), call]
@@ -52,7 +52,7 @@ def test_an_unknown_tool_name_is_that_of_the_call() -> None:
     assert lifted.messages[4].parts == [ToolResult("call_2", "read_file", "text", "Error: no such file")]
 
 
-def test_calls_beside_the_content_are_calls() -> None:
+def test_calls_next_to_the_content_are_calls() -> None:
     lifted = HISTORY.lift(sample("overview.json"))
     assert lifted.messages[1].parts == [Text("読みます。"), ToolCall("call_1", "read_file", {"path": "hello.py"})]
 
@@ -160,7 +160,7 @@ def test_an_empty_text_is_a_block_for_an_empty_string_says_nothing() -> None:
     assert conversion.losses == []
 
 
-def test_data_in_a_result_is_told_only_of_what_is_sent() -> None:
+def test_data_in_a_result_is_reported_only_for_requests() -> None:
     document = [{"role": "user", "content": [{"type": "tool_result", "tool_name": "f", "content": {"a": 1}}]}]
     assert "wrong-type" in {one.code for one in pipeline.validate(document, HISTORY, purpose="request")}
     assert "wrong-type" not in {one.code for one in pipeline.validate(document, HISTORY)}

@@ -93,7 +93,7 @@ def test_a_session_of_events_alone_is_refused_though_its_dialect_is_the_right_on
     ("document", "words"),
     [
         (EVENTS_ONLY[1][1], "this looks like codex (a session_meta header)"),
-        (Rows([{"type": "session_start", "id": "s"}]), "this looks like droid (a first row of the type session_start)"),
+        (Rows([{"type": "session_start", "id": "s"}]), "this looks like droid (the first row has type session_start)"),
         (
             Rows([{"type": "SPAN", "id": "s", "traceId": "t"}]),
             "this looks like a trace of Langfuse, which may hold transcripts: --at langfuse reads the transcripts",

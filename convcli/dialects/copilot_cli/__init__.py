@@ -1,18 +1,19 @@
 """Copilot CLI: the events of a session (`events.jsonl`), and what `--output-format json` prints.
 
-Specification: the session events of github-copilot-sdk 1.0.27, and the program 1.0.102 itself, which was given sessions
-and a loopback model; read 2026-11-22.
+Specification: the session events of github-copilot-sdk 1.0.27, and the program 1.0.102 itself, run with sessions and a
+loopback model; read 2026-11-22.
 
 Quirks
-- Rows of a few types hold what a model sees; about 120 others are events of the program.
-- A result says whether its tool failed, and stands where the tool was done. The start of a tool repeats its call.
-- Counts of tokens stand in rows of their own, and so do the bytes of files, to which results refer.
-- A compaction replaces all before it by a message with the summary.
-- `cost` in a record of usage is a multiplier of requests, not dollars (generated types of github-copilot-sdk; read
-  2026-11-23): it stays where it is.
-- Every row has a UUID and names the row before it; without them the program says that the session is corrupted.
-- What is printed has rows that are ephemeral: parts of other rows, which are carried as events.
-- The tools are not in the file, and the program makes its instructions anew.
+- A few row types form the model's context; about 120 others are events of the program.
+- A result states whether its tool failed, and follows the end of the tool run. The row that starts a tool repeats its
+  call.
+- Token counts have rows of their own. So has file data, which results refer to.
+- A compaction replaces all earlier messages by one message with the summary.
+- `cost` in a usage record is a request multiplier, not dollars (generated types of github-copilot-sdk; read
+  2026-11-23). It stays an extra.
+- Every row has a UUID and names the row before it; otherwise the program reports a corrupted session.
+- Printed output has ephemeral rows, which are parts of other rows. They become events.
+- The file has no tools, and the program generates its instructions anew.
 """
 
 from __future__ import annotations
@@ -51,23 +52,23 @@ from convcli.validation.survey import Survey, for_requests
 
 
 def detect(document: Any) -> Clue | None:
-    """By the first row of a session, or by answers of the program."""
-    found = [row for row in objects_in(document) if isinstance(row.get("data"), dict)]
-    if any(row.get("type") == START and "copilotVersion" in row["data"] for row in found):
-        return Clue(99, "the version of Copilot in the first row")
-    if any(row.get("type") == ANSWER and "messageId" in row["data"] for row in found):
-        return Clue(95, "answers in rows with data")
-    has_turn = any(is_message(row) and {"id", "parentId"} <= row.keys() for row in found)
-    return Clue(80, "rows with data, an id and a parent") if has_turn else None
+    """Detects the first row of a session, or assistant messages of the program."""
+    rows = [row for row in objects_in(document) if isinstance(row.get("data"), dict)]
+    if any(row.get("type") == START and "copilotVersion" in row["data"] for row in rows):
+        return Clue(99, "the first row has copilotVersion")
+    if any(row.get("type") == ANSWER and "messageId" in row["data"] for row in rows):
+        return Clue(95, "assistant messages have messageId in data")
+    has_turn = any(is_message(row) and {"id", "parentId"} <= row.keys() for row in rows)
+    return Clue(80, "rows have data, id and parentId") if has_turn else None
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session."""
+    """Returns the transcript of a session."""
     return lift_session(document, LiftContext(NAME, document))
 
 
 def write(transcript: Transcript, _: Options) -> Any:
-    """A session."""
+    """Returns the rows of a session."""
     return write_session(transcript)
 
 
@@ -78,11 +79,11 @@ ROLES = {
     **dict.fromkeys(("image", "audio", "video", "document"), ("user",)),
     "opaque": ("user", "event"),
 }
-OF_ANSWERS = ("model", "usage", "parent_call_id")
+ANSWER_FIELDS = ("model", "usage", "parent_call_id")
 
 
-def _own_part(part: Part, _: Message) -> Part | None:
-    """Files have their data, and attachments of other kinds are our own."""
+def _keep_own_parts(part: Part, _: Message) -> Part | None:
+    """Keeps files that have data, and attachments of other kinds that come from this dialect."""
     if isinstance(part, Media):
         return picture_of(part, inside=False)
     if isinstance(part, Opaque):
@@ -92,18 +93,18 @@ def _own_part(part: Part, _: Message) -> Part | None:
     return part
 
 
-def _summary(message: Message) -> Message:
+def _fit_summary(message: Message) -> Message:
     return sessions.summary(message, of_all=True)
 
 
-def _of_role(transcript: Transcript) -> Transcript:
-    """Only answers have a model and counts, of which only those of the output stand in their row."""
+def _keep_fields_of_role(transcript: Transcript) -> Transcript:
+    """Keeps a model and token counts on assistant messages only; the message row itself has only output counts."""
     records = records_in(transcript)
 
-    def fits(message: Message) -> Message:
+    def keep_fields(message: Message) -> Message:
         if message.role == "event":
             return message
-        gone = {"assistant": (), "tool": OF_ANSWERS[:2]}.get(message.role, OF_ANSWERS)
+        gone = {"assistant": (), "tool": ANSWER_FIELDS[:2]}.get(message.role, ANSWER_FIELDS)
         stated: dict[str, Any] = {name: None for name in gone if getattr(message, name) is not None}
         stated |= {name: None for name in ("model", "parent_call_id") if getattr(message, name) == ""}
         if message.role == "assistant":
@@ -112,25 +113,25 @@ def _of_role(transcript: Transcript) -> Transcript:
             stated |= {} if usage == message.usage else {"usage": usage}
         return replace(message, **stated) if stated else message
 
-    return on_each_message(fits)(transcript)
+    return on_each_message(keep_fields)(transcript)
 
 
-def _only_uuid(message: Message) -> Message:
+def _drop_other_ids(message: Message) -> Message:
     return message if message.id is None or is_uuid(message.id) else replace(message, id=None)
 
 
-def _stated(transcript: Transcript) -> Transcript:
-    """Every row has a UUID that no other has, and a time; those of events are their own."""
+def _set_ids_and_times(transcript: Transcript) -> Transcript:
+    """Gives each row a unique UUID and a time; events keep their own."""
     starts = [k for k, message in enumerate(transcript.messages) if message.role != "event"]
-    return on_rows(transcript, starts, on_each_message(_only_uuid), numbered(new_uuid), sessions.timed)
+    return on_rows(transcript, starts, on_each_message(_drop_other_ids), numbered(new_uuid), sessions.timed)
 
 
-def _again(transcript: Transcript) -> Transcript:
+def _read_back(transcript: Transcript) -> Transcript:
     return lift(write_session(transcript))
 
 
 IDS = Alphabet("", "", 0)
-"""Any text; of two calls with one id the second is taken for one that was interrupted (tried with 1.0.102)."""
+"""Any string. Of two calls with the same id, the program treats the second as interrupted (tried with 1.0.102)."""
 FIT = fused(
     sessions.own_events(NAME, is_message),
     sessions.active_branch,
@@ -139,17 +140,17 @@ FIT = fused(
     refusals_as_texts,
     parts_in_roles(ROLES),
     custom.calls,
-    on_parts(_own_part, "image", "audio", "video", "document", "opaque", "tool_result"),
+    on_parts(_keep_own_parts, "image", "audio", "video", "document", "opaque", "tool_result"),
     expressed(TEXT_AND_FILES),
-    on_each_message(_summary),
+    on_each_message(_fit_summary),
     on_each_message(lambda message: message if message.role in ("tool", "event") else joined(message)),
     sessions.results_between_events,
     distinct_ids(IDS),
-    _of_role,
-    _stated,
+    _keep_fields_of_role,
+    _set_ids_and_times,
     sessions.without_empty_directory,
     with_session_id(lambda transcript: write_session(transcript), is_uuid),
-    sessions.settled(_again),
+    sessions.settled(_read_back),
 )
 
 # ---------------------------------------------------------------- rules
@@ -159,15 +160,15 @@ def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
     rows = survey.document
     first = rows[0] if rows and isinstance(rows[0], dict) else {}
     if first.get("type") != START:
-        yield Breach("missing-key", NodeRef(), "a session that is resumed begins with a row session.start")
+        yield Breach("missing-key", NodeRef(), "a session can be resumed only if it begins with a session.start row")
     for i, row in enumerate(rows):
         is_known = isinstance(row, dict) and is_uuid(row.get("id"))
         if not is_known and isinstance(row, dict) and row.get("ephemeral") is not True:
-            yield Breach("bad-item-id", NodeRef(steps=(i,)), "a row of a session that is resumed has a UUID as its id")
+            yield Breach("bad-item-id", NodeRef(steps=(i,)), "a session can be resumed only if each row id is a UUID")
 
 
 def _place(facts: SessionFacts) -> str:
-    """A folder for each session."""
+    """Returns the path of the session file; each session has a folder."""
     return f"session-state/{facts.id}/events.jsonl"
 
 
@@ -210,18 +211,21 @@ DIALECT = Dialect(
     repeats=frozenset(("/*/parentId",)),
     reasons={
         **sessions.REASONS,
-        "id": "the id of a session is a UUID: it is made of the content",
-        "createdAt": "a session has a time: that of its first row, or 1970",
-        "message.id": "the id of a row is a UUID",
-        "message.model": "only answers name their model",
-        "message.usage": "an answer has the count of its output, others stand in rows of the program",
-        "message.replaces": "a summary stands for all that came before it",
-        "message.grouping": "a message has one text",
-        "text": "a message has one text, and no empty one",
-        **dict.fromkeys(("tool_call.id", "tool_result.toolCallId"), "an id is that of one call"),
-        "reasoning": "an answer has one thought, and no empty one",
-        "opaque": "the part belongs to another vendor",
-        **dict.fromkeys(("image", "audio", "video", "document"), "files have their data; results have only pictures"),
+        "id": "Copilot CLI session ids are UUIDs; this one is derived from the content",
+        "createdAt": "a Copilot CLI session needs a start time: that of its first row, or 1970",
+        "message.id": "Copilot CLI row ids are UUIDs",
+        "message.model": "only assistant messages name their model in Copilot CLI",
+        "message.usage": "a Copilot CLI assistant message has only its output count; other rows have the rest",
+        "message.replaces": "a Copilot CLI summary replaces all earlier messages",
+        "message.grouping": "a Copilot CLI message has one text",
+        "text": "a Copilot CLI message has one text, and no empty part",
+        **dict.fromkeys(("tool_call.id", "tool_result.toolCallId"), "Copilot CLI call ids are unique"),
+        "reasoning": "a Copilot CLI assistant message has at most one thought, and no empty one",
+        "opaque": "the part is specific to another vendor",
+        **dict.fromkeys(
+            ("image", "audio", "video", "document"),
+            "Copilot CLI files need embedded data, and tool results accept only images",
+        ),
     },
     places={
         **paths(

@@ -43,7 +43,7 @@ from convcli.model.transcript import (
 
 
 def lift_session(rows: list[Any], context: LiftContext) -> Transcript:
-    """The transcript of a session, or of what the program printed of one."""
+    """Returns the transcript of a session, or of the printed output of one."""
     transcript = context.transcript()
     reader = _EventReader(context, records_of(rows))
     before: Any = None
@@ -68,50 +68,50 @@ def _lift_start(row: Native, transcript: Transcript) -> None:
     rest = {key: value for key, value in rest_of(data).items() if PRODUCER.get(key) != value}
     rest |= {"context": context} if context else {}
     usual = {"timestamp": transcript.created_at, "id": id_of_start(transcript)}
-    beside = {key: value for key, value in rest_of(row, "type", "data").items() if usual.get(key) != value}
-    beside |= {"data": DATA.put(rest, None, sort=True)} if rest else {}
-    transcript.extras = extras_of(NAME, {"start": FIRST.put(beside, None, sort=True)} if beside else {})
+    extras = {key: value for key, value in rest_of(row, "type", "data").items() if usual.get(key) != value}
+    extras |= {"data": DATA.put(rest, None, sort=True)} if rest else {}
+    transcript.extras = extras_of(NAME, {"start": FIRST.put(extras, None, sort=True)} if extras else {})
 
 
 class _EventReader:
-    """The rows that are messages."""
+    """Lifts the rows that are messages."""
 
     def __init__(self, context: LiftContext, records: Records) -> None:
         self.context, self.records = context, records
 
     def lift(self, row: Native, i: int, before: Any) -> None:
         data, message = row["data"], Message("user", [])
-        beside = ROW.lift(row, message) or {}
-        beside |= {"parentId": row["parentId"]} if row.get("parentId") not in (None, before) else {}
-        spots: list[Path] = []
-        rest = self._lift_data(row["type"], data, message, spots)
-        message.extras = extras_of(NAME, {**rest, **({"row": beside} if beside else {})})
-        self.context.add(message, (i, "data"), spots)
+        extras = ROW.lift(row, message) or {}
+        extras |= {"parentId": row["parentId"]} if row.get("parentId") not in (None, before) else {}
+        part_paths: list[Path] = []
+        rest = self._lift_data(row["type"], data, message, part_paths)
+        message.extras = extras_of(NAME, {**rest, **({"row": extras} if extras else {})})
+        self.context.add(message, (i, "data"), part_paths)
 
-    def _lift_data(self, kind: str, data: Native, message: Message, spots: list[Path]) -> Native:
-        """Set the role and the parts of the message; what is carried of the data."""
+    def _lift_data(self, kind: str, data: Native, message: Message, part_paths: list[Path]) -> Native:
+        """Sets the role and parts of the message, and returns the extras of the data."""
         if kind == ANSWER:
-            return self._answer(data, message, spots)
+            return self._answer(data, message, part_paths)
         if kind == RESULT:
             message.role, message.parent_call_id = "tool", data.get("parentToolCallId") or None
             result, rest = self._result(data)
             message.parts.append(result)
-            spots.append(())
+            part_paths.append(())
             return rest
         if kind == SUMMARY:
             message.parts, message.replaces = [Text(data["summaryContent"])], "all"
-            spots.append(("summaryContent",))
+            part_paths.append(("summaryContent",))
             return rest_of(data, "success", "summaryContent")
         message.role = data["role"] if kind == SYSTEM else "user"
         if data["content"]:
             message.parts.append(Text(data["content"]))
-            spots.append(("content",))
+            part_paths.append(("content",))
         for k, native in enumerate(data.get("attachments") or () if kind == USER else ()):
             message.parts.append(_lift_attachment(native))
-            spots.append(("attachments", k))
+            part_paths.append(("attachments", k))
         return rest_of(data, "content", "attachments" if kind == USER else "role")
 
-    def _answer(self, data: Native, message: Message, spots: list[Path]) -> Native:
+    def _answer(self, data: Native, message: Message, part_paths: list[Path]) -> Native:
         message.role, message.model = "assistant", data.get("model") or None
         message.parent_call_id = data.get("parentToolCallId") or None
         usage = dict(counts_of(data, self.records))
@@ -119,15 +119,15 @@ class _EventReader:
         message.usage = usage or None
         if data.get("reasoningText"):
             message.parts.append(Reasoning(data["reasoningText"]))
-            spots.append(("reasoningText",))
+            part_paths.append(("reasoningText",))
         if data["content"]:
             message.parts.append(Text(data["content"]))
-            spots.append(("content",))
+            part_paths.append(("content",))
         for k, native in enumerate(data.get("toolRequests") or ()):
             message.parts.append(self._call(native))
-            spots.append(("toolRequests", k))
-        said = ("content", "model", "parentToolCallId", "reasoningText", "toolRequests", "outputTokens")
-        rest = rest_of(data, *said)
+            part_paths.append(("toolRequests", k))
+        lifted_keys = ("content", "model", "parentToolCallId", "reasoningText", "toolRequests", "outputTokens")
+        rest = rest_of(data, *lifted_keys)
         return rest_of(rest, "messageId") if rest.get("messageId") == message.id else rest
 
     def _call(self, native: Native) -> ToolCall:
@@ -159,11 +159,11 @@ class _EventReader:
             media = [self._media(native) for native in inner.get("binaryResultsForLlm") or ()]
             known = [one for one in media if one is not None]
             if known and len(known) == len(media):
-                beside = [
-                    _beside_media(native, one)
+                extras = [
+                    _media_extras(native, one)
                     for native, one in zip(inner.pop("binaryResultsForLlm"), known, strict=True)
                 ]
-                inner |= {"binaryResultsForLlm": beside} if any(beside) else {}
+                inner |= {"binaryResultsForLlm": extras} if any(extras) else {}
                 result.kind, result.value = "multimodal", [*([Text(result.value)] if result.value else []), *known]
         rest |= {key: value for key, value in (("result", inner), ("error", failure)) if value}
         return result, rest
@@ -176,7 +176,7 @@ class _EventReader:
         return Media(kind_of(mime), data=data, media_type=mime) if isinstance(data, str) and mime else None
 
 
-def _beside_media(native: Native, media: Media) -> Native:
+def _media_extras(native: Native, media: Media) -> Native:
     return rest_of(native, "mimeType", "data", *(("type",) if native.get("type") == media.type else ()))
 
 

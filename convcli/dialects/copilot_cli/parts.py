@@ -1,4 +1,4 @@
-"""The parts of messages as the rows of Copilot CLI hold them."""
+"""The message parts that rows of Copilot CLI can store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from convcli.model.transcript import (
 
 
 def picture_of(media: Media, *, inside: bool) -> Media | None:
-    """Media with their data and a type; inside a result only a picture."""
+    """Returns the media with only the fields that Copilot CLI stores, or None if it cannot store it.
+
+    It needs data and has a media type. Inside a tool result only images are possible.
+    """
     if media.data is None or (inside and media.type != "image"):
         return None
     bare = Media(media.type, data=media.data, media_type=media.media_type or MEDIA_TYPES[media.type])
@@ -37,16 +40,16 @@ def picture_of(media: Media, *, inside: bool) -> Media | None:
 
 
 def joined(message: Message) -> Message:
-    """One text, behind the thoughts, which are one too, and before the files or the calls."""
+    """Joins the thoughts and the texts of a message: one thought, then one text, then files or calls."""
     thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
     texts = [part for part in message.parts if isinstance(part, Text)]
     others = [part for part in message.parts if not isinstance(part, (Reasoning, Text))]
-    parts: list[Part] = [*_one(thoughts), *_one(texts), *others]
+    parts: list[Part] = [*_join(thoughts), *_join(texts), *others]
     parts = shared(message.parts, parts)
     return message if parts is message.parts else replace(message, parts=parts)
 
 
-def _one(parts: list[Any]) -> list[Any]:
+def _join(parts: list[Any]) -> list[Any]:
     text = JOINT.join(part.text for part in parts if part.text)
     if not text:
         return []

@@ -1,4 +1,4 @@
-"""The rows of a session of Copilot CLI: their keys, which are messages, and what some say of others."""
+"""The rows of a Copilot CLI session: their keys, which rows are messages, and which rows describe others."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ FIRST = Keys("id timestamp parentId agentId data")
 REQUEST = Keys("toolCallId name arguments type")
 COUNTS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 PRODUCER: Native = {"version": 1, "producer": "copilot-agent", "copilotVersion": "0.0.0"}
-"""What the program wants of a session and nobody need say."""
+"""The defaults of keys that the program requires in the first row."""
 JOINT = "\n\n"
 
 
 class Records(NamedTuple):
-    """What rows of their own say of others: counts by the id of a request, and the data of files by their id."""
+    """What separate rows state about messages: token counts by request id, and file data by asset id."""
 
     counts: dict[str, dict[str, int]]
     assets: dict[str, str]
 
 
 def records_of(rows: list[Any]) -> Records:
-    """What these rows say of others."""
+    """Returns the token counts and file data in these rows."""
     counts: dict[str, dict[str, int]] = {}
     assets: dict[str, str] = {}
     for row in rows:
@@ -59,12 +59,12 @@ def records_of(rows: list[Any]) -> Records:
 
 
 def records_in(transcript: Transcript) -> Records:
-    """What the events of a transcript say of its messages."""
+    """Returns the token counts and file data in the events of a transcript."""
     return records_of([row_of_event(message, NAME) for message in transcript.messages if message.role == "event"])
 
 
 def is_message(row: Any) -> bool:
-    """Does the row hold words that a model sees?"""
+    """True if the row is part of the model's context."""
     if not isinstance(row, dict) or not isinstance(row.get("data"), dict) or row.get("ephemeral") is True:
         return False
     data, kind = row["data"], row.get("type")
@@ -76,11 +76,11 @@ def is_message(row: Any) -> bool:
 
 
 def counts_of(carried: Mapping[str, Any], records: Records) -> dict[str, int]:
-    """The counts of an answer that a row of its own states."""
+    """Returns the token counts that a separate row states for an assistant message."""
     id_ = carried.get("apiCallId")
     return records.counts.get(id_, {}) if isinstance(id_, str) else {}
 
 
 def id_of_start(transcript: Transcript) -> str:
-    """The id of the first row, where nobody says another."""
+    """Returns the default id of the first row."""
     return uuid_of([transcript.id, START])

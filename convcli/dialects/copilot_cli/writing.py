@@ -42,7 +42,7 @@ from convcli.model.transcript import (
 
 
 def write_session(transcript: Transcript) -> Rows:
-    """The rows of a session. Each names the one before it as its parent."""
+    """Returns the rows of a session. Each names the one before it as its parent."""
     writer = _EventWriter(records_in(transcript))
     rows: list[Any] = [_write_start(transcript)]
     before = rows[0]["id"]
@@ -74,17 +74,17 @@ def _write_start(transcript: Transcript) -> Native:
 
 
 class _EventWriter:
-    """The rows of messages."""
+    """Writes the rows of messages."""
 
     def __init__(self, records: Records) -> None:
         self.records = records
 
     def row(self, message: Message, before: Any) -> Native:
         carried = carried_by(message.extras, NAME)
-        beside, rest = carried.get("row", {}), rest_of(carried, "row")
+        row_keys, rest = carried.get("row", {}), rest_of(carried, "row")
         kind, content = self._data(message, rest)
         data = DATA.put({**content, **omit(rest, *content)}, None, sort=True)
-        return ROW.write(message, beside, type=kind, data=data, parentId=beside.get("parentId", before))
+        return ROW.write(message, row_keys, type=kind, data=data, parentId=row_keys.get("parentId", before))
 
     def _data(self, message: Message, rest: Native) -> tuple[str, Native]:
         texts = [part.text for part in message.parts if isinstance(part, (Text, Refusal))]
@@ -120,13 +120,13 @@ class _EventWriter:
         if result.kind != "multimodal":
             return {**native, "result": {"content": result.value, **inner}}
         media = [part for part in result.value if isinstance(part, Media)]
-        beside = inner.get("binaryResultsForLlm", [])
-        files = [self._file(one, beside[k] if k < len(beside) else {}) for k, one in enumerate(media)]
+        extras = inner.get("binaryResultsForLlm", [])
+        files = [self._file(one, extras[k] if k < len(extras) else {}) for k, one in enumerate(media)]
         return {**native, "result": {"content": in_words(result), **inner, "binaryResultsForLlm": files}}
 
-    def _file(self, media: Media, beside: Native) -> Native:
-        known = self.records.assets.get(str(beside.get("assetId"))) == media.data
-        return {"type": media.type, "mimeType": media.media_type, **({} if known else {"data": media.data}), **beside}
+    def _file(self, media: Media, extras: Native) -> Native:
+        known = self.records.assets.get(str(extras.get("assetId"))) == media.data
+        return {"type": media.type, "mimeType": media.media_type, **({} if known else {"data": media.data}), **extras}
 
 
 def _write_call(call: ToolCall) -> Native:

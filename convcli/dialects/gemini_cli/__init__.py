@@ -5,11 +5,11 @@ state of 2026-08-21; what a resumed session sees: packages/core/src/utils/sessio
 
 Quirks
 - A log is replayed: the last record of an id counts, `$set` changes metadata, `$set.messages` replaces all records,
-  `$rewindTo` removes. Rows that do not count any more are events: no other dialect gets them, and every one is told.
-- The results stand inside the calls; since 0.44 the content holds calls too, and a record of the user their answers.
-- A call has a state; `cancelled` is no error. Neither tools nor instructions of the system are in the file.
-- A thought has a subject, which the program shows to the model in bold before the description.
-- A count of zero is read as no count. `tokens.output` does not hold the thoughts.
+  `$rewindTo` removes. Superseded rows are events: no other dialect gets them, and each one is reported.
+- Results are inside their calls. Since 0.44 the content has calls too, and a user record has their results.
+- A call has a state; `cancelled` is not an error. The file has no tools and no system instructions.
+- A thought has a subject, which the program sends to the model in bold before the description.
+- A count of zero is read as no count. `tokens.output` excludes thoughts.
 - Older and forked programs write `type: "model"`, `parts`, or a list `history` of turns.
 """
 
@@ -47,29 +47,29 @@ META = Envelope(
     content="messages",
 )
 ROOT = "#"
-"""In the table of places: the first row of a log, and nothing in a document."""
+"""The root in the table of places: the first row of a log, the document itself otherwise."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By the metadata of a session, the rows of its log, or records of the type gemini."""
+    """Detects session metadata, rows of a log, or records of type gemini."""
     if isinstance(document, dict):
         if isinstance(document.get("sessionId"), str) and isinstance(document.get("projectHash"), str):
-            return Clue(97, "sessionId and projectHash")
+            return Clue(97, "the session has sessionId and projectHash")
         if is_header(document) and "messages" in document:
-            return Clue(97, "sessionId and times beside the messages")
+            return Clue(97, "the session has sessionId, times and messages")
         turns = document.get("history")
         if isinstance(turns, list) and any(isinstance(turn, dict) and turn.get("role") == "model" for turn in turns):
-            return Clue(60, "a history of turns")
+            return Clue(60, "history is a list of turns with role model")
         records = document.get("messages")
         return _detect_records(records) if isinstance(records, list) else None
     if not isinstance(document, list) or not document:
         return None
     if kind_of(document[0]) == "metadata":
         return Clue(
-            97, f"a log that begins with sessionId and {'projectHash' if 'projectHash' in document[0] else 'times'}"
+            97, f"the log begins with sessionId and {'projectHash' if 'projectHash' in document[0] else 'times'}"
         )
     if any(kind_of(row) in ("rewind", "metadata") for row in document):
-        return Clue(95, "rows that change a log")
+        return Clue(95, "rows have $set or $rewindTo")
     return _detect_records(document)
 
 
@@ -77,7 +77,7 @@ def _detect_records(records: list[Any]) -> Clue | None:
     known = [record for record in records if isinstance(record, dict)]
     for kind in ("gemini", "model"):
         if any(record.get("type") == kind and ("content" in record or "parts" in record) for record in known):
-            return Clue(93, f"records of the type {kind}")
+            return Clue(93, f"records have type {kind}")
     return None
 
 
@@ -85,7 +85,7 @@ def _detect_records(records: list[Any]) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session, as a resumed session sees it; rows that do not count any more are events."""
+    """Returns the transcript of a session as a resumed session sees it; superseded rows become events."""
     context = LiftContext(NAME, document, owner=SERVICE.owner)
     reading = Reading(context, {})
     if isinstance(document, list):
@@ -95,7 +95,7 @@ def lift(document: Any) -> Transcript:
         context.origin.form = "json"
         metadata = _lift_document(document, reading)
     context.origin.renamed[ROOT] = "0" if isinstance(document, list) else ".."
-    for status, call in reading.states.values():  # no record held the result after all
+    for status, call in reading.states.values():  # no later record had the result
         carry(call, NAME, {"status": status} if status and status != NOT_RUN else {})
     transcript = context.transcript()
     transcript.extras = extras_of(NAME, META.lift(metadata, transcript))
@@ -107,7 +107,7 @@ def _lift_document(document: Native, reading: Reading) -> Native:
     key = "history" if document.get("messages") is None and document.get("history") is not None else "messages"
     records = document.get(key) or []
     for k, record in enumerate(records):
-        lift_record(record, (key, k), (records[behind] for behind in range(k + 1, len(records))), reading)
+        lift_record(record, (key, k), (records[after] for after in range(k + 1, len(records))), reading)
     return omit(document, key)
 
 
@@ -115,7 +115,7 @@ def _lift_log(rows: list[Any], reading: Reading) -> Native:
     done = replay(rows)
     context = reading.context
     metadata: Native = {}
-    for place, native in done.metadata:  # the last row that says it counts
+    for place, native in done.metadata:  # the last value of a key counts
         metadata |= native
         context.origin.routes |= {("0", key): (*place, key) for key in native}
     live = [record for _, record in done.live]
@@ -124,7 +124,7 @@ def _lift_log(rows: list[Any], reading: Reading) -> Native:
     for path, record, counts in in_order(done):
         if counts:
             count += 1
-            lift_record(record, path, (live[behind] for behind in range(count, len(live))), reading)
+            lift_record(record, path, (live[after] for after in range(count, len(live))), reading)
             continue
         if role_of(record) is not None and kind_of(record) == "record" and record["id"] not in ids:
             context.origin.taken_back.add(len(context.messages))
@@ -136,7 +136,7 @@ def _lift_log(rows: list[Any], reading: Reading) -> Native:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A log or a document."""
+    """Returns a log or a document."""
     carried = carried_by(transcript.extras, NAME)
     rows = write_rows(transcript.messages)
     if options.form == "json":
@@ -150,7 +150,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 def _goes_back_to_something(survey: Survey) -> Iterator[Breach]:
     rows = survey.document if survey.form == "log" else []
     for i in replay(rows).lost:
-        message = "no record has this id: the program itself then forgets all that was before"
+        message = "no record has this id: Gemini CLI then discards all earlier records"
         yield Breach("unknown-rewind", NodeRef(steps=(i, REWIND)), message)
 
 
@@ -159,22 +159,24 @@ def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
     stated = {"sessionId": transcript.id, "startTime": transcript.created_at, "lastUpdated": transcript.updated_at}
     for key in ("sessionId", "projectHash", "startTime", "lastUpdated"):
         if not {**stated, **carried_by(transcript.extras, NAME)}.get(key):
-            yield Breach("missing-key", NodeRef(), f"a session that is resumed has {key}")
+            yield Breach("missing-key", NodeRef(), f"a session can be resumed only with `{key}`")
     for i in range(len(survey.messages)):
         native = survey.native(NodeRef(i))
         if role_of(native) is not None and not (native.get("id") and native.get("timestamp")):
-            yield Breach("missing-key", NodeRef(i), "a record of a session that is resumed has an id and a timestamp")
+            yield Breach(
+                "missing-key", NodeRef(i), "a session can be resumed only if each record has `id` and `timestamp`"
+            )
 
 
 IGNORED = ("/", "?", "<session_context>", "<hook_context>")
-"""How texts of the user begin that a resumed session leaves out: sessionUtils.ts, read 2026-11-23."""
+"""Prefixes of user texts that a resumed session leaves out: sessionUtils.ts, read 2026-11-23."""
 
 
 def _is_sent(survey: Survey) -> Iterator[Breach]:
     for i, message in enumerate(survey.messages):
         text = text_of(message.parts)
         if message.role == "user" and text.strip().startswith(IGNORED):
-            problem = "the program takes a text that begins so for a command or for its own, and does not send it"
+            problem = "Gemini CLI treats a text with this prefix as a command or its own text, and does not send it"
             yield Breach("unread-row", NodeRef(i), problem, "warning")
 
 
@@ -190,11 +192,11 @@ LACKS = lacking.METADATA | fields(
     "refusal.metadata"
 )
 REPEATED = fields("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/output /messages/*/tokens/output")
-"""Metadata that a later row says again, of which the last one counts, and what is said in a sum."""
+"""Metadata that later rows repeat, where the last value counts, and counts that are part of a sum."""
 
 
 def _place(facts: SessionFacts) -> str:
-    """Gemini CLI has a folder for the hash of each directory, and in it a file for each session, by time and id."""
+    """Returns the path of the session file: a folder per directory hash, a file per session with time and id."""
     return f"tmp/{_hash(facts.cwd)}/chats/session-{facts.begin[:16].replace(':', '-')}-{facts.id[:8]}.jsonl"
 
 
@@ -205,7 +207,9 @@ def _hash(directory: str) -> str:
 
 
 def _directory(path: str, read: ReadBeside) -> Any:
-    """The folder of a session says whose it is since 0.27, or the list of projects does, by its name or its hash.
+    """Returns the working directory of a session.
+
+    Since 0.27 the session's folder names it, or the list of projects does, by folder name or hash.
 
     Specification: packages/core/src/config/projectRegistry.ts at 04fbf507; read 2026-11-23."""
     folder = os.path.dirname(os.path.dirname(path))
@@ -246,21 +250,21 @@ DIALECT = Dialect(
         **places.LOSSES,
         **sessions.REASONS,
         **sessions.NO_REQUEST,
-        "event": "a session has records only for its own information, warnings and errors that still count",
-        **dict.fromkeys(("message", "text"), "a session has no place for instructions of the system"),
-        **dict.fromkeys(("tool", "tools"), "a session does not hold the definitions of tools"),
-        "cwd": "a session holds only a hash of its directory",
-        "createdAt": "a session has a time: that of its first record, or 1970",
-        "updatedAt": "a session has the time of its last record",
-        "message.id": "every record has an id of its own; a result has the one of its call",
-        "message.parentId": "a log is no tree",
-        "message.createdAt": "every record has a time: that of the record before it, or 1970",
-        "message.model": "each answer names its model",
-        "message.usage": "an answer has counts of tokens",
-        "message.stopReason": "an answer does not say why it stopped",
-        "message.error": "an answer has no field for its failure",
-        "tool_result.status": "a call is running, waiting, cancelled, failed or done",
-        "extras.gemini-cli.projectHash": "a session holds the hash of its directory",
+        "event": "Gemini CLI stores only its own current info, warning and error records",
+        **dict.fromkeys(("message", "text"), "Gemini CLI sessions do not store system instructions"),
+        **dict.fromkeys(("tool", "tools"), "Gemini CLI sessions do not store tool definitions"),
+        "cwd": "Gemini CLI sessions store only a hash of the directory",
+        "createdAt": "a Gemini CLI session needs a start time: that of its first record, or 1970",
+        "updatedAt": "a Gemini CLI session needs an update time: that of its last record",
+        "message.id": "every Gemini CLI record has a unique id; a tool result has that of its call",
+        "message.parentId": "Gemini CLI logs have no tree",
+        "message.createdAt": "every Gemini CLI record needs a time: that of the record before it, or 1970",
+        "message.model": "only assistant messages name their model in Gemini CLI",
+        "message.usage": "only assistant messages have token counts in Gemini CLI",
+        "message.stopReason": "Gemini CLI sessions have no stop reason",
+        "message.error": "Gemini CLI sessions have no field for an answer's error",
+        "tool_result.status": "Gemini CLI calls are running, waiting, cancelled, failed or done",
+        "extras.gemini-cli.projectHash": "Gemini CLI sessions need the hash of the directory",
     },
     places={
         **places.PLACES,

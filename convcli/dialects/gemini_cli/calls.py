@@ -1,4 +1,4 @@
-"""The calls of a Gemini CLI record: they stand in `toolCalls`, with their results, and perhaps in the content too."""
+"""The calls of a Gemini CLI record: they are in `toolCalls`, with their results, and perhaps in the content too."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from convcli.wire import exact_json
 NAME = "gemini-cli"
 SERVICE = Service(NAME, "google", "", names(64))
 WRITER = Writer(SERVICE)
-"""Contents are those of the Gemini API; every id is written."""
+"""Writes contents of the Gemini API, with every id."""
 
 _DISPLAY = "resultDisplay agentId displayName description renderOutputAsMarkdown"
 ENTRY = Keys(f"id name args result status timestamp {_DISPLAY}", carried=_DISPLAY)
 
 UNFINISHED = {"executing": "running", "validating": "pending", "scheduled": "pending", "awaiting_approval": "pending"}
-"""States of a call that has no final result, as the intermediate format names them."""
+"""States of a call without a final result → status of the intermediate format."""
 STATES = {"cancelled": "cancelled", "running": "executing", "pending": "scheduled"}
 NOT_RUN = "scheduled"
-"""The state of a call without a result, of which nothing more is known."""
+"""The default state of a call without a result."""
 
 
 class Reading(NamedTuple):
-    """What the lift of one file needs; `states` are those of calls whose result a later record holds."""
+    """The state of lifting one file; `states` are those of calls whose result is in a later record."""
 
     context: LiftContext
     states: dict[str, tuple[Any, ToolCall]]
 
 
 class Answers(NamedTuple):
-    """The results that the records behind a call hold again: by id, and names of those without an id."""
+    """The results that later records repeat: by id, and the names of those without an id."""
 
     by_id: dict[str, Native]
     names: set[str]
 
-    def hold(self, call: ToolCall) -> bool:
-        """Is the result of this call in a later record?"""
+    def contain(self, call: ToolCall) -> bool:
+        """True if the result of this call is in a later record."""
         return call.id in self.by_id or call.name in self.names
 
 
@@ -52,11 +52,14 @@ class Answers(NamedTuple):
 def lift_entry(
     entry: Native, twin: ToolCall | None, time: Any, answers: Answers, reading: Reading
 ) -> tuple[ToolCall, Message | None]:
-    """The call of an entry, which may stand in the content already, and its result where no later record has it."""
+    """Returns the call of an entry, and its result if no later record has it.
+
+    `twin` is the same call in the content, if there is one.
+    """
     carried = dict(ENTRY.carried(entry) or {})
     call = _lift_call(entry, reading) if twin is None else _adopt(entry, twin, carried, reading)
     status = entry.get("status")
-    is_later = answers.hold(call)
+    is_later = answers.contain(call)
     result = None if is_later else lift_entry_result(entry.get("result"), call, status, reading)
     if is_later and says_something(entry.get("result")) and entry["result"] != [answers.by_id.get(call.id)]:
         carried["result"] = entry["result"]
@@ -80,7 +83,7 @@ def _lift_call(entry: Native, reading: Reading) -> ToolCall:
 
 
 def _adopt(entry: Native, call: ToolCall, carried: Native, reading: Reading) -> ToolCall:
-    """The content is what the model said; the entry keeps what it says otherwise."""
+    """Returns the call of the content, the model's output; values of the entry that differ become extras."""
     pairing = reading.context.pairing
     id_ = entry.get("id")
     if id_ and call.id in pairing.invented:
@@ -95,46 +98,49 @@ def _adopt(entry: Native, call: ToolCall, carried: Native, reading: Reading) -> 
 
 
 def lift_entry_result(native: Any, call: ToolCall, status: Any, reading: Reading) -> ToolResult | None:
-    """The result inside a call: a string, a part or a list of them; media may stand beside the answer."""
+    """Returns the result inside a call, or None.
+
+    It is a string, a part, or a list of them. Media parts may follow the function response.
+    """
     if not says_something(native):
         return None
     context = reading.context
     items = native if isinstance(native, list) else [native]
     pieces = [read_part({"text": item} if isinstance(item, str) else item, context) for item in items]
     answers = [piece for piece in pieces if piece.kind == "functionResponse"]
-    beside: list[Part] = [lift_part(piece, context) for piece in pieces if piece.kind != "functionResponse"]
+    other_parts: list[Part] = [lift_part(piece, context) for piece in pieces if piece.kind != "functionResponse"]
     context.pairing.result(call.id, call.name)
     if len(answers) == 1:
         answer = answers[0].native["functionResponse"]
         result = lift_result(answers[0], call.id, answer["name"], context)
         carry(result, NAME, {"id": answer["id"]} if answer.get("id") not in (None, "", call.id) else {})
-    elif not answers and all(isinstance(part, (Text, Media)) for part in beside):
+    elif not answers and all(isinstance(part, (Text, Media)) for part in other_parts):
         result = ToolResult(call.id, call.name, "multimodal", [])
     else:
         result = ToolResult(call.id, call.name, "data", native)
-        beside = []
-    _add_parts(result, beside, native)
+        other_parts = []
+    _add_parts(result, other_parts, native)
     settle(result, status)
     return result
 
 
-def _add_parts(result: ToolResult, beside: list[Part], native: Any) -> None:
-    """Put what stands beside an answer into its value."""
-    first = beside[0] if len(beside) == 1 else None
+def _add_parts(result: ToolResult, other_parts: list[Part], native: Any) -> None:
+    """Adds the parts that accompany a function response to the result's value."""
+    first = other_parts[0] if len(other_parts) == 1 else None
     if result.kind == "multimodal" and not result.value and isinstance(first, Text) and first == Text(first.text):
         result.kind, result.value = "text", first.text
-    elif beside and all(isinstance(part, (Text, Media)) for part in beside):
+    elif other_parts and all(isinstance(part, (Text, Media)) for part in other_parts):
         if result.kind != "multimodal":
             text = result.value if isinstance(result.value, str) else exact_json.write_text(result.value)
             result.is_error = True if result.kind == "error" or result.is_error else None
             result.kind, result.value = "multimodal", [] if text in ("", "{}") else [Text(text)]
-        result.value += beside
-    elif beside:
+        result.value += other_parts
+    elif other_parts:
         result.kind, result.value = "data", native
 
 
 def settle(result: ToolResult, status: Any) -> None:
-    """What the state of the call says about its result."""
+    """Sets the status or error of a result from the state of its call."""
     if status == "error" and not has_failed(result):
         fail(result)
     elif status == "cancelled":
@@ -144,7 +150,7 @@ def settle(result: ToolResult, status: Any) -> None:
 
 
 def status_of(result: ToolResult) -> str:
-    """The state of a call with this result."""
+    """Returns the state of a call with this result."""
     if result.status in STATES:
         return STATES[result.status]
     return "error" if result.kind == "error" or result.is_error else "success"
@@ -154,7 +160,7 @@ def status_of(result: ToolResult) -> str:
 
 
 def write_entry(call: ToolCall, answer: Message | None, later: ToolResult | None, time: str | None) -> Native:
-    """The entry of a call, with its result where that stands directly behind it, and not in a `later` record."""
+    """Returns the entry of a call, with its result unless that is in a `later` record."""
     carried = dict(carried_by(call.extras, NAME))
     state, stamp = carried.pop("status", None), carried.pop("timestamp", None)
     result = None if answer is None else result_of(answer)
@@ -171,7 +177,7 @@ def write_entry(call: ToolCall, answer: Message | None, later: ToolResult | None
 
 
 def _state(carried: Any, result: ToolResult | None) -> str:
-    """The state of a call; what was carried of it where it still says the same."""
+    """Returns the state of a call: the extra, if it still agrees with the result."""
     if result is None:
         return carried if isinstance(carried, str) else NOT_RUN
     same = isinstance(carried, str) and carried not in ("error", "cancelled")
@@ -180,7 +186,7 @@ def _state(carried: Any, result: ToolResult | None) -> str:
 
 
 def write_answer(result: ToolResult) -> Native:
-    """The part that answers a call, with an id of its own where it had one."""
+    """Returns the function response part of a result, with its own id if it had one."""
     native = write_result(result, WRITER)
     id_ = carried_by(result.extras, NAME).get("id")
     return {**native, "functionResponse": {**native["functionResponse"], "id": id_}} if isinstance(id_, str) else native

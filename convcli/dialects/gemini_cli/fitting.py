@@ -1,4 +1,4 @@
-"""What a session of Gemini CLI takes: records with ids and times, results in their calls, rows that do not count."""
+"""Fits transcripts to Gemini CLI sessions: records with ids and times, results in their calls, superseded rows."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from convcli.model.transcript import Extras, Message, Part, ToolCall, ToolResult
 # ---------------------------------------------------------------- events
 
 
-def _row(message: Message) -> Message:
-    """Of a row that is no record of what the program showed, nothing counts: it has no id and no time of its own."""
+def _clear_dead_event(message: Message) -> Message:
+    """Removes id, parent and time of an event, unless it is a current record of something the program showed."""
     if message.role != "event" or message.id is message.created_at is None:
         return message
     row = sessions.row_of_event(message, NAME)
@@ -37,12 +37,12 @@ def _row(message: Message) -> Message:
     return message if counts else replace(message, id=None, parent_id=None, created_at=None)
 
 
-def _without_dead(messages: list[Message]) -> list[Message]:
+def _drop_dead_rows(messages: list[Message]) -> list[Message]:
     return shared(messages, [None if one.role == "event" and one.id is None else one for one in messages])
 
 
-def _rows_that_count(transcript: Transcript) -> Transcript:
-    """Rows that do not count any more, as long as the log still says that they do not, and that all others do."""
+def _keep_consistent_dead_rows(transcript: Transcript) -> Transcript:
+    """Keeps superseded rows only if a replay of the log still leaves exactly the other records."""
     messages = transcript.messages
     if all(message.id is not None for message in messages if message.role == "event"):
         return transcript
@@ -50,19 +50,19 @@ def _rows_that_count(transcript: Transcript) -> Transcript:
     done = replay([sessions.row_of_event(one, NAME) if one.id is None else {"id": one.id} for one in firsts])
     if [row["id"] for _, row in done.live] == [one.id for one in firsts if one.id is not None]:
         return transcript
-    return replace(transcript, messages=_without_dead(messages))
+    return replace(transcript, messages=_drop_dead_rows(messages))
 
 
 # ---------------------------------------------------------------- records
 
 
-def _record(message: Message) -> Message:
-    """Only an answer has a model and counts, and counts are not zero."""
+def _keep_answer_fields(message: Message) -> Message:
+    """Keeps model and token counts on assistant messages only, and drops zero counts."""
     if message.role == "event":
         return message
     usage = lift_tokens(write_tokens(message) or {})[0] or None if message.role == "assistant" else None
     model = message.model or None if message.role == "assistant" else None
-    extras = _without_text(message.extras, REWIND)  # the record would be read as something else
+    extras = _without_text(message.extras, REWIND)  # with it, the record would be read as a rewind
     same = usage == message.usage and model == message.model and extras is message.extras
     return message if same else replace(message, usage=usage, model=model, extras=extras)
 
@@ -73,11 +73,11 @@ def _without_text(extras: Extras | None, *keys: str) -> Extras | None:
     return without_keys(extras, NAME, *gone) if gone else extras
 
 
-def _framed(transcript: Transcript) -> Transcript:
-    """Every record has an id of its own and a time; the results of an answer stand with it, unless they are two.
+def _group_into_records(transcript: Transcript) -> Transcript:
+    """Gives each record a unique id and a time, and puts the results of an assistant message into its record.
 
-    A result that answers no call before it stays alone. So do two results of one call, for the answers in records of
-    their own are the ones that count.
+    A result without an earlier call stays alone. So do two results of the same call, since results in records of their
+    own take precedence.
     """
     frames = _Frames(transcript)
     messages = shared(transcript.messages, [frames.framed(message) for message in transcript.messages])
@@ -85,7 +85,7 @@ def _framed(transcript: Transcript) -> Transcript:
 
 
 class _Frames:
-    """The records so far: `calls` are those of the last answer that have no result yet."""
+    """The records so far: `calls` are those of the last assistant message without a result."""
 
     def __init__(self, transcript: Transcript) -> None:
         messages = transcript.messages
@@ -100,7 +100,7 @@ class _Frames:
         self.is_user = self.has_content = False
 
     def framed(self, message: Message) -> Message:
-        if message.role in ASIDE:
+        if message.role in OUTSIDE_RECORDS:
             self.before = None
             return self.begun(message) if message.role == "event" and message.id is not None else message
         joins = self.joins(message)
@@ -115,14 +115,14 @@ class _Frames:
         return self.begun(message)
 
     def joins(self, message: Message) -> bool:
-        """Does it stand in the record of the answer that called?
+        """True if the message is a result inside the record of its call.
 
-        Where calls stand in the content too, the program itself writes records for their results.
+        If calls are in the content too, the program writes separate records for their results.
         """
         result = result_of(message)
         if result is None or result.tool_call_id not in self.calls or id(result) in self.twice:
             return False
-        if carried_by(message.extras, NAME):  # only a record of its own has a place for it
+        if carried_by(message.extras, NAME):  # only a separate record can store extras
             return False
         if self.has_content and (message.id is not None or self.is_user):
             return False
@@ -130,9 +130,9 @@ class _Frames:
         return True
 
     def continues(self, message: Message, before: Message | None) -> bool:
-        """Does it stand in the record of the user before it, which alternates between answers and words?"""
+        """True if the message is part of the user record before it, which mixes results and text."""
         roles = None if before is None else (before.role, message.role)
-        return message.id is None and bool(message.parts) and roles in USER and self.is_user
+        return message.id is None and bool(message.parts) and roles in USER_RECORD_PAIRS and self.is_user
 
     def begun(self, message: Message) -> Message:
         id_ = message.id
@@ -153,12 +153,12 @@ class _Frames:
 
 
 INSTRUCTIONS = ("system", "developer")
-ASIDE = ("event", *INSTRUCTIONS)
-USER = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
+OUTSIDE_RECORDS = ("event", *INSTRUCTIONS)
+USER_RECORD_PAIRS = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
 
 
 def _twice_answered(messages: list[Message]) -> set[int]:
-    """The results of calls that have more than one before the model speaks again, by identity."""
+    """Returns the identities of results whose call has several results before the next assistant message."""
     twice: set[int] = set()
     seen: dict[str, int] = {}
     for message in messages:
@@ -172,8 +172,8 @@ def _twice_answered(messages: list[Message]) -> set[int]:
     return twice
 
 
-def _whole(messages: list[Message]) -> list[Message]:
-    """What stands in one record stands together, before the events that were between it, results as their calls."""
+def _join_records(messages: list[Message]) -> list[Message]:
+    """Moves the messages of one record together, before events between them, with results in the order of calls."""
     whole: list[Message] = []
     between: list[Message] = []
     for message in messages:
@@ -198,19 +198,19 @@ def _in_order_of_calls(record: list[Message]) -> list[Message]:
     return [first, *(one for _, one in sorted(results, key=lambda pair: pair[0]))]
 
 
-def _entries(messages: list[Message]) -> list[Message]:
-    """A call holds a result beside its own only where a later record has another, and a time where no result has."""
-    entries = [_entry(row, behind) for row, behind in with_results(messages)]
+def _clean_calls(messages: list[Message]) -> list[Message]:
+    """Keeps a call's `result` only if a later record has a different one, and its `timestamp` only without a result."""
+    entries = [_clean_call_extras(row, later_results) for row, later_results in with_results(messages)]
     return shared(messages, [message for row in entries for message in row])
 
 
-def _entry(row: list[Message], later: Mapping[str, ToolResult]) -> list[Message]:
+def _clean_call_extras(row: list[Message], later: Mapping[str, ToolResult]) -> list[Message]:
     first = row[0]
     if first.role != "assistant":
         return row
     joined = {result.tool_call_id for one in row[1:] if (result := result_of(one)) is not None}
 
-    def fits(part: Part) -> Part:
+    def drop_extras(part: Part) -> Part:
         if not isinstance(part, ToolCall) or not part.extras:
             return part
         answer = None if part.id in joined else later.get(part.id)
@@ -218,20 +218,20 @@ def _entry(row: list[Message], later: Mapping[str, ToolResult]) -> list[Message]
         gone = [key for key, goes in (("result", not differs), ("timestamp", part.id in joined)) if goes]
         return without_carried(part, NAME, *gone)
 
-    parts = shared(first.parts, [fits(part) for part in first.parts])
+    parts = shared(first.parts, [drop_extras(part) for part in first.parts])
     return row if parts is first.parts else [replace(first, parts=parts), *row[1:]]
 
 
-def _own(record: Any, _: Any = None) -> Any:
-    """What other dialects carry has no place in a session."""
+def _keep_own_extras(record: Any, _: Any = None) -> Any:
+    """Drops the extras of other dialects."""
     if not record.extras:
         return record
     own = {name: carried for name, carried in record.extras.items() if name in (NAME, SERVICE.owner)}
     return record if len(own) == len(record.extras) else replace(record, extras=own or None)
 
 
-def _states(messages: list[Message]) -> list[Message]:
-    """The first result of a call says what the state of its call can: that it was cancelled, or is not there yet."""
+def _keep_known_states(messages: list[Message]) -> list[Message]:
+    """Keeps a status only on the first result of a call, and only one that a call state can express."""
     calls: set[str] = set()
     stated: list[Message] = []
     for message in messages:
@@ -248,8 +248,8 @@ def _states(messages: list[Message]) -> list[Message]:
 # ---------------------------------------------------------------- the session
 
 
-def _session(transcript: Transcript) -> Transcript:
-    """A session has the hash of its directory, and the times of its first and last record."""
+def _set_hash_and_times(transcript: Transcript) -> Transcript:
+    """Sets the hash of the directory, and the times of the first and last record."""
     times = [one.created_at for one in transcript.messages if one.created_at is not None and one.id is not None]
     start = transcript.created_at or next(iter(times), sessions.EPOCH)
     end = transcript.updated_at or max([start, *times])
@@ -264,8 +264,8 @@ def _session(transcript: Transcript) -> Transcript:
     return replace(transcript, created_at=start, updated_at=end, extras=extras)
 
 
-def _header(transcript: Transcript) -> Transcript:
-    """The first row of a log is no record, and does not go back."""
+def _clean_header(transcript: Transcript) -> Transcript:
+    """Removes extras that would make the first row of a log a record or a rewind."""
     extras = _without_text(transcript.extras, "id", REWIND)
     return transcript if extras is transcript.extras else replace(transcript, extras=extras)
 
@@ -275,28 +275,28 @@ RECORDS: tuple[Pass, ...] = (
     renaming(SERVICE.names),
     sessions.active_branch,
     sessions.own_events(NAME),
-    on_each_message(_row),
+    on_each_message(_clear_dead_event),
     separate_results,
     on_each_message(user_without_result),
     sessions.results_between_events,
     sessions.with_models,
     known(SERVICE, Carried(None), Carried(None)),
-    _own,
-    on_each_message(_own),
-    on_parts(_own),
+    _keep_own_extras,
+    on_each_message(_keep_own_extras),
+    on_parts(_keep_own_extras),
     expressible_parts,
     on_results(with_signature),
-    on_each_message(_record),
-    _framed,
+    on_each_message(_keep_answer_fields),
+    _group_into_records,
     on_each_message(lambda message: None if message.role in INSTRUCTIONS else message),
-    on_messages(_whole),
+    on_messages(_join_records),
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, None if message.id is None else EVENT)),
-    on_messages(_entries),
-    on_messages(_states),
+    on_messages(_clean_calls),
+    on_messages(_keep_known_states),
     without("tools", "tool_choice", "settings"),
 )
-SESSION: tuple[Pass, ...] = (_session, with_session_id(lambda transcript: write_rows(transcript.messages)))
+SESSION: tuple[Pass, ...] = (_set_hash_and_times, with_session_id(lambda transcript: write_rows(transcript.messages)))
 FIT = {
-    "log": (*RECORDS, _rows_that_count, _header, *SESSION),
-    "json": (*RECORDS, on_messages(_without_dead), *SESSION),
+    "log": (*RECORDS, _keep_consistent_dead_rows, _clean_header, *SESSION),
+    "json": (*RECORDS, on_messages(_drop_dead_rows), *SESSION),
 }

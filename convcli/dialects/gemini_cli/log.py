@@ -16,9 +16,9 @@ MEMBERS = (UPDATE, "messages")
 class Replay(NamedTuple):
     """A log after its replay.
 
-    `live` are the records that count, in their order, with their places; `dead` all rows and records that were
-    replaced, rewound or never counted, and a mark for each checkpoint; `metadata` the metadata of each row, with its
-    place; `lost` the rows that go back to a record that is not there, by index.
+    `live` are the current records in order, with their paths. `dead` are all rows and records that were replaced,
+    rewound or never current, and a mark for each checkpoint. `metadata` is the metadata of each row, with its path.
+    `lost` are the indexes of rows that rewind to a missing record.
     """
 
     live: list[tuple[Path, Native]]
@@ -28,10 +28,10 @@ class Replay(NamedTuple):
 
 
 def replay(rows: Sequence[Any]) -> Replay:
-    """What `gemini --resume` sees: a record replaces the one with its id, in its place.
+    """Returns what `gemini --resume` sees: a record replaces the one with its id, in its place.
 
-    `$set.messages` is a checkpoint that replaces all records; `$rewindTo` removes the record with that id and all
-    behind it, and everything when no record has it.
+    `$set.messages` is a checkpoint that replaces all records. `$rewindTo` removes the record with that id and all
+    later ones, or every record if none has the id.
     """
     live: dict[str, tuple[Path, Native]] = {}
     done = Replay([], [], [], [])
@@ -60,7 +60,7 @@ def _replace(record: Native, path: Path, live: dict[str, tuple[Path, Native]], d
 
 
 def _rewound(live: dict[str, tuple[Path, Native]], to: str) -> list[tuple[Path, Native]]:
-    """The record with this id and all behind it, or all, taken away: each only once, however often a log goes back."""
+    """Removes and returns the record with this id and all later ones, or all records if none has the id."""
     gone: list[tuple[Path, Native]] = []
     is_there = to in live
     while live and (not is_there or to in live):
@@ -69,7 +69,7 @@ def _rewound(live: dict[str, tuple[Path, Native]], to: str) -> list[tuple[Path, 
 
 
 def kind_of(row: Any) -> str:
-    """How the program itself takes a row."""
+    """Returns how the program classifies a row."""
     if not isinstance(row, dict):
         return "unknown"
     if isinstance(row.get(REWIND), str):
@@ -80,7 +80,7 @@ def kind_of(row: Any) -> str:
 
 
 def is_header(row: Native) -> bool:
-    """Does it begin a session? Forks and older versions leave the hash of the project out."""
+    """True if the row begins a session. Forks and older versions omit the project hash."""
     if not isinstance(row.get("sessionId"), str) or "uuid" in row or isinstance(row.get("history"), list):
         return False
     has_times = "type" not in row and not row.keys().isdisjoint(("startTime", "lastUpdated"))
@@ -88,11 +88,11 @@ def is_header(row: Native) -> bool:
 
 
 def _update(row: Native, i: int, live: dict[str, tuple[Path, Native]], done: Replay) -> None:
-    """Metadata, of which a later value counts; the messages of a `$set` replace all records."""
+    """Records metadata, where later values count; the messages of a `$set` replace all records."""
     is_update = UPDATE in row
     native, place = (row[UPDATE], (i, UPDATE)) if is_update else (row, (i,))
-    for where, stated in (((i,), row), (place, native))[not is_update :]:
-        done.metadata.append((where, rest_of(stated, *MEMBERS)))
+    for origin, stated in (((i,), row), (place, native))[not is_update :]:
+        done.metadata.append((origin, rest_of(stated, *MEMBERS)))
     messages = native.get("messages")
     if not isinstance(messages, list):
         return
@@ -104,7 +104,7 @@ def _update(row: Native, i: int, live: dict[str, tuple[Path, Native]], done: Rep
 
 
 def in_order(done: Replay) -> list[tuple[Path, Any, bool]]:
-    """All records with their places, and whether they count: the dead ones where they stand among the others."""
+    """Returns all records with their paths, and whether they are current; dead ones keep their position."""
     dead = deque(sorted(done.dead, key=lambda pair: _position(pair[0])))
     placed: list[tuple[Path, Any, bool]] = []
     for path, record in done.live:

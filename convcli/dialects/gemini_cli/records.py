@@ -1,4 +1,4 @@
-"""The records of a Gemini CLI session as they are lifted: what the user, the model and the program said."""
+"""Lifts the records of a Gemini CLI session: those of the user, the model and the program."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ RECORDS = {
 
 
 class Body(NamedTuple):
-    """The content of a record: under which key, and its items."""
+    """The content of a record: its key and items."""
 
     key: str
     items: list[Any]
     is_list: bool
 
-    def spot(self, index: int) -> Path:
-        """Where an item stands, relative to the record."""
+    def path_of(self, index: int) -> Path:
+        """Returns the path of an item, relative to the record."""
         return (self.key, index) if self.is_list else (self.key,)
 
 
 def role_of(native: Any) -> str | None:
-    """The role of a record; None for one that no model saw."""
+    """Returns the role of a record; None for an event."""
     kind = native.get("type", native.get("role")) if isinstance(native, dict) else None
     return ROLES.get(kind) if isinstance(kind, str) else None
 
 
 def lift_record(native: Native, path: Path, following: Iterable[Native], reading: Reading) -> None:
-    """The messages of a record; the results of its calls follow it, unless a record behind it holds them."""
+    """Lifts the messages of a record, and the results of its calls unless a later record has them."""
     context, role = reading.context, role_of(native)
     if role is None:
         context.add(event_of(NAME, native, EVENT), path, [()])
@@ -59,7 +59,7 @@ def lift_record(native: Native, path: Path, following: Iterable[Native], reading
     else:
         _lift_model(native, body, path, following, reading)
     message = context.messages[first]
-    carried = {**(RECORDS[role].lift(native, message) or {}), **_second_words(native, body)}
+    carried = {**(RECORDS[role].lift(native, message) or {}), **_repeated_keys(native, body)}
     carried |= carried_by(message.extras, NAME)
     message.extras = {**(message.extras or {}), NAME: carried} if carried else message.extras
 
@@ -70,14 +70,14 @@ def _body_of(native: Native) -> Body:
 
 
 def _items(content: Any) -> list[Any]:
-    """The items of a content: it may be a string, a part, or a list of both."""
+    """Returns the items of a content: a string, a part, or a list of both."""
     if isinstance(content, (str, dict)):
         return [content] if content else []
     return content or []
 
 
-def _second_words(native: Native, body: Body) -> Native:
-    """A second word for the same thing is carried."""
+def _repeated_keys(native: Native, body: Body) -> Native:
+    """Returns keys that repeat another key, as extras."""
     others = [key for key, is_second in (("role", "type" in native), ("parts", body.key == "content")) if is_second]
     return {key: native[key] for key in others if says_something(native.get(key))}
 
@@ -87,30 +87,30 @@ def _lift_item(item: Any, reading: Reading) -> Part:
 
 
 def _lift_user(body: Body, path: Path, reading: Reading) -> None:
-    """What the user said, and the answers to calls that stand in it as messages of their own."""
+    """Lifts a user record; each tool result in it becomes a message of its own."""
     context = reading.context
     pieces = {j: read_part(item, context) for j, item in enumerate(body.items) if is_answer(item)}
     paired = iter(context.pairing.results([stated(piece) for piece in pieces.values()]) if pieces else ())
     message: Message | None = None
-    spots: list[Path] = []
+    part_paths: list[Path] = []
     for j, item in enumerate(body.items):
         if j in pieces:
             result = lift_result(pieces[j], *next(paired), context)
             _settle_later(result, reading)
-            context.add(Message("tool", [result]), path, [body.spot(j)])
+            context.add(Message("tool", [result]), path, [body.path_of(j)])
             message = None
             continue
         if message is None:
-            message, spots = Message("user", []), []
-            context.add(message, path, spots)
+            message, part_paths = Message("user", []), []
+            context.add(message, path, part_paths)
         message.parts.append(_lift_item(item, reading))
-        spots.append(body.spot(j))
+        part_paths.append(body.path_of(j))
     if not body.items:
         context.add(Message("user", []), path, [])
 
 
 def _settle_later(result: Any, reading: Reading) -> None:
-    """The state of a call whose result stands in a record of its own."""
+    """Applies the state of a call whose result is in a separate record."""
     status, call = reading.states.pop(result.tool_call_id, (None, None))
     settle(result, status)
     if call is not None and status and status != status_of(result):
@@ -118,7 +118,7 @@ def _settle_later(result: Any, reading: Reading) -> None:
 
 
 def is_answer(item: Any) -> bool:
-    """A part that is an answer and nothing else."""
+    """True if the item is a function response and nothing else."""
     if not isinstance(item, dict):
         return False
     native = PART.camel(item)[0]
@@ -126,58 +126,60 @@ def is_answer(item: Any) -> bool:
 
 
 def _lift_model(native: Native, body: Body, path: Path, following: Iterable[Native], reading: Reading) -> None:
-    """What the model said: thoughts, content and calls; where the content has thoughts of its own, it is the truth."""
+    """Lifts a model record: thoughts, content and calls. Thoughts in the content take precedence over `thoughts`."""
     message = Message("assistant", [_lift_item(item, reading) for item in body.items])
-    spots = [body.spot(j) for j in range(len(body.items))]
-    reading.context.add(message, path, spots)
+    part_paths = [body.path_of(j) for j in range(len(body.items))]
+    reading.context.add(message, path, part_paths)
     thoughts = native.get("thoughts") or []
     if thoughts and any(isinstance(part, Reasoning) for part in message.parts):
         carry(message, NAME, {"thoughts": thoughts})
     else:
         message.parts[:0] = [lift_thought(thought, native.get("timestamp")) for thought in thoughts]
-        spots[:0] = [("thoughts", i) for i in range(len(thoughts))]
-    usage, beside = lift_tokens(native.get("tokens") or {})
+        part_paths[:0] = [("thoughts", i) for i in range(len(thoughts))]
+    usage, other_counts = lift_tokens(native.get("tokens") or {})
     message.usage = usage or None
-    carry(message, NAME, {"tokens": beside} if beside else {})
-    _lift_calls(native, message, spots, path, following, reading)
+    carry(message, NAME, {"tokens": other_counts} if other_counts else {})
+    _lift_calls(native, message, part_paths, path, following, reading)
 
 
 def _lift_calls(
-    native: Native, message: Message, spots: list[Path], path: Path, following: Iterable[Native], reading: Reading
+    native: Native, message: Message, part_paths: list[Path], path: Path, following: Iterable[Native], reading: Reading
 ) -> None:
-    """The calls of `toolCalls`: those that the content holds too are lifted once."""
+    """Lifts the calls of `toolCalls`; those that are in the content too are lifted once."""
     entries = native.get("toolCalls")
     if not entries:
         return
     known = [part for part in message.parts if isinstance(part, ToolCall)]
     answers = answered(following)
-    stands = {id(part): spot for part, spot in zip(message.parts, spots, strict=True)}
+    path_by_part = {id(part): step for part, step in zip(message.parts, part_paths, strict=True)}
     twins = Twins(known, reading.context.pairing.invented)
     for i, entry in enumerate(entries):
         twin = _twin(entry, twins) if known else None
         call, answer = lift_entry(entry, twin, native.get("timestamp"), answers, reading)
         if twin is None:
             message.parts.append(call)
-            spots.append(("toolCalls", i))
+            part_paths.append(("toolCalls", i))
             here = (*path, "toolCalls", i)
-            reading.context.origin.routes[(*here, "functionCall")] = here  # no part, as it is in a content
+            reading.context.origin.routes[(*here, "functionCall")] = (
+                here  # the entry is no part, unlike a call in a content
+            )
         else:
             keys = (*carried_by(call.extras, NAME), "status")  # a later record may settle the state
-            routes = {(*path, *stands[id(twin)], key): (*path, "toolCalls", i, key) for key in keys}
+            routes = {(*path, *path_by_part[id(twin)], key): (*path, "toolCalls", i, key) for key in keys}
             reading.context.origin.routes |= routes
         if answer is not None:
             reading.context.add(answer, (*path, "toolCalls", i), [("result",)])
 
 
 def _twin(entry: Native, twins: Twins) -> ToolCall | None:
-    """The call of the content that an entry repeats: by id; where one has none by name and arguments."""
+    """Returns the call of the content that an entry repeats, by id, or by name and arguments if one has no id."""
     id_ = entry.get("id")
     same = twins.with_id(id_)
     return same or twins.saying(entry["name"], entry.get("args") or {}, nameless=bool(id_))
 
 
 def answered(following: Iterable[Native]) -> Answers:
-    """The answers in the records of the user behind a record of the model, up to the next one of the model."""
+    """Returns the results in the user records up to the next model record."""
     answers = Answers({}, set())
     for record in following:
         if role_of(record) == "assistant":

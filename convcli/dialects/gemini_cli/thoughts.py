@@ -1,4 +1,4 @@
-"""What a record of the model holds beside its content and its calls: thoughts, and counts of tokens."""
+"""Thoughts and token counts of a model record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRITTEN = ("input", "output", "cached", "thoughts", "tool", "total")
 
 
 def lift_thought(native: Native, time: Any) -> Reasoning:
-    """A thought as the program shows it to the model again: its subject in bold before its description."""
+    """Returns a thought as the program sends it to the model: its subject in bold before its description."""
     subject, description = native.get("subject") or "", native.get("description") or ""
     part = Reasoning(" ".join(text for text in (f"**{subject}**" if subject else "", description) if text))
     carried = dict(THOUGHT.carried(native) or {})
@@ -30,21 +30,24 @@ def lift_thought(native: Native, time: Any) -> Reasoning:
 
 
 def lift_tokens(native: Native) -> tuple[dict[str, int], Native]:
-    """Counts, of which zero says nothing; the output of a transcript holds the thoughts too, `tokens.output` not."""
+    """Returns the token counts without zeros, and the other members.
+
+    A transcript's output count includes thoughts; `tokens.output` excludes them.
+    """
     counts: dict[str, int] = {}
-    beside: Native = {}
+    other_counts: Native = {}
     for key, n in native.items():
         if type(n) is int and n > 0 and key in TOKENS:
             counts[TOKENS[key]] = n
         elif n is not None and not (type(n) is int and n == 0):
-            beside[key] = n
+            other_counts[key] = n
     if "outputTokens" in counts and "reasoningTokens" in counts:
         counts["outputTokens"] += counts["reasoningTokens"]
-    return counts, beside
+    return counts, other_counts
 
 
 def write_thought(part: Reasoning, time: Any) -> Native:
-    """A thought; what stands in bold before it is its subject, as it is read."""
+    """Returns a thought; leading bold text is its subject, as `lift_thought` writes it."""
     carried = carried_by(part.extras, NAME)
     parted = SUBJECT.fullmatch(part.text)
     subject, description = (parted[1], parted[2] or "") if parted else ("", part.text)
@@ -52,10 +55,10 @@ def write_thought(part: Reasoning, time: Any) -> Native:
 
 
 def write_tokens(message: Message) -> Native | None:
-    """The counts of tokens."""
-    beside, usage = carried_by(message.extras, NAME).get("tokens"), message.usage or {}
-    if not usage and not beside:
+    """Returns the token counts, or None if there are none."""
+    other_counts, usage = carried_by(message.extras, NAME).get("tokens"), message.usage or {}
+    if not usage and not other_counts:
         return None
     native = {key: usage.get(TOKENS[key], 0) if key in TOKENS else 0 for key in WRITTEN}
     native["output"] = max(native["output"] - usage.get("reasoningTokens", 0), 0)
-    return {**native, **as_object(beside)}
+    return {**native, **as_object(other_counts)}

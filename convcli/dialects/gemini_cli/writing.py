@@ -1,4 +1,4 @@
-"""The rows of a session: a record for each turn, with the results of its calls, and each event as the row it was."""
+"""Writes the rows of a session: a record for each turn with the results of its calls, and each event as its row."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, T
 
 CONTENT = 1
 RANKS = {Reasoning.type: 0, ToolCall.type: 2}
-"""Where parts stand in a record: before its content, in it or behind it."""
+"""The position of parts in a record: before its content, in it, or after it."""
 
 
 def groups(messages: list[Message]) -> Iterator[list[Message]]:
-    """The messages of each row: one without an id belongs to the record before it."""
+    """Yields the messages of each row; one without an id belongs to the record before it."""
     group: list[Message] = []
     for message in messages:
         if group and message.id is None and message.role != "event" and group[0].role != "event":
@@ -34,11 +34,11 @@ def groups(messages: list[Message]) -> Iterator[list[Message]]:
 
 
 def write_rows(messages: list[Message]) -> list[Any]:
-    """All rows but that of the metadata."""
-    return [_write_row(group, behind) for group, behind in with_results(messages)]
+    """Returns all rows except that of the metadata."""
+    return [_write_row(group, later_results) for group, later_results in with_results(messages)]
 
 
-def _write_row(group: list[Message], behind: dict[str, ToolResult]) -> Any:
+def _write_row(group: list[Message], later_results: dict[str, ToolResult]) -> Any:
     first = group[0]
     if first.role == "event":
         return row_of_event(first, NAME, None if first.id is None else EVENT)
@@ -46,23 +46,26 @@ def _write_row(group: list[Message], behind: dict[str, ToolResult]) -> Any:
     turn = [first] if role == "assistant" else group
     content: Native = {"type": "gemini" if role == "assistant" else "user", "content": _write_content(turn)}
     if role == "assistant":
-        content |= _write_model(first, group[1:], behind)
+        content |= _write_model(first, group[1:], later_results)
     outside = {*content, "tokens"} if role == "assistant" else content
     carried = omit(carried_by(first.extras, NAME), *outside)
     return RECORDS[role].write(first, carried, **content)
 
 
 def with_results(messages: list[Message]) -> list[tuple[list[Message], dict[str, ToolResult]]]:
-    """The rows; one of the model with the first result of each call in the records up to the next one of the model."""
+    """Returns the messages of each row, with the first result of each call id that later records have.
+
+    Only records before the next model record count.
+    """
     rows: list[tuple[list[Message], dict[str, ToolResult]]] = []
-    behind: dict[str, ToolResult] = {}
+    later_results: dict[str, ToolResult] = {}
     for group in reversed(list(groups(messages))):
-        rows.append((group, behind))
+        rows.append((group, later_results))
         if group[0].role == "assistant":
-            behind = {}
+            later_results = {}
             continue
         parts = [part for message in group for part in message.parts]
-        behind.update({part.tool_call_id: part for part in reversed(parts) if isinstance(part, ToolResult)})
+        later_results.update({part.tool_call_id: part for part in reversed(parts) if isinstance(part, ToolResult)})
     return rows[::-1]
 
 
@@ -70,14 +73,17 @@ def with_results(messages: list[Message]) -> list[tuple[list[Message], dict[str,
 
 
 def in_content(message: Message) -> list[Part]:
-    """The parts that stand in the content: of the model's all where their order or a signature needs it."""
+    """Returns the parts in the content: for the model all, if their order or a signature requires it."""
     if message.role != "assistant" or needs_content(message.parts):
         return message.parts
     return [part for part in message.parts if not isinstance(part, (Reasoning, ToolCall))]
 
 
 def needs_content(parts: list[Part]) -> bool:
-    """Thoughts stand before the content and calls behind it, and only in the content they are those of Google."""
+    """True if thoughts and calls must be in the content.
+
+    Outside of it thoughts come first and calls last, and neither can have Google's signatures or extras.
+    """
     last = 0
     for part in parts:
         rank = RANKS.get(part.type, CONTENT)
@@ -89,7 +95,7 @@ def needs_content(parts: list[Part]) -> bool:
 
 
 def _write_content(messages: list[Message]) -> Any:
-    """One plain text is a string, anything else a list."""
+    """Returns a string for a single text without extras, a list for anything else."""
     parts = [part for message in messages for part in in_content(message)]
     if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text and parts[0] == Text(parts[0].text):
         return parts[0].text
@@ -98,7 +104,7 @@ def _write_content(messages: list[Message]) -> Any:
 
 
 def _write_model(message: Message, answers: list[Message], later: dict[str, ToolResult]) -> Native:
-    """The thoughts, counts and calls of a record of the model."""
+    """Returns the thoughts, token counts and calls of a model record."""
     inside, time = needs_content(message.parts), message.created_at
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
     native = {
@@ -112,7 +118,7 @@ def _write_model(message: Message, answers: list[Message], later: dict[str, Tool
 def _write_entries(
     calls: list[ToolCall], answers: list[Message], later: dict[str, ToolResult], time: str | None
 ) -> list[Native]:
-    """The entries, each with the first result of its id that no other entry has taken."""
+    """Returns the entries, each with the first unused result of its id."""
     left: dict[str, deque[Message]] = {}
     for message in answers:
         for part in message.parts:

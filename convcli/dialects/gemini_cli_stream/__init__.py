@@ -1,15 +1,15 @@
-"""Streams of Gemini CLI: the events of one run with `--output-format stream-json`.
+"""Gemini CLI streams: the events of one run with `--output-format stream-json`.
 
 Specification: packages/core/src/output/types.ts of google-gemini/gemini-cli, state of 2026-08-21; read 2026-11-20.
 
 Quirks
-- A run holds the question, all turns of the model and the results between them; thinking is not streamed.
-- Nothing marks where a turn ends: it goes on until a result or a question. A message of the assistant without `delta`
-  begins another turn; we write one where two turns of the model follow each other.
-- A result names its call by `tool_id` only. Of a failure `error.message` is what the model reads.
-- `result` ends the run. It says that the run succeeded, not why the model stopped; without it the run broke off.
-- The counts of tokens are those of the whole run: of a run with one turn they are those of that turn.
-- Every event has a time. A turn has that of its first event; where no time is known, none is written.
+- A run has the question, all model turns and the tool results between them. Thoughts are not streamed.
+- Nothing marks the end of a turn: it continues until a result or a question. An assistant message without `delta`
+  begins another turn; convcli writes one between two consecutive model turns.
+- A result names its call by `tool_id` only. If it failed, the model reads `error.message`.
+- `result` ends the run. It states that the run succeeded, not why the model stopped. Without it the run broke off.
+- Token counts are those of the whole run. In a run with one turn they are those of that turn.
+- Every event has a time. A turn has that of its first event. An unknown time is not written.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ RESULT = Keys("type timestamp tool_id status output error")
 END = Keys("type timestamp status error stats")
 
 MARKS = {"init": ("session_id",), "tool_use": ("tool_name", "tool_id"), "tool_result": ("tool_id", "status")}
-"""What events have that no other program writes so."""
+"""Keys by event type that only this program writes."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By the events that begin a run, call a tool or hold its result."""
+    """Detects events that begin a run, call a tool or return its result."""
     if not isinstance(document, Rows):
         return None
     for row in document:
         marks = MARKS.get(row["type"]) if isinstance(row, dict) and isinstance(row.get("type"), str) else None
         if marks and all(isinstance(row.get(key), str) for key in marks):
-            return Clue(95, f"{row['type']} events with {' and '.join(marks)}")
+            return Clue(95, f"{row['type']} events have {' and '.join(marks)}")
     texts = [row for row in document if isinstance(row, dict) and isinstance(row.get("content"), str)]
     if any(row.get("type") == "message" and row.get("role") in ("user", "assistant") for row in texts):
-        return Clue(90, "message events whose content is text")
+        return Clue(90, "message events have a string as content")
     return None
 
 
@@ -62,7 +62,7 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of the run."""
+    """Returns the transcript of the run."""
     run = Run(NAME, NAME, document)
     begun: Native = {}
     end: Native | None = None
@@ -124,7 +124,7 @@ LIFTS = {"message": _lift_message, "tool_use": _lift_call, "tool_result": _lift_
 
 
 def _lift_end(end: Native | None, at: int, run: Run) -> Native:
-    """What ended the run; what the counts do not say of one turn is returned."""
+    """Lifts the end of the run; returns its extras, with counts that are not those of a single turn."""
     if end is None:
         run.failed(at, None, {})
         return {}
@@ -154,8 +154,8 @@ def _is_event(message: Message) -> bool:
     return isinstance(part, Opaque) and part.dialect == NAME
 
 
-def _turn(message: Message) -> Message | None:
-    """A turn of the user or of the model with texts and calls, or a result in words."""
+def _keep_supported_parts(message: Message) -> Message | None:
+    """Drops instructions, and keeps only texts, calls and results of user, model and tool messages."""
     if message.role == "event":
         return message
     if message.role in ("system", "developer"):
@@ -167,8 +167,8 @@ def _turn(message: Message) -> Message | None:
     return turn
 
 
-def _calls_apart(message: Message) -> list[Message]:
-    """Calls are those of the model, whoever was said to make them."""
+def _move_calls_to_assistant(message: Message) -> list[Message]:
+    """Moves calls out of user messages into assistant messages."""
     if message.role != "user" or not any(isinstance(part, ToolCall) for part in message.parts):
         return [message]
     runs = [(is_call, list(run)) for is_call, run in groupby(message.parts, lambda part: isinstance(part, ToolCall))]
@@ -176,18 +176,18 @@ def _calls_apart(message: Message) -> list[Message]:
     return [replace(message, role=pieces[0].role, parts=pieces[0].parts), *pieces[1:]]
 
 
-def _in_words(result: ToolResult) -> ToolResult:
+def _write_as_string(result: ToolResult) -> ToolResult:
     failed = has_failed(result)
     return replace(result, kind="error" if failed else "text", value=in_words(result), is_error=None)
 
 
-def _without_blanks(transcript: Transcript) -> Transcript:
+def _drop_blanks(transcript: Transcript) -> Transcript:
     blank = {field: None for field in ("id", "model", "created_at", "updated_at") if getattr(transcript, field) == ""}
     return replace(transcript, **blank) if blank else transcript
 
 
-def _ended(transcript: Transcript) -> Transcript:
-    """The end of a run says how its last turn failed, and counts the tokens of its only one."""
+def _keep_run_end(transcript: Transcript) -> Transcript:
+    """Keeps an error on the last turn only, and token counts only if the run has a single turn."""
     last = next((one for one in reversed(transcript.messages) if one.role != "event"), None)
     failed = last if last is not None and (last.role, last.stop_reason) == ("assistant", "error") else None
     counted = only_turn(transcript.messages) if failed is None or has_end(transcript, failed) else None
@@ -203,21 +203,21 @@ def _with_end(message: Message, failed: bool, counted: bool) -> Message:
 
 
 FIT = (
-    _without_blanks,
+    _drop_blanks,
     active_branch,
     session_events(_is_event),
     separate_results,
     results_between_events,
     refusals_as_texts,
-    on_results(_in_words),
-    on_each_message(_turn),
-    on_messages(lambda messages: shared_all(messages, _calls_apart)),
-    _ended,
+    on_results(_write_as_string),
+    on_each_message(_keep_supported_parts),
+    on_messages(lambda messages: shared_all(messages, _move_calls_to_assistant)),
+    _keep_run_end,
 )
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result comes back that is no plain text: the words of its data or of its texts."""
+    """Returns kind and value of a result as it is read back, or None if it comes back unchanged."""
     if result.kind in ("text", "error") or has_media(result):
         return None
     return ("error" if result.is_error else "text", in_words(result))
@@ -234,7 +234,7 @@ LACKS = (
 
 DIALECT = Dialect(
     name=NAME,
-    title="streams of Gemini CLI",
+    title="Gemini CLI streams",
     specification="packages/core/src/output/types.ts of google-gemini/gemini-cli, 2026-08-21; read 2026-11-20",
     framings=("events", "sse"),
     forms=("stream",),
@@ -249,34 +249,34 @@ DIALECT = Dialect(
         Convention(
             express,
             {
-                "error": ("changed", "a failure is told in words: data is written as JSON"),
-                "data": ("changed", "the output of a tool is text: data is written as JSON"),
-                "multimodal": ("changed", "the output of a tool is one text: its texts are joined"),
+                "error": ("changed", "an error in a Gemini CLI stream is a string: data is written as JSON"),
+                "data": ("changed", "tool output in a Gemini CLI stream is a string: data is written as JSON"),
+                "multimodal": ("changed", "tool output in a Gemini CLI stream is one string: texts are joined"),
             },
         ),
     ),
     reasons={
-        "message": "a run has no place for instructions of the system",
-        "message.role": "a run knows the user and the assistant only",
-        "message.id": "events have no id",
-        "message.parentId": "a run is no tree",
-        "message.name": "events name nobody",
-        "message.model": "the model is that of the whole run",
-        "message.usage": "the counts of tokens are those of the whole run",
-        "message.stopReason": "a run says that it succeeded or failed, not why a turn ended",
-        "message.error": "only the end of a run says how it failed",
-        "text": "the text of one turn is one stream: the boundaries of parts are lost",
-        "reasoning": "thinking is not streamed",
-        "refusal": "there is no event for a refusal: its words are written as text",
-        **dict.fromkeys(lacking.TOOLS, "a run does not hold the definitions of tools"),
-        **dict.fromkeys(("toolChoice", "settings"), "a run has no settings of the request"),
-        "title": "a run has no title",
-        "cwd": "a run does not name its directory",
-        "head": "a run is no tree",
-        **dict.fromkeys(lacking.MEDIA, "a message is text"),
-        "tool_call.rawArguments": "arguments are an object here",
-        "tool_result.name": "a result names its call only by the id",
-        "tool_result.status": "a result is a success or an error",
+        "message": "Gemini CLI streams have no system instructions",
+        "message.role": "Gemini CLI streams have only the roles user and assistant",
+        "message.id": "Gemini CLI stream events have no id",
+        "message.parentId": "Gemini CLI streams have no tree",
+        "message.name": "Gemini CLI stream events have no participant name",
+        "message.model": "Gemini CLI streams name one model for the whole run",
+        "message.usage": "Gemini CLI streams have token counts of the whole run only",
+        "message.stopReason": "Gemini CLI streams state that a run succeeded or failed, not why a turn ended",
+        "message.error": "Gemini CLI streams state an error only at the end of a run",
+        "text": "the text of one turn is one stream: part boundaries are lost",
+        "reasoning": "Gemini CLI does not stream thoughts",
+        "refusal": "Gemini CLI streams have no event for a refusal: it is written as text",
+        **dict.fromkeys(lacking.TOOLS, "Gemini CLI streams have no tool definitions"),
+        **dict.fromkeys(("toolChoice", "settings"), "Gemini CLI streams have no request settings"),
+        "title": "Gemini CLI streams have no title",
+        "cwd": "Gemini CLI streams have no directory",
+        "head": "Gemini CLI streams have no tree",
+        **dict.fromkeys(lacking.MEDIA, "messages in Gemini CLI streams are text"),
+        "tool_call.rawArguments": "arguments in Gemini CLI streams are an object",
+        "tool_result.name": "a tool result in a Gemini CLI stream has only the id of its call",
+        "tool_result.status": "a tool result in a Gemini CLI stream is a success or an error",
     },
     places={
         **paths(

@@ -1,4 +1,4 @@
-"""The events of a run of Gemini CLI as they are written: texts in deltas, calls, results, and how the run ended."""
+"""Writes the events of a Gemini CLI run: texts as deltas, calls, results, and the end of the run."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult
 
 NAME = "gemini-cli-stream"
 FAILURE = "Error"
-"""The type of an error that has none."""
+"""The default type of an error."""
 STATS: dict[tuple[str, ...], str] = counts(
     "total_tokens=totalTokens input_tokens=inputTokens output_tokens=outputTokens cached=cacheReadTokens"
 )
 
 
 def has_end(transcript: Transcript, failed: Message) -> bool:
-    """Does the run say that it failed? One that broke off has no end."""
-    told = failed.error is not None or carried_by(failed.extras, NAME).get("error")
-    return bool(told or transcript.updated_at or carried_by(transcript.extras, NAME).get("result"))
+    """True if the failed run has a final event; a run that broke off has none."""
+    has_error = failed.error is not None or carried_by(failed.extras, NAME).get("error")
+    return bool(has_error or transcript.updated_at or carried_by(transcript.extras, NAME).get("result"))
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
-    """The events of the run."""
+    """Returns the events of the run."""
     cut = _Cut(options.chunk)
     for message in transcript.messages:
         cut.message(message)
@@ -45,7 +45,7 @@ def _write_init(transcript: Transcript) -> Native:
 
 
 class _Cut:
-    """The events so far; `role` is that of the turn that a reader would go on with."""
+    """The events so far; `role` is that of the turn that the next event would continue."""
 
     def __init__(self, size: int) -> None:
         self.size, self.role = size, ""
@@ -75,10 +75,10 @@ class _Cut:
             self.text(message, "", begins, carried)
 
     def text(self, message: Message, text: str, begins: bool, carried: Native) -> None:
-        """Of the model every text is a delta, but one that begins a turn behind another or has nothing to say."""
+        """Adds a text event. Model texts are deltas unless empty or the beginning of a second turn in a row."""
         role = message.role
-        goes_on = self.role == role and not begins
-        delta = True if text and (goes_on or (role == "assistant" and self.role != role)) else None
+        continues = self.role == role and not begins
+        delta = True if text and (continues or (role == "assistant" and self.role != role)) else None
         event = _event("message", message.created_at, role=role, content=text, delta=delta)
         self.events.append({**event, **carried})
         self.role = role
@@ -101,9 +101,9 @@ def _write_result(result: ToolResult, time: str | None) -> Native:
 
 
 def _write_end(transcript: Transcript) -> Iterator[Native]:
-    """How the run ended; one that broke off has no end."""
+    """Yields the final event of the run, unless it broke off."""
     failed = next((one for one in reversed(transcript.messages) if one.stop_reason == "error"), None)
-    beside = dict(as_object(carried_by(transcript.extras, NAME).get("result")))
+    extras = dict(as_object(carried_by(transcript.extras, NAME).get("result")))
     native: Native = _event("result", transcript.updated_at, status="success" if failed is None else "error")
     if failed is not None:
         if not has_end(transcript, failed):
@@ -113,5 +113,5 @@ def _write_end(transcript: Transcript) -> Iterator[Native]:
             message = {} if failed.error is None else {"message": failed.error}
             native["error"] = {"type": FAILURE, **error, **message}
     turn = only_turn(transcript.messages)
-    stats = put_counts(turn.usage or {} if turn else {}, as_object(beside.pop("stats", None)), STATS)
-    yield {**native, **({"stats": stats} if stats else {}), **beside}
+    stats = put_counts(turn.usage or {} if turn else {}, as_object(extras.pop("stats", None)), STATS)
+    yield {**native, **({"stats": stats} if stats else {}), **extras}

@@ -1,18 +1,18 @@
-"""Streams of the Gemini API: responses that each hold the next parts of the answer.
+"""Gemini API streams: each response contains the next parts of the answer.
 
 Specification: streamGenerateContent of the Gemini API v1beta; the types of the Python SDK `google-genai` 3.3.0; read
 2026-11-20.
 
 Quirks
-- Without `alt=sse` the service sends the events as one JSON array; it is read, and written as events.
-- Every event is a whole response with the parts that are new; counts of tokens are totals, the last ones hold.
-- Text goes on in the next text part of the same kind, thought or not. A part with a signature is never joined with
-  another, nor cut.
-- A call comes whole. Programs also write its name and its arguments in different events: arguments without a name
-  belong to the oldest call that has none yet, or to the one with the same id or `index`.
-- There is no end mark: a candidate without a finish reason breaks off, its turn has the stop reason `error`.
-- Keys may be in snake case, as Python programs write them.
-- It holds one answer: the last turn of the model, or all candidates of a response.
+- Without `alt=sse` the service sends the events as one JSON array. convcli reads it, and writes events.
+- Every event is a whole response with the new parts. Token counts are totals; the last ones are final.
+- Text continues in the next text part of the same kind, thought or not. A part with a signature is never joined or
+  cut.
+- A call arrives whole. Some programs write its name and arguments in different events. Arguments without a name belong
+  to the call with the same id or `index`, else to the oldest call without arguments.
+- There is no end mark. A candidate without a finish reason broke off; its turn has the stop reason `error`.
+- Keys may be snake_case, as Python programs write them.
+- A stream has one answer: the last model turn, or all candidates of a response.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SERVICE = Service("gemini-stream", "google", "models/", names(64), has=ONLY_GEMI
 
 
 def detect(document: Any) -> Clue | None:
-    """By several responses of which one has the id of another, or does not end; alone each could be a document."""
+    """Detects several responses that share an id or where one has no end. A single one could be a document."""
     if not isinstance(document, list):
         return None
     rows = [row for row in document if isinstance(row, dict)]
@@ -51,12 +51,16 @@ def detect(document: Any) -> Clue | None:
     if not rows or len(rows) < len(document) or not any("content" in one for one in candidates):
         return None
     ids = [id_ for id_ in map(_id_of, rows) if id_]
-    again = len(set(map(str, ids))) < len(ids)
+    is_repeated = len(set(map(str, ids))) < len(ids)
     open_ = any("finishReason" not in one and "finish_reason" not in one for one in candidates)
     if not isinstance(document, Rows):
-        is_one = len(rows) == 1 or (again and len(set(map(str, ids))) == 1) or (open_ and not ids)
-        return Clue(90, "an array of candidates") if is_one else None
-    return Clue(95, "candidates in several events") if again or (open_ and len(rows) > 1) else Clue(85, "candidates")
+        is_one = len(rows) == 1 or (is_repeated and len(set(map(str, ids))) == 1) or (open_ and not ids)
+        return Clue(90, "the document is an array of responses with candidates") if is_one else None
+    return (
+        Clue(95, "several events have candidates")
+        if is_repeated or (open_ and len(rows) > 1)
+        else Clue(85, "events have candidates")
+    )
 
 
 def _id_of(row: Native) -> Any:
@@ -64,22 +68,22 @@ def _id_of(row: Native) -> Any:
 
 
 class _OneResponse:
-    """The id of the first event that has one: all events of one stream are of the same response."""
+    """Checks that all events of a stream have the same response id."""
 
     id: Any = None
 
     def objection(self, event: Native) -> str:
-        """Why the event cannot come now; nothing if it can."""
+        """Returns why the event cannot come now, or an empty string."""
         id_ = _id_of(event)
         self.id = self.id or id_
-        return "this event is of another response than those before it" if id_ and id_ != self.id else ""
+        return "this event has another response id than earlier events" if id_ and id_ != self.id else ""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of the answer that the events hold."""
+    """Returns the transcript of the answer in the events."""
     answer = GrowingResponse(Origin(SERVICE.name))
     for at, row in enumerate(document):
         answer.take(row, at)
@@ -92,16 +96,16 @@ def lift(document: Any) -> Transcript:
 
 
 def _lift_end(answer: GrowingResponse, messages: list[Message]) -> None:
-    """A candidate that nothing ended broke off; an error is that of the first such candidate."""
+    """Marks candidates without an end as broken off; an error is that of the first such candidate."""
     broken = [message for message in messages if message.stop_reason is None]
     for message in broken:
         message.stop_reason = "error"
     if answer.error is not None:
         message = (broken or messages)[0]
-        beside = omit(answer.error, "message")
+        extras = omit(answer.error, "message")
         message.error = answer.error.get("message")
-        if beside:
-            message.extras = owned(SERVICE.owner, carried_by(message.extras, SERVICE.owner), {"error": beside})
+        if extras:
+            message.extras = owned(SERVICE.owner, carried_by(message.extras, SERVICE.owner), {"error": extras})
 
 
 # ---------------------------------------------------------------- fit
@@ -109,8 +113,8 @@ def _lift_end(answer: GrowingResponse, messages: list[Message]) -> None:
 OF_EVENTS = OF_ANSWER._replace(inside={**OF_ANSWER.inside, "error": Carried(Shape("error", "code message"))})
 
 
-def _joined_texts(message: Message) -> Message:
-    """Texts that follow each other are one text, unless something stands beside one of them."""
+def _join_texts(message: Message) -> Message:
+    """Joins consecutive texts that have no metadata or extras."""
     parts: list[Any] = []
     for part in message.parts:
         if parts and _is_bare(part) and _is_bare(parts[-1]) and parts[-1].__class__ is part.__class__:
@@ -124,8 +128,8 @@ def _is_bare(part: Part) -> bool:
     return isinstance(part, (Text, Reasoning)) and part.metadata is None and not carried_by(part.extras, SERVICE.owner)
 
 
-def _ended(message: Message) -> Message:
-    """An answer that did not break off has a finish reason."""
+def _set_finish_reason(message: Message) -> Message:
+    """Sets a finish reason on answers that have none."""
     if message.stop_reason is not None:
         return message
     return replace(message, stop_reason=documents.read_reason("STOP", message))
@@ -134,21 +138,21 @@ def _ended(message: Message) -> Message:
 FIT = (
     streams.one_answer,
     *answer(SERVICE, OF_EVENTS, ("error",)),
-    on_each_message(_joined_texts),
-    on_each_message(_ended),
+    on_each_message(_join_texts),
+    on_each_message(_set_finish_reason),
 )
 
 # ---------------------------------------------------------------- write
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
-    """The events of the answer."""
+    """Returns the events of the answer."""
     response = documents.write(transcript, Options(form="response"), SERVICE)
     return Rows(list(_events(response, transcript.messages, options.chunk)))
 
 
 HEAD = ("modelVersion", "createTime", "responseId")
-"""What every event says."""
+"""The keys of every event."""
 
 
 def _events(response: Native, messages: list[Message], size: int) -> Iterator[Native]:
@@ -169,7 +173,7 @@ def _events(response: Native, messages: list[Message], size: int) -> Iterator[Na
 
 
 def _pieces(candidate: Native, message: Message, size: int) -> Iterator[Native]:
-    """The candidate with one part after another; the last one says how it ended."""
+    """Yields the candidate one part at a time; the last has the finish reason."""
     content = dict(candidate["content"])
     index = {"index": candidate["index"]} if "index" in candidate else {}
     parts = [piece for part in content.pop("parts") for piece in _cut(part, size)]
@@ -182,7 +186,7 @@ def _pieces(candidate: Native, message: Message, size: int) -> Iterator[Native]:
 
 
 def _cut(part: Native, size: int) -> list[Native]:
-    """A text in pieces. A part that says more than its text stays whole: its signature is for all of it."""
+    """Splits a text part. A part with other keys stays whole, since its signature is for all of it."""
     if not part.keys() <= TEXT or not part.get("text"):
         return [part]
     return [{**part, "text": piece} for piece in fragments(part["text"], size)]
@@ -190,13 +194,13 @@ def _cut(part: Native, size: int) -> list[Native]:
 
 REPEATED = {
     *(f"/*/{name}" for key in HEAD for name in (key, snake(key))),  # in every event
-    *(f"/*/usageMetadata/{path[0]}" for path in COUNTS),  # totals, of which the last one holds
+    *(f"/*/usageMetadata/{path[0]}" for path in COUNTS),  # totals; the last one is final
     *(f"/*/candidates/*/{key}" for key in ("index", "content/role")),
 }
 
 DIALECT = Dialect(
     name=SERVICE.name,
-    title="streams of the Gemini API",
+    title="Gemini API streams",
     specification="streamGenerateContent, Gemini API v1beta; Python SDK google-genai 3.3.0; read 2026-11-20",
     framings=("sse", "events", "document"),
     forms=("stream",),
@@ -209,11 +213,13 @@ DIALECT = Dialect(
     reasons={
         **tables.LOSSES,
         **dict.fromkeys(
-            ("message", *lacking.PARTS, *lacking.MEDIA), "a stream holds one answer: the model's last turn"
+            ("message", *lacking.PARTS, *lacking.MEDIA), "Gemini API streams have one answer: the model's last turn"
         ),
-        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
-        "text": "texts that follow each other are one text",
-        "message.stopReason": "an answer ends with a finish reason, and Google has a list of them",
+        **dict.fromkeys(
+            ("tools", "tool", "toolChoice", "settings"), "Gemini API streams have one answer, not the request"
+        ),
+        "text": "consecutive texts are one text in Gemini API streams",
+        "message.stopReason": "Gemini API streams need one of Google's finish reasons",
     },
     places=tables.PLACES,
     envelope=tables.ENVELOPE,

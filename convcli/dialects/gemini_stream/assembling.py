@@ -1,4 +1,4 @@
-"""A response while its events come in: fields of which the last one holds, and candidates whose parts go on."""
+"""Assembles a response from its events: fields whose last value counts, and candidates with growing parts."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from convcli.kit.streams import Pieces
 from convcli.model.transcript import Origin, Path
 
 TEXT = {"text", "thought"}
-"""The keys of a part that may go on in the next one."""
+"""The keys of a part that the next part may continue."""
 
 
 class GrowingCandidate:
-    """One candidate while its parts come in.
+    """One candidate while its parts arrive.
 
-    `routes` says where what is in it stands, `waiting` which calls have no arguments yet.
+    `routes` are the source paths of its content, `waiting` the calls without arguments so far.
     """
 
-    def __init__(self, home: Path) -> None:
-        self.routes = streams.Sources(((), home))
+    def __init__(self, path: Path) -> None:
+        self.routes = streams.Sources(((), path))
         self.fields: Native = {}
         self.content: Native = {}
         self.parts: list[Native] = []
@@ -36,10 +36,10 @@ class GrowingCandidate:
         if isinstance(call, dict):
             before = self._before(part, call)
             if before is not None:
-                _go_on(before, part, call)
+                _continue_call(before, part, call)
                 self._route(next(j for j, one in enumerate(self.parts) if one is before), part, place)
                 return
-        elif self._goes_on(part):
+        elif self._continues(part):
             streams.grow(self.parts[-1], "text", part["text"])
             self.routes.add(("content", "parts", len(self.parts) - 1, "text"), (*place, "text"))
             return
@@ -49,15 +49,15 @@ class GrowingCandidate:
             self._begin(part, call)
 
     def _route(self, j: int, part: Native, place: Path) -> None:
-        """What stands of a part here, and not before, stands here."""
+        """Records the source path of each key of a part that has none yet."""
         path: Path = ("content", "parts", j)
         self.routes.setdefault(path, place)
         self.routes |= {(*path, key): (*place, key) for key in part if (*path, key) not in self.routes}
         for key in part.get("functionCall") or ():
             self.routes.add((*path, "functionCall", key), (*place, "functionCall", key))
 
-    def _goes_on(self, part: Native) -> bool:
-        """Is it text that goes on with the text before it?"""
+    def _continues(self, part: Native) -> bool:
+        """True if the part is text that continues the text before it."""
         before = self.parts[-1] if self.parts else {}
         texts = "text" in before and isinstance(part.get("text"), str) and before["text"] is not None
         return texts and before.keys() <= TEXT and part.keys() <= TEXT and _same(before, part)
@@ -70,7 +70,7 @@ class GrowingCandidate:
             self.calls[key] = part
 
     def _before(self, part: Native, call: Native) -> Native | None:
-        """The call that this one goes on with: by its id or index, else the first that waits for arguments."""
+        """Returns the call that this one continues: by id or index, else the first without arguments."""
         if call.get("name"):
             return None
         keys = _keys_of(part, call)
@@ -81,7 +81,7 @@ class GrowingCandidate:
         return known
 
     def whole(self) -> Native:
-        """The candidate as the sibling knows it."""
+        """Returns the candidate as in a `gemini` response."""
         parts = [{key: _text(value) for key, value in part.items()} for part in self.parts]
         for part in parts:
             if isinstance(part.get("functionCall"), dict):
@@ -95,13 +95,13 @@ def _same(before: Native, part: Native) -> bool:
 
 
 def _keys_of(part: Native, call: Native) -> list[tuple[str, Any]]:
-    """What tells which call it is: its id, or an index in it or beside it."""
+    """Returns the keys that identify a call: its id, or an index in the call or its part."""
     stated = {"id": call.get("id"), "index": call.get("index", part.get("index"))}
     return [(key, value) for key, value in stated.items() if isinstance(value, (str, int))]
 
 
-def _go_on(before: Native, part: Native, call: Native) -> None:
-    """Add what a later event says of a call."""
+def _continue_call(before: Native, part: Native, call: Native) -> None:
+    """Adds what a later event states about a call."""
     whole = before["functionCall"]
     whole["args"] = {**(whole.get("args") or {}), **(call.get("args") or {})}
     whole |= rest_of(call, "args", "name")
@@ -113,7 +113,7 @@ def _text(value: Any) -> Any:
 
 
 class GrowingResponse:
-    """A response while its events come in."""
+    """A response while its events arrive."""
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
@@ -149,9 +149,9 @@ class GrowingResponse:
         candidate.routes.setdefault(("content",), (*place, "content"))
         content = self._camel(CONTENT, native.get("content") or {})
         candidate.content |= rest_of(content, "parts")
-        spot: Path = (*place, "content", "parts")
+        parts_path: Path = (*place, "content", "parts")
         for j, part in enumerate(listed(content.get("parts"))):
-            candidate.add(self._part(part), spot if isinstance(content["parts"], dict) else (*spot, j))
+            candidate.add(self._part(part), parts_path if isinstance(content["parts"], dict) else (*parts_path, j))
 
     def _part(self, native: Native) -> Native:
         part = dict(self._camel(PART, native))
@@ -166,17 +166,17 @@ class GrowingResponse:
         return native
 
     def _stated_key(self, key: str) -> str:
-        """The key as the events have it."""
+        """Returns the key as the events spell it."""
         return self.origin.renamed.get(key, key)
 
     def whole(self) -> Native:
-        """The response as the sibling knows it."""
+        """Returns the response as in the `gemini` dialect."""
         if self.error is not None and not self.candidates:
             self.candidates[0] = GrowingCandidate((0,))
         return {"candidates": [self.candidates[index].whole() for index in sorted(self.candidates)], **self.response}
 
     def all_routes(self) -> dict[Path, Path]:
-        """Where what is in the response stands in the events."""
+        """Returns the source paths of everything in the response."""
         routes = dict(self.routes)
         for i, index in enumerate(sorted(self.candidates)):
             pairs = self.candidates[index].routes.items()
@@ -186,5 +186,5 @@ class GrowingResponse:
         return routes
 
     def all_pieces(self) -> dict[Path, list[Path]]:
-        """All places of what stands in several events."""
+        """Returns all source paths of values that are spread over several events."""
         return {place: places for one in self.candidates.values() for place, places in one.routes.pieces.items()}

@@ -1,18 +1,18 @@
-"""goose: exported sessions, and, only read, its database and the session files of its first versions.
+"""goose: exported sessions, and (read-only) its database and the session files of its first versions.
 
 Specification: the types `Session` and `Message` of block/goose (crates/goose/src/conversation/message.rs,
-session/session_manager.rs, session/legacy.rs), and the program itself, 1.52, which was given sessions and a loopback
-model; read 2026-11-23. Sessions are rows of a database, which is read as `goose session export --format json` prints
-them; `goose session import` takes such a file, and gives it another id.
+session/session_manager.rs, session/legacy.rs), and the program itself, 1.52, run with sessions and a loopback model;
+read 2026-11-23. Sessions are rows of a database, which convcli reads as `goose session export --format json` prints
+them. `goose session import` reads such a file, and gives the session another id.
 
 Quirks
-- A result stands in a message of the user, and the result of a tool is that of the Model Context Protocol; older
-  files have its list of contents alone, and `Ok` or `Err` where newer ones have a status.
-- A call that the model wrote wrongly has an error in place of its name: its name is not known.
-- `agentVisible` says whether the model still sees a message. A message that only the model sees, behind messages that
-  it sees no more, is the summary of these.
-- Only what a model of Anthropic signed is a signature.
-- What the program tells or asks the user is an event.
+- A tool result is in a user message, in the form of the Model Context Protocol. Older files have only its list of
+  contents, and `Ok` or `Err` instead of a status.
+- An invalid call of the model has an error instead of its name, which is then unknown.
+- `agentVisible` states whether the model still sees a message. A message that only the model sees, after messages that
+  it no longer sees, is their summary.
+- Only signatures of Anthropic's models count as signatures.
+- Notices and questions of the program to the user are events.
 """
 
 from __future__ import annotations
@@ -34,50 +34,55 @@ from convcli.validation.survey import Survey, for_outputs, for_requests
 
 
 def detect(document: Any) -> Clue | None:
-    """By messages with a time and blocks, in a session or behind the row that begins one."""
+    """Detects messages with a time and blocks, in a session or after the row that begins one."""
     if isinstance(document, dict) and "working_dir" in document and isinstance(document.get(CONVERSATION), list):
         messages = document[CONVERSATION]
-        return Clue(97, "a conversation in a working_dir") if any(map(is_message, messages)) else None
+        return Clue(97, "the session has working_dir and conversation") if any(map(is_message, messages)) else None
     rows = document if isinstance(document, list) else []
     begins = bool(rows) and isinstance(rows[0], dict) and "working_dir" in rows[0] and "description" in rows[0]
     if begins and any(map(is_message, rows)):
-        return Clue(97, "messages behind a row with a working_dir")
-    asked = any(is_message(row) and any(str(block.get("type")) in BLOCKS for block in row["content"]) for row in rows)
-    return Clue(95, "messages with requests to tools and their responses") if asked else None
+        return Clue(97, "messages follow a row with working_dir")
+    has_tool_blocks = any(
+        is_message(row) and any(str(block.get("type")) in BLOCKS for block in row["content"]) for row in rows
+    )
+    return Clue(95, "messages have tool requests or responses") if has_tool_blocks else None
 
 
 def write(transcript: Transcript, _: Options) -> Any:
-    """A session to import."""
+    """Returns a session to import."""
     return write_session(transcript)
 
 
 REQUIRED = ("id", "working_dir", "name", "created_at", "updated_at", "extension_data", "message_count")
 
 
-def _unread(survey: Survey) -> Iterator[Breach]:
+def _find_import_errors(survey: Survey) -> Iterator[Breach]:
     if isinstance(survey.document, list):
-        yield Breach("unread-row", NodeRef(steps=(0,)), "goose imports sessions only as it exports them")
+        yield Breach("unread-row", NodeRef(steps=(0,)), "goose imports only sessions in its export format")
         return
     for key in REQUIRED:
         if survey.document.get(key) is None:
-            yield Breach("missing-key", NodeRef(), f"a session that is imported has {key}")
+            yield Breach("missing-key", NodeRef(), f"goose requires `{key}` to import a session")
     for i, row in enumerate(survey.document[CONVERSATION]):
         if not (is_message(row) and isinstance(row.get("metadata"), dict)):
-            yield Breach("unread-row", NodeRef(steps=(CONVERSATION, i)), "goose refuses a session with this message")
+            yield Breach("unread-row", NodeRef(steps=(CONVERSATION, i)), "goose rejects a session with this message")
         elif i and _is_earlier(row, survey.document[CONVERSATION][i - 1]):
-            yield Breach("unread-row", NodeRef(steps=(CONVERSATION, i)), "goose puts it where its time is", "warning")
+            yield Breach(
+                "unread-row",
+                NodeRef(steps=(CONVERSATION, i)),
+                "goose sorts messages by time and moves this one",
+                "warning",
+            )
     for called in survey.results:
         if called.result.kind == "data" and not is_contents(called.result.value):
-            yield Breach("unread-row", called.at(), "goose refuses a session with this result")
+            yield Breach("unread-row", called.at(), "goose rejects a session with this result")
 
 
-def _is_sent(survey: Survey) -> Iterator[Breach]:
+def _find_unsent_answers(survey: Survey) -> Iterator[Breach]:
     for i in survey.active_indexes:
         if survey.messages[i].role != "assistant":
             return
-        yield Breach(
-            "unread-row", NodeRef(i), "goose does not send an answer before the first words of a user", "warning"
-        )
+        yield Breach("unread-row", NodeRef(i), "goose does not send an answer before the first user message", "warning")
 
 
 def _is_earlier(row: Native, before: Any) -> bool:
@@ -86,13 +91,13 @@ def _is_earlier(row: Native, before: Any) -> bool:
 
 
 def _place(facts: SessionFacts) -> str:
-    """A file to import: the sessions themselves are in a database. The import prints the id that they get there."""
+    """Returns the path of a file to import: sessions are in a database, and the import prints the id they get."""
     return f"import/{facts.id}.json"
 
 
-def _resent(part: Part) -> str | None:
+def _describe_resent(part: Part) -> str | None:
     is_empty = isinstance(part, ToolResult) and part.kind in ("text", "error") and not part.value
-    return 'results without a word as "(empty result)"' if is_empty else None
+    return 'empty results as "(empty result)"' if is_empty else None
 
 
 PROGRAM = Program(
@@ -101,7 +106,7 @@ PROGRAM = Program(
     "sessions/*.jsonl sessions/*.db import/*.json",
     place=_place,
     command="goose session --resume --session-id $(goose session import {path} | sed -n 's/ - .*//p')",
-    resent=_resent,
+    resent=_describe_resent,
 )
 
 HAS = lacking.fields("id title cwd createdAt updatedAt message.id message.createdAt")
@@ -125,29 +130,30 @@ DIALECT = Dialect(
     lacks=LACKS,
     has=frozenset(("message.provider", "message.replaces")),
     rules=(
-        for_requests(Rule(("missing-key", "unread-row"), _unread)),
-        for_outputs(Rule(("unread-row",), _is_sent)),
+        for_requests(Rule(("missing-key", "unread-row"), _find_import_errors)),
+        for_outputs(Rule(("unread-row",), _find_unsent_answers)),
         links.paired(links.PairingRules(where="later", missing=None)),
         turns.decodable(),
     ),
     reasons={
         **sessions.REASONS,
         **sessions.NOTHING_SENT,
-        **dict.fromkeys(("message", "text"), "a session has no place for instructions of the system"),
-        "event": "a session has messages only for events of its own",
-        "message.model": "each answer names its model",
-        "createdAt": "a session has a time: that of its first message, or 1970",
-        "updatedAt": "a session has the time of its last message",
-        "message.createdAt": "a message has a time in whole seconds: that of the one before it, or 1970",
-        "message.replaces": "a summary stands for all that came before it",
-        "head": "a session has one branch",
+        **dict.fromkeys(("message", "text"), "goose sessions do not store system instructions"),
+        "event": "goose sessions store only goose's own events",
+        "message.model": "goose names the model on each answer",
+        "createdAt": "a goose session needs a start time: that of its first message, or 1970",
+        "updatedAt": "a goose session needs an update time: that of its last message",
+        "message.createdAt": "a goose message needs a time in whole seconds: that of the one before it, or 1970",
+        "message.replaces": "a goose summary replaces all earlier messages",
+        "head": "goose sessions have one branch",
         **dict.fromkeys(
-            ("tool_call.id", "tool_result.toolCallId"), "each id is used once: results of one id are sent together"
+            ("tool_call.id", "tool_result.toolCallId"),
+            "goose needs unique call ids: it sends results of the same id together",
         ),
-        "refusal": "a refusal is written as text",
-        "image.mediaType": "an image has a media type",
-        "image": "an image has its data",
-        "metadata": "thinking has a signature of Anthropic's, and a call one of Google's",
+        "refusal": "goose has no refusals: they are written as text",
+        "image.mediaType": "goose images need a media type",
+        "image": "goose images need embedded data",
+        "metadata": "goose stores only Anthropic's signatures of thoughts and Google's signatures of calls",
     },
     places=paths(
         "title=name cwd=working_dir createdAt=created_at updatedAt=updated_at message.createdAt=created "

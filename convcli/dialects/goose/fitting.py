@@ -1,4 +1,4 @@
-"""What goose takes of any transcript, as passes: measured with `goose session import` of 1.52 on 2026-11-23."""
+"""Fits transcripts to goose: measured with `goose session import` of 1.52 on 2026-11-23."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolR
 from convcli.validation.rules.turns import INSTRUCTIONS
 
 IMAGE_TYPE = "image/png"
-"""The media type of an image that has none, for goose wants one."""
+"""The default media type of images: goose requires one."""
 IDS = Alphabet("characters", "", 0)
-"""Ids of calls may be anything; of two calls with one id goose sends the results together."""
+"""Call ids may be any string. If two calls share an id, goose sends their results together."""
 
 
 def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """How data comes back, and a list of one text."""
+    """Returns kind and value of data, or of a list of one text, as read back; None if unchanged."""
     if result.kind == "data":
         return None if is_contents(result.value) else ("error" if result.is_error else "text", in_words(result))
     text = only_text(result.value) if result.kind == "multimodal" else None
@@ -38,8 +38,10 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 RESULTS = Convention(
     _express,
     {
-        **dict.fromkeys(("data", "error"), ("encoded", "a result holds contents: the data is written as JSON")),
-        "multimodal": ("changed", "a result of one text is the same as that text"),
+        **dict.fromkeys(
+            ("data", "error"), ("encoded", "a goose result is a list of contents: data is written as JSON")
+        ),
+        "multimodal": ("changed", "in goose, a result of one text equals that text"),
     },
 )
 
@@ -48,45 +50,45 @@ def _is_turn(row: Any) -> bool:
     return lift({"conversation": [row]}).messages[0].role != "event"
 
 
-def _turn(message: Message) -> Message | None:
-    """Instructions are in the program."""
+def _fit_role(message: Message) -> Message | None:
+    """Drops instructions (the program supplies its own); a tool message without a result becomes a user message."""
     if message.role in INSTRUCTIONS:
         return None
     is_answer = message.role != "tool" or result_of(message) is not None
     return message if is_answer else replace(message, role="user")
 
 
-def _part(part: Part, message: Message) -> Part | None:
+def _fit_part(part: Part, message: Message) -> Part | None:
     if isinstance(part, ToolResult):
-        return with_parts(part, _content) if message.role == "tool" else None
+        return with_parts(part, _fit_content) if message.role == "tool" else None
     if isinstance(part, Media):
-        return _media(part)
+        return _fit_media(part)
     return part if not isinstance(part, ToolCall) or message.role == "assistant" else None
 
 
-def _content(part: Part) -> Part | None:
-    """What a result holds: texts and images."""
-    return _media(part) if isinstance(part, Media) else part if isinstance(part, Text) else None
+def _fit_content(part: Part) -> Part | None:
+    """Keeps texts and images of a result."""
+    return _fit_media(part) if isinstance(part, Media) else part if isinstance(part, Text) else None
 
 
-def _media(media: Media) -> Media | None:
-    """An image with its data."""
+def _fit_media(media: Media) -> Media | None:
+    """Returns an image with data and a media type, or None for other media."""
     if media.type != "image" or media.data is None:
         return None
     return media if media.media_type else replace(media, media_type=IMAGE_TYPE)
 
 
-def _compacted(messages: list[Message]) -> list[Message]:
-    """What a summary stands for the model sees no more, and the summary the user does not see."""
+def _mark_visibility(messages: list[Message]) -> list[Message]:
+    """Hides the messages before a summary from the model, and the summary from the user."""
     at = max((k for k, message in enumerate(messages) if message.replaces is not None), default=0)
-    hidden = [_marked(message, is_seen=False) for message in messages[:at]]
+    hidden = [_mark(message, is_seen=False) for message in messages[:at]]
     fitted = [*hidden, *messages[at:]]
     if at:
-        fitted[at] = _marked(messages[at], is_seen=True)
+        fitted[at] = _mark(messages[at], is_seen=True)
     return shared(messages, fitted)
 
 
-def _marked(message: Message, *, is_seen: bool) -> Message:
+def _mark(message: Message, *, is_seen: bool) -> Message:
     if message.role == "event" or (not is_seen and message == Message(message.role, message.parts)):
         return message
     metadata = carried_by(message.extras, NAME).get("metadata", {})
@@ -98,16 +100,16 @@ def _marked(message: Message, *, is_seen: bool) -> Message:
     return with_carried(message, NAME, "metadata", {**omit(metadata, "agentVisible", "userVisible"), **marks})
 
 
-def _timed(transcript: Transcript) -> Transcript:
-    """Every row and the session have a time, and no row one before that of the last: goose sorts them."""
+def _set_times(transcript: Transcript) -> Transcript:
+    """Gives each row and the session a time, in ascending order, since goose sorts rows by time."""
     starts = begins(transcript.messages, continues)
-    timed = on_rows(transcript, starts, sessions.timed, on_messages(_ascending))
+    timed = on_rows(transcript, starts, sessions.timed, on_messages(_sort_times))
     times = [message.created_at for message in timed.messages if message.created_at is not None]
     updated = transcript.updated_at or max([timed.created_at or sessions.EPOCH, *times])
     return replace(timed, updated_at=updated)
 
 
-def _ascending(messages: list[Message]) -> list[Message]:
+def _sort_times(messages: list[Message]) -> list[Message]:
     fitted: list[Message] = []
     for message in messages:
         latest = fitted[-1].created_at if fitted else None
@@ -124,14 +126,14 @@ FIT = (
     sessions.active_branch,
     sessions.own_events(NAME, _is_turn),
     separate_results,
-    on_each_message(_turn),
+    on_each_message(_fit_role),
     sessions.results_between_events,
     distinct_ids(IDS),
     sessions.with_models,
-    on_parts(_part),
+    on_parts(_fit_part),
     expressed(RESULTS),
-    _timed,
-    on_messages(_compacted),
+    _set_times,
+    on_messages(_mark_visibility),
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, MESSAGE)),
     with_session_id(write_session),
     as_read_back(lift, lambda transcript, _: write_session(transcript), "export"),

@@ -42,11 +42,11 @@ MESSAGE = Envelope(
 TEXT = Keys("type text annotations _meta", carried="annotations _meta")
 IMAGE = Keys("type data mimeType annotations _meta", carried="annotations _meta")
 KNOWN = {"userVisible": True, "agentVisible": True}
-"""What the metadata of a message say that goes without saying."""
+"""The defaults of message metadata."""
 CALLS = {"toolRequest": "toolCall", "frontendToolRequest": "toolCall"}
-"""The kinds of calls, and the key of each."""
+"""Block type of a call → key of the call."""
 BARE = ("text", "image")
-"""Contents of results that are parts."""
+"""Result content types that are lifted as parts."""
 SIGNERS = ("anthropic", None)
 
 
@@ -60,12 +60,12 @@ def _seconds(time: str | None) -> int | None:
 
 
 def seconds_of(time: str | None) -> int:
-    """The whole seconds since 1970 of a time, by which goose sorts messages; 0 where it is none."""
+    """Returns a time in whole seconds since 1970, by which goose sorts messages; 0 for None."""
     return _seconds(time) or 0
 
 
 def is_message(row: Any) -> bool:
-    """Is the row a message of the user or the assistant?"""
+    """True if the row is a user or assistant message."""
     content = row.get("content") if isinstance(row, dict) else None
     is_known = isinstance(row, dict) and row.get("role") in ("user", "assistant") and "created" in row
     return is_known and isinstance(content, list) and all(isinstance(block, dict) for block in content)
@@ -75,7 +75,7 @@ def is_message(row: Any) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session."""
+    """Returns the transcript of a session."""
     context = LiftContext(NAME, document)
     transcript = context.transcript()
     prefix: Path = (CONVERSATION,) if isinstance(document, dict) else ()
@@ -96,7 +96,7 @@ def lift(document: Any) -> Transcript:
 
 
 def _retitle(transcript: Transcript, session: Native, context: LiftContext) -> None:
-    """Older sessions have a description for a name."""
+    """Sets the title from `description`, which older sessions have instead of a name."""
     carried = dict(carried_by(transcript.extras, NAME))
     transcript.title = carried.pop("description", None)
     transcript.extras = extras_of(NAME, carried)
@@ -105,7 +105,7 @@ def _retitle(transcript: Transcript, session: Native, context: LiftContext) -> N
 
 
 def _lift_row(row: Any, path: Path, context: LiftContext) -> None:
-    """A message for each result and for each run of other blocks; the first has what is said of all."""
+    """Lifts a message per result and per run of other blocks; the first message has the row's fields."""
     if not is_message(row) or (row["content"] and all(block.get("type") in NOTICES for block in row["content"])):
         add_event(context, row, path, MESSAGE if isinstance(row, dict) else None)
         return
@@ -116,18 +116,18 @@ def _lift_row(row: Any, path: Path, context: LiftContext) -> None:
     for j, block in enumerate(row["content"]):
         part = _lift_block(block, inference.get("provider"), context)
         is_result = isinstance(part, ToolResult)
-        message, spots = context.messages[-1], context.origin.places[-1][1]
+        message, part_paths = context.messages[-1], context.origin.places[-1][1]
         if message.parts and (is_result or message.role == "tool"):
-            message, spots = Message(row["role"], []), []
-            context.add(message, path, spots)
+            message, part_paths = Message(row["role"], []), []
+            context.add(message, path, part_paths)
         message.role = "tool" if is_result else message.role
         message.parts.append(part)
-        spots.append(("content", j))  # type: ignore[union-attr]
+        part_paths.append(("content", j))  # type: ignore[union-attr]
     _lift_facts(row, metadata, inference, context.messages[first])
 
 
 NOTICES = ("systemNotification", "actionRequired", "toolConfirmationRequest")
-"""Blocks that no model sees."""
+"""Block types of events."""
 
 
 def _lift_facts(row: Native, metadata: Native, inference: Native, message: Message) -> None:
@@ -141,7 +141,7 @@ def _lift_facts(row: Native, metadata: Native, inference: Native, message: Messa
 
 
 def _find_summary(messages: list[Message]) -> None:
-    """The first message that only the model sees stands for those before it, where it sees none of them."""
+    """Marks the summary: the first message the model sees, if the user does not, and earlier ones are hidden."""
     hidden = 0
     for message in messages:
         metadata = carried_by(message.extras, NAME).get("metadata", {})
@@ -166,7 +166,7 @@ def _lift_block(block: Native, provider: str | None, context: LiftContext) -> Pa
 
 
 def _lift_shown(block: Native) -> Part | None:
-    """A text or an image."""
+    """Lifts a text or image block; None for other blocks."""
     if block.get("type") == "text" and isinstance(block.get("text"), str):
         return Text(block["text"], extras=extras_of(NAME, TEXT.carried(block)))
     media_type = block.get("mimeType") or None
@@ -189,7 +189,7 @@ def _lift_redacted(block: Native, provider: str | None, _: LiftContext) -> Part:
 
 
 def _outcome(value: Any) -> tuple[Any, Any, Native]:
-    """What succeeded, what failed, and what else is said: the key says which, and a status that says otherwise too."""
+    """Returns value, error and extras of an outcome; a status that contradicts its key is an extra."""
     if not isinstance(value, dict):
         return value, None, {}
     for done, failed in (("value", "error"), ("Ok", "Err")):
@@ -202,10 +202,10 @@ def _outcome(value: Any) -> tuple[Any, Any, Native]:
 
 def _lift_call(block: Native, _: str | None, context: LiftContext) -> Part:
     key = CALLS[block["type"]]
-    call, error, beside = _outcome(block[key])
+    call, error, part_extras = _outcome(block[key])
     rest = omit(block, "id", key, "thoughtSignature")
     rest = {name: value for name, value in rest.items() if value is not None and (name, value) != ("type", NORMAL)}
-    rest |= {"outcome": beside} if beside else {}
+    rest |= {"outcome": part_extras} if part_extras else {}
     signature = block.get("thoughtSignature")
     metadata = {"thoughtSignature": signature} if isinstance(signature, str) and signature else None
     if not isinstance(call, dict) or not isinstance(call.get("name"), str):
@@ -223,9 +223,9 @@ NORMAL = "toolRequest"
 
 
 def _lift_response(block: Native, _: str | None, context: LiftContext) -> Part:
-    value, error, beside = _outcome(block["toolResult"])
+    value, error, part_extras = _outcome(block["toolResult"])
     rest = rest_of(block, "type", "id", "toolResult")
-    rest |= {"outcome": beside} if beside else {}
+    rest |= {"outcome": part_extras} if part_extras else {}
     id_, name = context.pairing.result(block["id"] or None, None)
     if error is not None:
         kind, value, failed = "error" if isinstance(error, str) else "data", error, not isinstance(error, str)
@@ -239,17 +239,17 @@ def _lift_response(block: Native, _: str | None, context: LiftContext) -> Part:
 
 
 def _lift_contents(id_: str, name: str, content: Any, failed: bool) -> ToolResult:
-    """A text alone is text; texts and images are what they are, and anything else is data."""
+    """Returns a text result for one text, a multimodal one for texts and images, and data for anything else."""
     lifted = (
         [_lift_shown(one) if isinstance(one, dict) else None for one in content] if isinstance(content, list) else []
     )
     parts = [part for part in lifted if part is not None]
     if not isinstance(content, list) or len(parts) < len(lifted):
         return ToolResult(id_, name, "data", content, is_error=failed or None)
-    beside = [carried_by(part.extras, NAME) for part in parts]
+    part_extras = [carried_by(part.extras, NAME) for part in parts]
     for part in parts:
         part.extras = None
-    extras = extras_of(NAME, {"content": beside} if any(beside) else None)
+    extras = extras_of(NAME, {"content": part_extras} if any(part_extras) else None)
     result = result_of_parts(id_, name, parts, failed=failed)
     result.extras = extras
     return result

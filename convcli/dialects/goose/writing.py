@@ -13,17 +13,17 @@ from convcli.kit.sessions import row_of_event
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
 
 CONTENTS = ("text", "image", "audio", "resource", "resource_link")
-"""The kinds of contents that the result of a tool may hold."""
+"""The content types of a tool result."""
 
 
 def continues(message: Message, before: Message, first: Message) -> bool:
-    """Does a message say nothing that a row says, behind one of its row that says something?"""
+    """True if the message joins the row of the one before it: it has no row fields of its own."""
     is_known = first.id is not None or first.created_at is not None
     return is_known and message == Message(message.role, message.parts) and are_of_user(before, message)
 
 
 def write_session(transcript: Transcript) -> Native:
-    """The session as goose exports and imports it."""
+    """Returns the session in goose's export format."""
     rows = [_write_row(group) for group in groups(transcript.messages, continues)]
     usual: Native = {"extension_data": {}, "message_count": len(rows), **carried_by(transcript.extras, NAME)}
     native = SESSION.write(transcript, usual, conversation=rows)
@@ -42,7 +42,7 @@ def _write_row(group: list[Message]) -> Any:
 
 
 def _inference(message: Message, carried: Native) -> Native:
-    """Which model answered."""
+    """Returns the metadata that names the model of an answer."""
     inner = carried.get("metadata", {}).get("inference", {})
     if message.model is None and message.provider is None and not inner:
         return {}
@@ -55,7 +55,7 @@ def _inference(message: Message, carried: Native) -> Native:
 def _write_part(part: Part) -> list[Native]:
     carried = carried_by(part.extras, NAME)
     if isinstance(part, (Text, Media)):
-        return [_shown(part, carried)]
+        return [_write_content(part, carried)]
     if isinstance(part, Reasoning):
         return [_write_thinking(part, carried)]
     if isinstance(part, ToolCall):
@@ -65,7 +65,7 @@ def _write_part(part: Part) -> list[Native]:
     return [part.value] if isinstance(part, Opaque) and part.dialect == NAME else []
 
 
-def _shown(part: Text | Media, carried: Native) -> Native:
+def _write_content(part: Text | Media, carried: Native) -> Native:
     if isinstance(part, Text):
         return TEXT.put({"type": "text", "text": part.text}, carried)
     return IMAGE.put({"type": "image", "data": part.data, "mimeType": part.media_type or ""}, carried)
@@ -102,13 +102,13 @@ def _write_contents(result: ToolResult, carried: Native) -> Any:
     if result.kind == "data":
         return result.value
     parts = result.value if result.kind == "multimodal" else [Text(result.value)]
-    beside = carried.get("content") or []
-    beside = beside if len(beside) == len(parts) else [{}] * len(parts)
-    return [_shown(part, more) for part, more in zip(parts, beside, strict=True)]
+    content_extras = carried.get("content") or []
+    content_extras = content_extras if len(content_extras) == len(parts) else [{}] * len(parts)
+    return [_write_content(part, more) for part, more in zip(parts, content_extras, strict=True)]
 
 
 def is_contents(value: Any) -> bool:
-    """Is it a list of contents, of which some are neither texts nor images?"""
+    """True for a list of contents with any that is neither text nor image."""
     if not isinstance(value, list) or not all(isinstance(one, dict) and one.get("type") in CONTENTS for one in value):
         return False
     return any(one["type"] not in BARE for one in value)

@@ -1,16 +1,16 @@
-"""Text of OpenAI's harmony, the chat template of gpt-oss: rows with what a model reads and writes, between its marks.
+"""Text in OpenAI's harmony format, the chat template of gpt-oss: rows with the model's input and output between marks.
 
 Specification: docs/format.md of https://github.com/openai/harmony and the package openai-harmony 0.0.8; read
-2026-11-23. A file that is this text and no JSON is read as one row.
+2026-11-23. A file with this text instead of JSON is read as one row.
 
 Quirks
-- A message is `<|start|>`, who speaks, `<|message|>` and its text up to `<|end|>`, `<|call|>` or `<|return|>`. What
-  stands between these marks in any other way is no message: it is kept, and told.
-- The assistant has channels. What stands in `analysis` is reasoning; `final` ends its turn; `commentary` holds calls,
-  and texts before them. A call says `to=functions.NAME`, and `to=browser.search` is one of a tool of the model itself.
-- A result has the name of its tool for an author. There are no ids: it answers the first open call of that name.
-- The message `system` says what model it is; instructions stand in that of the `developer`, and tools behind them, as
-  functions of TypeScript. They are read where writing what was read gives the same text, and stay text elsewhere.
+- A message is `<|start|>`, the author, `<|message|>` and its text up to `<|end|>`, `<|call|>` or `<|return|>`. Other
+  text between marks is not a message: it is kept and reported.
+- The assistant has channels: `analysis` is reasoning, `final` ends its turn, `commentary` has calls and the texts
+  before them. A call has `to=functions.NAME`; `to=browser.search` calls a built-in tool of the model.
+- The author of a result is the tool's name. There are no ids: a result answers the first open call of that name.
+- The `system` message describes the model. Instructions are in the `developer` message, followed by tools as TypeScript
+  functions. Tools are read only if writing them again gives the same text; otherwise they stay text.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ from convcli.wire.decimals import builtins
 
 
 def detect(document: Any) -> Clue | None:
-    """By the marks in its text."""
+    """Detects harmony's marks in the text."""
     value = document.get("text") if isinstance(document, dict) else None
     if not isinstance(value, str) or not value.startswith((text.START, text.CHANNEL)) or text.MESSAGE not in value:
         return None
-    return Clue(98, "a text between the marks of harmony")
+    return Clue(98, "the text has harmony's marks")
 
 
 # ---------------------------------------------------------------- fit
 
 
-def _readable(part: Part, _: Message) -> Part | None:
-    """No text has a mark, and none is empty."""
+def _remove_marks(part: Part, _: Message) -> Part | None:
+    """Removes marks from texts, and drops empty texts."""
     if isinstance(part, (Text, Reasoning)):
         bare = text.without_marks(part.text)
         part = part if bare == part.text else replace(part, text=bare)
@@ -76,9 +76,11 @@ def _readable(part: Part, _: Message) -> Part | None:
     return part
 
 
-def _plain(message: Message) -> Message | None:
-    """One text but for the assistant, whose texts have a channel each; a name that is a word; an instruction that says
-    something."""
+def _join_texts(message: Message) -> Message | None:
+    """Joins the texts of a message, except the assistant's, and drops invalid names and empty instructions.
+
+    Each text of the assistant has a channel.
+    """
     parts = message.parts if message.role == ASSISTANT else joined_texts(message.parts, JOINT)
     is_named = message.name is None or (NAMES.accepts(message.name) and message.role in ("user", ASSISTANT))
     if message.role == "system" and not parts and not _is_of_model(message):
@@ -88,8 +90,8 @@ def _plain(message: Message) -> Message | None:
     return replace(message, parts=parts, name=message.name if is_named else None)
 
 
-def _paired_by_name(messages: list[Message]) -> list[Message]:
-    """The messages as they are where names and order tell which call a result answers, else in the order of calls."""
+def _sort_unpaired_results(messages: list[Message]) -> list[Message]:
+    """Keeps the messages if names and order determine the call of each result, else sorts results by call."""
     waiting = WaitingCalls()
     for message in messages:
         result = result_of(message)
@@ -102,8 +104,8 @@ def _paired_by_name(messages: list[Message]) -> list[Message]:
     return messages
 
 
-def _as_typescript(tool: ToolDefinition) -> ToolDefinition:
-    """The tool as far as TypeScript can say it."""
+def _keep_typescript_fields(tool: ToolDefinition) -> ToolDefinition:
+    """Returns the tool with what TypeScript can express."""
     natives = typescript.read(_section([tool]))
     return calls.lift_tool(natives[0], LiftContext(NAME, None), ()) if natives else ToolDefinition(tool.name)
 
@@ -119,13 +121,13 @@ MESSAGES = fused(
     on_results(results.one_value),
     results.expressed(TEXTS),
     custom.as_functions,
-    on_parts(_readable, "text", "reasoning", "tool_result"),
-    on_each_message(_plain),
+    on_parts(_remove_marks, "text", "reasoning", "tool_result"),
+    on_each_message(_join_texts),
     renaming(NAMES),
-    on_messages(_paired_by_name),
+    on_messages(_sort_unpaired_results),
     fitting.functions_only(NAME),
     fitting.some_tools,
-    on_tools(_as_typescript),
+    on_tools(_keep_typescript_fields),
 )
 
 
@@ -133,7 +135,7 @@ MESSAGES = fused(
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A row, with the tools behind the first instruction."""
+    """Returns a row, with the tools after the first instruction."""
     messages = transcript.messages
     if transcript.tools:
         leading = list(takewhile(_is_of_model, messages))
@@ -149,19 +151,19 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _is_of_model(message: Message) -> bool:
-    """Does the message say what model it is?"""
+    """True if the message describes the model."""
     return message.role == "system" and carried_by(message.extras, NAME).get("role") == "system"
 
 
 def _pieces(message: Message, offered: list[ToolDefinition] | None) -> list[Spoken]:
-    said = text_of(message.parts)
+    content = text_of(message.parts)
     if message.role == "tool":
         return [_write_result(part) for part in message.parts if isinstance(part, ToolResult)]
     if message.role == ASSISTANT:
         return _turn(message) or [Spoken(ASSISTANT, "", message.name or "", channel=FINAL)]
     if message.role != "system" or _is_of_model(message):
-        return [Spoken(message.role, said, message.name or "")]
-    sections = [INSTRUCTIONS + said if said else "", _section(offered) if offered else ""]
+        return [Spoken(message.role, content, message.name or "")]
+    sections = [INSTRUCTIONS + content if content else "", _section(offered) if offered else ""]
     return [Spoken("developer", JOINT.join(filter(None, sections)))]
 
 
@@ -185,7 +187,7 @@ def _turn(message: Message) -> list[Spoken]:
 
 
 def _address(part: ToolCall | ToolResult) -> str:
-    """The tool as a text names it."""
+    """Returns the tool's name as in the text."""
     return part.name if "namespace" in carried_by(part.extras, NAME) else f"{FUNCTIONS}{part.name}"
 
 
@@ -203,23 +205,23 @@ def _section(offered: list[ToolDefinition]) -> str:
 # ---------------------------------------------------------------- rules
 
 
-def _messages_are_read(survey: Survey) -> Iterable[Breach]:
+def _find_unread_messages(survey: Survey) -> Iterable[Breach]:
     for i, piece in enumerate(text.read(survey.document["text"])):
         if isinstance(piece, str):
-            problem = f"message {i + 1:,} of the text has no header, no end or marks inside: it is not read"
+            problem = f"message {i + 1:,} of the text has no header or end, or has marks inside: it is not read"
             yield Breach("wrong-format", NodeRef(steps=PLACE), problem)
 
 
-def _nobody_is_named(survey: Survey) -> Iterable[Breach]:
+def _find_names(survey: Survey) -> Iterable[Breach]:
     for i, message in enumerate(survey.messages):
         if message.name:
-            problem = "openai-harmony writes a name behind a role, and its parser refuses the message"
+            problem = "openai-harmony writes a name after the role, and its own parser rejects the message"
             yield Breach("bad-participant-name", NodeRef(i, field="message.name"), problem, "warning")
 
 
 RULES = (
-    Rule(("wrong-format",), _messages_are_read),
-    for_outputs(Rule(("bad-participant-name",), _nobody_is_named)),
+    Rule(("wrong-format",), _find_unread_messages),
+    for_outputs(Rule(("bad-participant-name",), _find_names)),
     for_outputs(turns.some_message()),
     training.paired_in_order(),
     tools.unique("warning"),
@@ -230,7 +232,7 @@ LACKS = (training.LACKS - {"message.name"}) | lacking.MEDIA | lacking.fields("op
 
 DIALECT = Dialect(
     name=NAME,
-    title="Text of harmony (gpt-oss)",
+    title="harmony text (gpt-oss)",
     aliases=("gpt-oss", "openai-harmony", "gptoss"),
     specification="docs/format.md of openai/harmony, package openai-harmony 0.0.8; read 2026-11-23",
     framings=("document", "records"),
@@ -244,20 +246,20 @@ DIALECT = Dialect(
     lacks=LACKS,
     reasons={
         **training.REASONS,
-        "message": "a result answers a call of the turn before it, and an instruction says something",
-        "message.grouping": "what an assistant says up to its final text is one turn",
-        "message.role": "there is only one role for instructions",
-        "message.name": "a name is a word, and that of a user or an assistant",
-        "moved": "a result stands behind its call",
-        "text": "a message is one text, in which no mark stands",
-        "reasoning": "a thought is a text, in which no mark stands",
-        "tool": "TypeScript says names, types, choices and defaults, and nothing else of a schema",
-        "tool.name": "a name has letters, digits, _, . and -",
-        "tool_call.name": "a name has letters, digits, _, . and -",
-        "tool_result.name": "a name has letters, digits, _, . and -",
-        "tool_call.rawArguments": "arguments that are a JSON object are one",
-        "tool_result.value": "no mark stands in a text",
-        **dict.fromkeys(lacking.MEDIA, "the messages hold text only"),
+        "message": "in harmony a result answers a call of the turn before it, and an instruction is not empty",
+        "message.grouping": "in harmony, assistant messages up to the final text are one turn",
+        "message.role": "harmony text has only one role for instructions",
+        "message.name": "in harmony only users and assistants have a name, and it is one word",
+        "moved": "a harmony result follows its call",
+        "text": "a harmony message is one text without marks",
+        "reasoning": "a harmony thought is a text without marks",
+        "tool": "harmony's TypeScript has only names, descriptions, types, choices and defaults of a schema",
+        "tool.name": "harmony names have only letters, digits, _, . and -",
+        "tool_call.name": "harmony names have only letters, digits, _, . and -",
+        "tool_result.name": "harmony names have only letters, digits, _, . and -",
+        "tool_call.rawArguments": "a raw JSON object is read back as an object",
+        "tool_result.value": "harmony texts contain no marks",
+        **dict.fromkeys(lacking.MEDIA, "harmony messages are text"),
     },
     places={"tools": ("text",)},
 )

@@ -1,4 +1,4 @@
-"""Texts of harmony as transcripts: what the assistant says up to a final text is one turn."""
+"""Lifts harmony text: assistant messages up to a final text are one turn."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ JSON = "json"
 
 
 def lift(document: Any) -> Transcript:
-    """The conversation of a row."""
+    """Returns the conversation of a row."""
     context = LiftContext(NAME, document, spot=())
     lifting = _PieceLifting(context)
     for piece in read_pieces(document["text"]):
@@ -46,18 +46,18 @@ def lift(document: Any) -> Transcript:
 
 
 class WaitingCalls:
-    """The calls that wait for results: one without an id answers the first of its name in the turn before it."""
+    """The calls that wait for results: a result answers the first of its name in the turn before it."""
 
     def __init__(self) -> None:
         self.pairing = Pairing(None)
         self._turn: list[ToolCall] = []
 
     def begin(self, turn: list[ToolCall]) -> None:
-        """A turn of the assistant with these calls, which are known to the pairing."""
+        """Begins an assistant turn with these calls, which the pairing has already."""
         self._turn = list(turn)
 
     def answer(self, name: str) -> str:
-        """The id of the next result of this name."""
+        """Returns the call id of the next result of this name."""
         call = next((call for call in self._turn if call.name == name), None)
         if call is not None:
             self._turn.remove(call)
@@ -65,7 +65,7 @@ class WaitingCalls:
 
 
 class _PieceLifting:
-    """A row while its messages are lifted: those of the assistant are one turn up to a final text."""
+    """Lifts the messages of a row; those of the assistant are one turn up to a final text."""
 
     def __init__(self, context: LiftContext) -> None:
         self.context = context
@@ -75,7 +75,7 @@ class _PieceLifting:
         self.tools: list[ToolDefinition] | None = None
 
     def piece(self, piece: Spoken | str) -> None:
-        """The next message."""
+        """Lifts the next message."""
         if not isinstance(piece, str) and piece.author == ASSISTANT:
             if self.turn and self.turn[0].name != piece.name:
                 self.end_turn()
@@ -89,7 +89,7 @@ class _PieceLifting:
             self.context.add(message, PLACE)
 
     def end_turn(self) -> None:
-        """What the assistant said so far is a turn."""
+        """Adds the assistant messages so far as one turn."""
         pieces, self.turn = self.turn, []
         if pieces:
             message = Message(ASSISTANT, self._parts(pieces), name=pieces[0].name or None)
@@ -128,21 +128,21 @@ class _PieceLifting:
         )
 
     def _instruction(self, piece: Spoken) -> Message | None:
-        said, natives = read_instruction(piece.content)
+        instruction, natives = read_instruction(piece.content)
         if natives is None or self.tools is not None:
-            said, natives = piece.content.removeprefix(INSTRUCTIONS), None
+            instruction, natives = piece.content.removeprefix(INSTRUCTIONS), None
         if natives is not None:
             self.tools = [calls.lift_tool(native, self.context, PLACE) for native in natives]
-        return Message("system", text_parts(said)) if said else None
+        return Message("system", text_parts(instruction)) if instruction else None
 
 
 def _function(name: str) -> tuple[str, Native]:
-    """The name of a tool, and what to carry of one that is no function of the developer."""
+    """Returns the name of a tool, and extras if it is not a function of the developer."""
     return (name.removeprefix(FUNCTIONS), {}) if name.startswith(FUNCTIONS) else (name, {"namespace": ""})
 
 
 def _extras(piece: Spoken, channel: str, kind: str = "", more: Native | None = None) -> Any:
-    """What is not usual of a message: its channel, and the type of its content."""
+    """Returns channel and content type of a message as extras if they are not the defaults."""
     carried = dict(more or {})
     if piece.channel != channel:
         carried["channel"] = piece.channel
@@ -152,9 +152,9 @@ def _extras(piece: Spoken, channel: str, kind: str = "", more: Native | None = N
 
 
 def read_instruction(content: str) -> tuple[str, list[Native] | None]:
-    """What the developer instructs, and the tools behind it."""
+    """Returns the developer's instruction, and the tools after it or None."""
     at = content.rfind(HEAD)
     before, section = (content[:at], content[at:]) if at >= 0 else (content, "")
     natives = read_tools(section) if section and (not before or before.endswith(JOINT)) else None
-    said = content if natives is None else before.removesuffix(JOINT)
-    return said.removeprefix(INSTRUCTIONS), natives
+    instruction = content if natives is None else before.removesuffix(JOINT)
+    return instruction.removeprefix(INSTRUCTIONS), natives

@@ -1,4 +1,4 @@
-"""What stands in a text of harmony: messages between marks, each with who speaks, to whom, and in which channel."""
+"""The syntax of harmony text: messages between marks, each with author, recipient and channel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANALYSIS, COMMENTARY, FINAL = "analysis", "commentary", "final"
 ASSISTANT, FUNCTIONS = "assistant", "functions."
 ROLES = ("system", "developer", "user", ASSISTANT)
 NAMES = Alphabet("letters, digits, _, . and -", WORD + ".-", 0)
-"""Names of tools and of participants."""
+"""Names of tools and participants."""
 
 _NAME = "[A-Za-z0-9_.-]+"
 _HEADER = re.compile(
@@ -27,8 +27,11 @@ _ENDS = re.compile(r"<\|(?:end|call|return)\|>\s*\Z")
 
 
 class Spoken(NamedTuple):
-    """One message: `author` is a role or a tool, `name` that of a participant, `to` the tool that is called or the
-    assistant that is answered, `type` that of the content."""
+    """One message.
+
+    `author` is a role or a tool, `name` that of a participant, `type` that of the content. `to` is the called tool, or
+    the assistant for a result.
+    """
 
     author: str
     content: str
@@ -39,8 +42,10 @@ class Spoken(NamedTuple):
 
 
 def read(text: str) -> list[Spoken | str]:
-    """The messages of a text; what is none stays the text that it is. The head of an answer to come is no message, and
-    an answer alone may begin with its channel."""
+    """Returns the messages of a text; anything else stays a string.
+
+    The head of an answer to come is not a message. A single answer may begin with its channel.
+    """
     if not text.startswith(START):
         text = f"{START}{ASSISTANT}{text}"
     raw = text.split(START)[1:]
@@ -69,7 +74,10 @@ def _piece(raw: str, *, is_last: bool) -> Spoken | None:
 
 
 def _is_addressed(piece: Spoken) -> bool:
-    """Does the assistant speak to everybody or to a tool, a tool to the assistant, and others to everybody?"""
+    """True if the recipient fits the author.
+
+    The assistant addresses nobody or a tool, a tool nobody or the assistant, and others nobody.
+    """
     if piece.author == ASSISTANT:
         return piece.to not in ROLES
     if piece.author in ROLES:
@@ -78,7 +86,7 @@ def _is_addressed(piece: Spoken) -> bool:
 
 
 def write(pieces: list[Spoken]) -> str:
-    """The inverse of `read`; a last answer ends the text."""
+    """Returns the text of the messages, the inverse of `read`; a final answer ends it with `<|return|>`."""
     texts = [_write(piece) for piece in pieces]
     if pieces and pieces[-1].author == ASSISTANT and not pieces[-1].to:
         texts[-1] = texts[-1].removesuffix(END) + RETURN
@@ -95,12 +103,12 @@ def _write(piece: Spoken) -> str:
 
 
 def without_marks(text: str) -> str:
-    """The text in which no mark stands, not even once some were taken out."""
+    """Returns the text without marks, including those that appear once others are removed."""
     while MARK.search(text):
         text = MARK.sub("", text)
     return text
 
 
 def write_json(value: Any) -> str:
-    """The value as JSON in which no mark stands."""
+    """Returns the value as JSON with `<|` escaped."""
     return calls.write_json(value).replace("<|", "<\\u007c")

@@ -1,7 +1,7 @@
-"""Tools as harmony writes them: functions of a namespace of TypeScript.
+"""Reads and writes tools in harmony's notation: functions in a TypeScript namespace.
 
-They are read where writing what is read gives the same text, but for spaces before a line. So nothing is guessed: what
-TypeScript says in another way, and what it cannot say, stays text.
+Tools are read only if writing them again gives the same text, apart from indentation. So nothing is guessed: any other
+TypeScript stays text.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 def write(natives: list[Native]) -> str:
-    """The section of tools; each has a name, and perhaps a description and parameters."""
+    """Returns the section of the tools; each has a name, and optionally a description and parameters."""
     return HEAD + "".join(map(_function, natives)) + TAIL
 
 
 def _function(native: Native) -> str:
     parameters = native.get("parameters")
-    taken = "" if parameters is None else f"_: {{\n{_properties(parameters, '')}}}"
-    return f"{_comment(native.get('description'), '')}type {native['name']} = ({taken}) => any;\n\n"
+    parameters_text = "" if parameters is None else f"_: {{\n{_properties(parameters, '')}}}"
+    return f"{_comment(native.get('description'), '')}type {native['name']} = ({parameters_text}) => any;\n\n"
 
 
 def _comment(text: Any, indent: str) -> str:
@@ -56,8 +56,8 @@ def _property(key: str, spec: Any, is_required: bool, indent: str) -> str:
     spec = as_object(spec)
     name = key if _KEY.fullmatch(key) else exact_json.write_text(key)
     default = f"{DEFAULT}{_default(spec)}" if "default" in spec else ""
-    about = _comment(spec.get("description"), indent)
-    return f"{about}{indent}{name}{'' if is_required else '?'}: {_type(spec, indent)},{default}\n"
+    comment = _comment(spec.get("description"), indent)
+    return f"{comment}{indent}{name}{'' if is_required else '?'}: {_type(spec, indent)},{default}\n"
 
 
 def _default(spec: Native) -> str:
@@ -67,7 +67,7 @@ def _default(spec: Native) -> str:
 
 
 def _words(spec: Native) -> list[str]:
-    """The texts of which a value is one; none where it is anything else."""
+    """Returns the strings of an enum, or an empty list for any other schema."""
     allowed = spec.get("enum")
     are_texts = isinstance(allowed, list) and all(isinstance(word, str) for word in allowed)
     return allowed if are_texts and isinstance(allowed, list) else []
@@ -100,11 +100,11 @@ def _one_type(spec: Native, indent: str) -> str:
 
 
 class _OtherTextError(ValueError):
-    """This is no TypeScript as it is written here."""
+    """Raised for TypeScript that `write` does not produce."""
 
 
 def read(text: str) -> list[Native] | None:
-    """The tools of a section; None for any other text."""
+    """Returns the tools of a section; None for any other text."""
     try:
         natives = _SectionReader(text).tools()
     except (_OtherTextError, ContentError, RecursionError):
@@ -113,21 +113,21 @@ def read(text: str) -> list[Native] | None:
 
 
 class _SectionReader:
-    """A text that is read from its beginning to its end."""
+    """Reads a section from beginning to end."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
 
     def tools(self) -> list[Native]:
-        """All tools of the section."""
+        """Returns all tools of the section."""
         self._take(HEAD)
         natives: list[Native] = []
         while not self._has(TAIL):
             native: Native = {}
-            about = self._about()
+            comment = self._read_comment()
             native["name"] = self._match(_FUNCTION)[1]
-            if about is not None:
-                native["description"] = about
+            if comment is not None:
+                native["description"] = comment
             if not self._has(") => any;\n\n"):
                 self._take("_: {\n")
                 native["parameters"] = {"type": "object", **self._properties()}
@@ -135,33 +135,33 @@ class _SectionReader:
             natives.append(native)
         return natives
 
-    def _about(self) -> str | None:
+    def _read_comment(self) -> str | None:
         lines: list[str] = []
-        while (found := _COMMENT.match(self._text, self._at)) is not None:
-            self._at = found.end()
-            lines.append(found[1] or "")
+        while (match := _COMMENT.match(self._text, self._at)) is not None:
+            self._at = match.end()
+            lines.append(match[1] or "")
         return "\n".join(lines) if lines else None
 
     def _properties(self) -> Native:
-        """The keys of an object up to its end."""
+        """Reads the properties of an object up to its closing brace."""
         properties: Native = {}
         required: list[str] = []
         while True:
-            about = self._about()
+            comment = self._read_comment()
             self._match(re.compile(r"[ \t]*"))
-            if about is None and self._has("}"):
+            if comment is None and self._has("}"):
                 return {"properties": properties, **({"required": required} if required else {})}
-            found = self._match(_PROPERTY)
-            key = exact_json.parse(found[1]) if found[1].startswith('"') else found[1]
+            match = self._match(_PROPERTY)
+            key = exact_json.parse(match[1]) if match[1].startswith('"') else match[1]
             spec = self._type()
-            if about is not None:
-                spec = {**({"type": spec["type"]} if "type" in spec else {}), "description": about, **spec}
+            if comment is not None:
+                spec = {**({"type": spec["type"]} if "type" in spec else {}), "description": comment, **spec}
             self._take(",")
             if self._has(DEFAULT):
                 spec["default"] = self._default(spec)
             self._take("\n")
             properties[key] = spec
-            required += [] if found[2] else [key]
+            required += [] if match[2] else [key]
 
     def _default(self, spec: Native) -> Any:
         line = self._match(re.compile(r"[^\n]*"))[0]
@@ -195,24 +195,24 @@ class _SectionReader:
             return inner
         if self._has("{\n"):
             return {"type": "object", **self._properties()}
-        found = _STRING.match(self._text, self._at)
-        if found is not None:
-            self._at = found.end()
-            return {"type": "string", "enum": [exact_json.parse(found[0])]}
+        match = _STRING.match(self._text, self._at)
+        if match is not None:
+            self._at = match.end()
+            return {"type": "string", "enum": [exact_json.parse(match[0])]}
         word = self._match(re.compile("[a-z]+"))[0]
         if word not in (*SIMPLE, "any"):
             raise _OtherTextError
         return {} if word == "any" else {"type": word}
 
     def _match(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        found = pattern.match(self._text, self._at)
-        if found is None:
+        match = pattern.match(self._text, self._at)
+        if match is None:
             raise _OtherTextError
-        self._at = found.end()
-        return found
+        self._at = match.end()
+        return match
 
     def _has(self, text: str) -> bool:
-        """Does this come next? It is then behind."""
+        """Returns whether the text comes next, and if so moves past it."""
         is_next = self._text.startswith(text, self._at)
         self._at += len(text) if is_next else 0
         return is_next

@@ -1,21 +1,21 @@
-"""Rows in the style of Hermes and of Qwen: calls and results between tags in the texts of a conversation.
+"""Rows in the style of Hermes and Qwen: calls and results between tags in the texts of a conversation.
 
-Specification: the ShareGPT rows of Hermes' function calling as ms-swift 4.6 takes them, and the chat templates of Qwen
+Specification: the ShareGPT rows of Hermes' function calling as ms-swift 4.6 reads them, and Qwen's chat templates
 (`hermes/qwen.py`); read 2026-11-22.
 
 Quirks
-- A call is `<tool_call>` and the JSON of its name and its arguments in the text of an answer, with any text around it.
-  Where something between these tags is no call, the answer is a text.
-- Qwen3-Coder and Qwen3.5 write XML there, `<function=NAME>` and `<parameter=KEY>`, whose values have no types: those
-  for which the tool names no type, or a string, are texts.
-- A result is `<tool_response>` in a turn of the tag `tool`, with the JSON of a name and a content, or with a text. A
-  string is text, any other content data. Qwen has a turn of the user for the results of calls, and texts in it.
+- A call is `<tool_call>` and the JSON of its name and arguments in the text of an answer, with any text around it. If
+  anything between these tags is not a call, the whole answer is text.
+- Qwen3-Coder and Qwen3.5 write XML there, `<function=NAME>` and `<parameter=KEY>`. Values have no types: they are
+  strings unless the tool's schema names another type.
+- A result is `<tool_response>` in a turn with the tag `tool`, with the JSON of a name and a content, or with text. A
+  string is text, any other content is data. Qwen puts results into a user turn, as text.
 - There are no ids: results answer the calls of the turn before them in order.
-- The tools stand in the instruction, as a list between `<tools>` tags. What we or templates of Qwen add for them comes
-  back as definitions alone; an instruction of others that names its tools stays the text that it is, too.
-- A thought stands before an answer, between `<think>` and `</think>`.
-- Turns of `role` and `content` in `messages` are written in the forms `qwen` and `qwen-xml`: what stands in them is
-  what the template makes of the conversation, thoughts and all.
+- The tools are in the instruction, as a list between `<tools>` tags. Text that convcli or Qwen's templates add for them
+  is read back as definitions only. Any other instruction that lists tools also stays text.
+- A thought comes before an answer, between `<think>` and `</think>`.
+- The forms `qwen` and `qwen-xml` write turns with `role` and `content` in `messages`. Their text is what the template
+  makes of the conversation, including thoughts.
 """
 
 from __future__ import annotations
@@ -62,24 +62,26 @@ from convcli.wire import exact_json
 
 
 def detect(document: Any) -> Clue | None:
-    """By calls, results or tools between tags in turns of texts."""
+    """Detects calls, results or tools between tags in turns of text."""
     if not isinstance(document, dict) or "model" in document:
         return None
     column = column_of(document)
-    who, what = NAMES[column]
+    role_key, text_key = NAMES[column]
     rows = document.get(column)
-    if not isinstance(rows, list) or not all(isinstance(one, dict) and {who, what} <= one.keys() for one in rows):
+    if not isinstance(rows, list) or not all(
+        isinstance(one, dict) and {role_key, text_key} <= one.keys() for one in rows
+    ):
         return None
     if column == MESSAGES and any(turn.get(key) for turn in rows for key in ("tool_calls", "tool_call_id")):
         return None
     for turn in rows:
-        tag, value = (word if isinstance(word, str) else "" for word in (turn[who], turn[what]))
+        tag, value = (one if isinstance(one, str) else "" for one in (turn[role_key], turn[text_key]))
         if ROLES.get(tag) == "assistant" and text.read_answer(value) is not None:
-            return Clue(97, "calls between tags in an answer")
+            return Clue(97, "an answer has calls between tags")
         if tag == "tool" and text.read_results(value) is not None:
-            return Clue(97, "results between tags")
+            return Clue(97, "a tool turn has results between tags")
         if tag == "system" and text.read_tools(value) is not None:
-            return Clue(97, "tools between tags in the instruction")
+            return Clue(97, "the instruction has tools between tags")
     return None
 
 
@@ -87,7 +89,10 @@ def detect(document: Any) -> Clue | None:
 
 
 def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """Data are written as they are, but for a string, which is text, and null, which is nothing."""
+    """Returns kind and value of a result as read back, or None if unchanged.
+
+    Errors change, and data that is a string or null.
+    """
     if result.kind == "error" or result.is_error:
         return "data", {"error": result.value}
     is_scalar = result.kind == "data" and (result.value is None or isinstance(result.value, str))
@@ -95,13 +100,17 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 
 
 FUNCTIONS = Alphabet("letters, digits, _, . and -", WORD + ".-", 0)
-"""Names of tools in XML."""
-RESULTS = Convention(_express, {**AS_TEXT, "error": ("encoded", 'there is no field for a failure: {"error": …}')})
+"""Tool names in XML."""
+RESULTS = Convention(
+    _express, {**AS_TEXT, "error": ("encoded", 'Hermes rows have no field for an error: it is written as {"error": …}')}
+)
 
 
-def _one_text(message: Message) -> Message:
-    """A thought, then texts and calls; elsewhere one text. A text between calls neither begins nor ends with a break,
-    and none looks like a call."""
+def _join_texts(message: Message) -> Message:
+    """Joins texts: an answer has one thought, then texts and calls; other messages have one text.
+
+    Texts between calls lose line breaks at both ends, and texts that look like calls lose the tags.
+    """
     if message.role == "tool":
         return message
     if message.role != "assistant":
@@ -109,20 +118,20 @@ def _one_text(message: Message) -> Message:
         return message if parts == message.parts else replace(message, parts=parts)
     parts = joined_texts(one_thought(message), JOINT)
     if any(isinstance(part, ToolCall) for part in parts):
-        parts = [_bare(part) for part in parts]
+        parts = [_remove_call_tags(part) for part in parts]
         parts = joined_texts(parts, JOINT)
     elif any(isinstance(part, Text) and text.read_answer(part.text) is not None for part in parts):
-        parts = [_bare(part) if isinstance(part, Text) else part for part in parts]
-    parts = _unthought(parts)
+        parts = [_remove_call_tags(part) if isinstance(part, Text) else part for part in parts]
+    parts = _split_thought(parts)
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _bare(part: Part) -> Part:
+def _remove_call_tags(part: Part) -> Part:
     return Text(without(text.CALL_MARK, part.text).strip(text.BREAK)) if isinstance(part, Text) else part
 
 
-def _unthought(parts: list[Part]) -> list[Part]:
-    """A text at the head that holds a thought is one."""
+def _split_thought(parts: list[Part]) -> list[Part]:
+    """Turns a thought at the beginning of the first text into a part."""
     first = parts[0] if parts else None
     thought, rest = read_thought(first.text) if isinstance(first, Text) else ("", "")
     if not thought:
@@ -131,8 +140,8 @@ def _unthought(parts: list[Part]) -> list[Part]:
     return [Reasoning(thought), *([Text(rest)] if rest else []), *parts[1:]]
 
 
-def _no_results_in_words(messages: list[Message]) -> list[Message]:
-    """Behind calls, no words of the user look like results."""
+def _remove_result_tags(messages: list[Message]) -> list[Message]:
+    """Removes result tags from user texts that follow calls."""
     fitted = list(messages)
     for i, (before, message) in enumerate(pairwise(messages), start=1):
         words = [part.text for part in message.parts if isinstance(part, Text)]
@@ -141,22 +150,22 @@ def _no_results_in_words(messages: list[Message]) -> list[Message]:
     return shared(messages, fitted)
 
 
-def _carries_nothing_read(column: str) -> tuple[Pass, Pass]:
-    """Nothing is carried under the name of a key that would be read."""
+def _drop_read_extras(column: str) -> tuple[Pass, Pass]:
+    """Returns passes that drop extras under keys that would be read as turns."""
 
-    of_turns = on_each_message(lambda message: without_carried(message, NAME, *NAMES[column]))
-    return of_turns, lambda transcript: without_carried(transcript, NAME, column)
+    drop_from_turns = on_each_message(lambda message: without_carried(message, NAME, *NAMES[column]))
+    return drop_from_turns, lambda transcript: without_carried(transcript, NAME, column)
 
 
-def _in_tags(call: ToolCall, _: Message) -> ToolCall:
-    """What XML can say of the arguments."""
+def _keep_xml_arguments(call: ToolCall, _: Message) -> ToolCall:
+    """Keeps only arguments that XML can express."""
     arguments = qwen.writable(call.arguments)
-    is_said = arguments == call.arguments and call.raw_arguments is None
-    return call if is_said else replace(call, arguments=arguments, raw_arguments=None)
+    is_expressible = arguments == call.arguments and call.raw_arguments is None
+    return call if is_expressible else replace(call, arguments=arguments, raw_arguments=None)
 
 
-def _with_tools(transcript: Transcript) -> Transcript:
-    """The tools are those that the instruction names, where nothing else says what they are."""
+def _read_stated_tools(transcript: Transcript) -> Transcript:
+    """Reads the tools from the instruction if the transcript has none; drops an empty instruction if it has."""
     first = transcript.messages[0] if transcript.messages else None
     if first is None or first.role != "system":
         return transcript
@@ -168,8 +177,8 @@ def _with_tools(transcript: Transcript) -> Transcript:
     return transcript
 
 
-def _not_as_written(message: Message) -> Message:
-    """An instruction does not end as one to which tools were added."""
+def _remove_tools_ending(message: Message) -> Message:
+    """Removes the ending that convcli adds to an instruction with tools."""
     part = message.parts[0] if message.parts else None
     if message.role != "system" or not isinstance(part, Text) or not part.text.endswith(text.TAIL):
         return message
@@ -182,7 +191,7 @@ def _not_as_written(message: Message) -> Message:
 # ---------------------------------------------------------------- passes, by form
 
 
-def _line(convention: Convention) -> tuple[Pass, ...]:
+def _passes(convention: Convention) -> tuple[Pass, ...]:
     return (
         fitting.linear,
         results.results_behind_calls,
@@ -195,22 +204,22 @@ def _line(convention: Convention) -> tuple[Pass, ...]:
         results.expressed(convention),
         custom.as_functions,
         calls.without_raw_arguments,
-        on_each_message(_one_text),
-        on_each_message(_not_as_written),
+        on_each_message(_join_texts),
+        on_each_message(_remove_tools_ending),
         on_messages(order.results_by_position),
         fitting.functions_only(NAME),
         fitting.some_tools,
         described,
-        _with_tools,
+        _read_stated_tools,
     )
 
 
-OF_QWEN = (*_line(TEXTS), on_messages(_no_results_in_words), *_carries_nothing_read(MESSAGES))
-IN_XML = (on_parts(_in_tags, "tool_call"), renaming(FUNCTIONS))
+QWEN_PASSES = (*_passes(TEXTS), on_messages(_remove_result_tags), *_drop_read_extras(MESSAGES))
+XML_PASSES = (on_parts(_keep_xml_arguments, "tool_call"), renaming(FUNCTIONS))
 FIT = {
-    CONVERSATIONS: fused(*_line(RESULTS), *_carries_nothing_read(CONVERSATIONS)),
-    QWEN: (*fused(*OF_QWEN), fitting.as_read_back(lift, write, QWEN)),
-    QWEN_XML: (*fused(*OF_QWEN, *IN_XML), fitting.as_read_back(lift, write, QWEN_XML)),
+    CONVERSATIONS: fused(*_passes(RESULTS), *_drop_read_extras(CONVERSATIONS)),
+    QWEN: (*fused(*QWEN_PASSES), fitting.as_read_back(lift, write, QWEN)),
+    QWEN_XML: (*fused(*QWEN_PASSES, *XML_PASSES), fitting.as_read_back(lift, write, QWEN_XML)),
 }
 
 
@@ -221,7 +230,7 @@ DIALECT = Dialect(
     name=NAME,
     title="Hermes rows",
     aliases=("hermes-function-calling", "nous-hermes"),
-    specification="ShareGPT rows with the tags of Hermes, as ms-swift 4.6 takes them; read 2026-11-22",
+    specification="ShareGPT rows with Hermes tags, as ms-swift 4.6 reads them; read 2026-11-22",
     framings=("records", "document"),
     forms=(CONVERSATIONS, QWEN, QWEN_XML),
     detect=detect,
@@ -232,19 +241,19 @@ DIALECT = Dialect(
     conventions=(RESULTS, TEXTS),
     lacks=LACKS,
     reasons={
-        "message": "a result answers a call of the turn before it",
-        "message.role": "there is only one role for instructions",
-        "moved": "a result stands behind its call, in the order of the calls",
-        "text": "a turn holds one text before, between and behind its calls",
-        "reasoning": "a turn has one thought, before its text",
-        "reasoning.metadata": "a thought is text only",
-        "tools": "the instruction names tools",
-        "tool_call.arguments": "in XML it is a text up to its tag: the schema of the tool says which are JSON",
-        "tool_call.name": "a name in XML has letters, digits, _, . and -",
-        "tool_result.name": "a name in XML has letters, digits, _, . and -",
-        "tool.name": "a name in XML has letters, digits, _, . and -",
+        "message": "in Hermes rows a result answers a call of the turn before it",
+        "message.role": "Hermes rows have only one role for instructions",
+        "moved": "in Hermes rows results follow their calls, in the order of the calls",
+        "text": "a Hermes turn has one text before, between and after its calls",
+        "reasoning": "a Hermes turn has one thought, before its text",
+        "reasoning.metadata": "thoughts in Hermes rows are text only",
+        "tools": "the instruction of a Hermes row lists these tools",
+        "tool_call.arguments": "XML arguments are strings up to their tag: the tool's schema states which are JSON",
+        "tool_call.name": "XML names have only letters, digits, _, . and -",
+        "tool_result.name": "XML names have only letters, digits, _, . and -",
+        "tool.name": "XML names have only letters, digits, _, . and -",
         **training.REASONS,
-        **dict.fromkeys(lacking.MEDIA, "the turns hold text only"),
+        **dict.fromkeys(lacking.MEDIA, "Hermes turns are text"),
     },
     places={"id": ("id",), "tools": ("conversations", 0, "value")},
 )

@@ -1,4 +1,4 @@
-"""Rows of Hermes read: turns as messages, with the calls, results and tools that stand in their texts."""
+"""Lifts Hermes rows: turns become messages, with the calls, results and tools in their texts."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ MESSAGES = "messages"
 ROWS = {CONVERSATIONS: Keys("id conversations"), MESSAGES: Keys("id messages")}
 TURNS = {CONVERSATIONS: Keys("from value"), MESSAGES: Keys("role content")}
 NAMES = {CONVERSATIONS: ("from", "value"), MESSAGES: ("role", "content")}
-"""By the column of the turns: the keys of a row, those of a turn, and which of these say who speaks and what."""
+"""By the column of the turns: the keys of a row, those of a turn, and those of its role and text."""
 RESULT = Keys("name content")
 ROLES = {"system": "system", "human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant"}
 
 
 def column_of(row: Native) -> str:
-    """Where the turns of a row stand."""
+    """Returns the column with the turns of a row."""
     return CONVERSATIONS if row.get(CONVERSATIONS) is not None else MESSAGES
 
 
 def lift(document: Any) -> Transcript:
-    """The conversation of a row."""
+    """Returns the conversation of a row."""
     column = column_of(document)
     context = LiftContext(NAME, document, spot=(NAMES[column][1],))
     lifting = _TextLifting(context, column)
@@ -44,7 +44,7 @@ def lift(document: Any) -> Transcript:
 
 
 class _TextLifting:
-    """A row while its turns are lifted: results answer the calls of the turn before them."""
+    """Lifts the turns of a row; results answer the calls of the turn before them."""
 
     def __init__(self, context: LiftContext, column: str) -> None:
         self.context = context
@@ -55,20 +55,20 @@ class _TextLifting:
         self.has_functions = False
 
     def turn(self, native: Native, place: Path) -> None:
-        """One turn, which is one message but for results."""
-        who, what = NAMES[self.column]
-        value, extras = native[what] or "", extras_of(NAME, TURNS[self.column].carried(native))
-        results = self._results(native[who], value)
+        """Lifts one turn: one message, or a message per result."""
+        role_key, text_key = NAMES[self.column]
+        value, extras = native[text_key] or "", extras_of(NAME, TURNS[self.column].carried(native))
+        results = self._results(native[role_key], value)
         if results:
             results[0].extras = extras
             for message in results:
                 self.context.add(message, place)
             return
-        message = Message(ROLES[native[who]], [], extras=extras)
+        message = Message(ROLES[native[role_key]], [], extras=extras)
         if message.role == "assistant":
             message.parts = self._answer(value)
         elif place[-1] == 0 and message.role == "system":
-            value = self._instruction(value, (*place, what))
+            value = self._instruction(value, (*place, text_key))
             if not value and self.tools is not None and extras is None:
                 return
         if message.role != "assistant" and value:
@@ -96,7 +96,7 @@ class _TextLifting:
         return parts
 
     def _results(self, tag: str, value: str) -> list[Message]:
-        """The results of a turn of tools; templates of Qwen write them as a turn of the user behind calls."""
+        """Returns the results of a tool turn; Qwen's templates write them as a user turn after calls."""
         is_of_tools = tag == "tool"
         if not is_of_tools and not (self.open and tag == "user" and self.column == MESSAGES):
             return []

@@ -1,12 +1,12 @@
-"""What the chat templates of Qwen write between the same tags: calls as JSON, or as XML, and the tools of a request.
+"""The syntax of Qwen's chat templates between the same tags: calls as JSON or XML, and the tools of a request.
 
 Specification: chat_template.jinja of Qwen2.5 and Qwen3 (JSON), of Qwen3-Coder and Qwen3.5 (XML), as trl 1.16 ships
-them; https://huggingface.co/Qwen; read 2026-11-23. The texts of these templates are parts of the format: a model was
+them; https://huggingface.co/Qwen; read 2026-11-23. The texts of these templates are part of the format: models were
 trained on them.
 
-- In XML the arguments of a call are texts between tags, and have no types: the schema of the tool says which of them
-  are JSON. Where it says nothing, or allows a string, the text is the value.
-- A value is what stands between two breaks of line. True, False and None are those of Python, which templates write.
+- In XML the arguments of a call are strings between tags, without types. The tool's schema states which of them are
+  JSON. If it states nothing, or allows a string, the string is the value.
+- A value is between two line breaks. True, False and None are Python's, as templates write them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BREAK = "\n"
 FUNCTION = re.compile(r"\s*<function=([^>\n]+)>(.*)</function>\s*", re.DOTALL)
 PARAMETER = re.compile(r"<parameter=([^>\n]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 ENDS = ("</parameter>", "</tool_call>")
-"""Marks that end a value, wherever they stand."""
+"""Tags that end a value, wherever they occur."""
 OF_PYTHON = {"True": True, "False": False, "None": None}
 _BROKEN = re.compile(r"(,?)\n *")
 JSON_HEAD = (
@@ -51,29 +51,29 @@ XML_TAIL = (
 
 
 def write_json(value: Any) -> str:
-    """The value as JSON with spaces, as templates write it, in which no tag ends."""
-    lines = exact_json.write(value, indent=True).decode()  # no text in JSON holds a break of line
-    return _BROKEN.sub(lambda found: ", " if found[1] else "", lines).replace("</", "<\\/")
+    """Returns the value as JSON with spaces, as templates write it, and `</` escaped."""
+    lines = exact_json.write(value, indent=True).decode()  # JSON strings contain no line break
+    return _BROKEN.sub(lambda match: ", " if match[1] else "", lines).replace("</", "<\\/")
 
 
 # ---------------------------------------------------------------- calls
 
 
 def write_call(native: Native) -> str:
-    """A call as JSON between tags."""
+    """Returns a call as JSON between tags."""
     return f"<tool_call>\n{write_json(native)}\n</tool_call>"
 
 
 def read_function(text: str, schemas: Mapping[str, Any]) -> Native | None:
-    """The call that stands between tags as XML; None for any other text. `schemas` are those of the tools by name."""
-    found = FUNCTION.fullmatch(text)
-    pieces = PARAMETER.split(found[2]) if found is not None else []
+    """Returns the XML call of the text between tags; None for any other text. `schemas` are the tools' by name."""
+    match = FUNCTION.fullmatch(text)
+    pieces = PARAMETER.split(match[2]) if match is not None else []
     keys = pieces[1::3]
-    if found is None or any(map(str.strip, pieces[::3])) or len(set(keys)) < len(keys):
+    if match is None or any(map(str.strip, pieces[::3])) or len(set(keys)) < len(keys):
         return None
-    known = _properties(schemas.get(found[1]))
+    known = _properties(schemas.get(match[1]))
     values = zip(keys, pieces[2::3], strict=True)
-    return {"name": found[1], "arguments": {key: _value(text, known.get(key)) for key, text in values}}
+    return {"name": match[1], "arguments": {key: _value(text, known.get(key)) for key, text in values}}
 
 
 def _properties(schema: Any) -> Native:
@@ -82,7 +82,7 @@ def _properties(schema: Any) -> Native:
 
 
 def is_json(schema: Any) -> bool:
-    """Does the schema of a parameter name types, and no string among them?"""
+    """True if the schema of a parameter names types, and none of them is string."""
     stated = schema.get("type") if isinstance(schema, dict) else None
     types = stated if isinstance(stated, list) else [stated]
     return bool(types) and stated is not None and "string" not in types
@@ -98,7 +98,7 @@ def _value(text: str, schema: Any) -> Any:
 
 
 def write_function(native: Native) -> str:
-    """The inverse of `read_function`: a text as it is, anything else as JSON."""
+    """Returns a call as XML, the inverse of `read_function`: strings as they are, anything else as JSON."""
     written = [f"<function={native['name']}>"]
     for key, value in native["arguments"].items():
         written.append(f"<parameter={key}>\n{value if isinstance(value, str) else write_json(value)}\n</parameter>")
@@ -106,12 +106,12 @@ def write_function(native: Native) -> str:
 
 
 def writable(arguments: Native) -> Native:
-    """The arguments whose names can stand in a tag, with texts that end where their tag ends."""
+    """Returns the arguments whose names fit into a tag, with strings without closing tags."""
     kept = {key: value for key, value in arguments.items() if re.fullmatch(r"[^>\n]+", key)}
-    return {key: _unended(value) if isinstance(value, str) else value for key, value in kept.items()}
+    return {key: _remove_ends(value) if isinstance(value, str) else value for key, value in kept.items()}
 
 
-def _unended(text: str) -> str:
+def _remove_ends(text: str) -> str:
     while any(end in text for end in ENDS):
         for end in ENDS:
             text = without(end, text)
@@ -122,7 +122,7 @@ def _unended(text: str) -> str:
 
 
 def read_tools(text: str) -> tuple[str, list[Native]] | None:
-    """The instruction and the tools behind or before it; None for any other text."""
+    """Returns the instruction and the tools after or before it; None for any other text."""
     if text.endswith(JSON_TAIL):
         before, head, listed = text.removesuffix(JSON_TAIL).rpartition(JSON_HEAD)
         natives = _listed(listed) if head else None
@@ -135,16 +135,16 @@ def read_tools(text: str) -> tuple[str, list[Native]] | None:
 
 
 def _listed(lines: str) -> list[Native] | None:
-    """The tools, of which each stands on a line."""
+    """Returns the tools, one a line, or None."""
     natives = [read_json(line) for line in lines.split(BREAK)]
     return natives if calls.are_tools(natives) else None
 
 
 def with_json_tools(text: str, natives: list[Native]) -> str:
-    """The instruction with these tools behind it."""
+    """Returns the instruction followed by these tools."""
     return f"{text}{JOINT if text else ''}{JSON_HEAD}{BREAK.join(map(write_json, natives))}{JSON_TAIL}"
 
 
 def with_xml_tools(text: str, natives: list[Native]) -> str:
-    """The instruction with these tools before it."""
+    """Returns the instruction preceded by these tools."""
     return f"{XML_HEAD}{BREAK.join(map(write_json, natives))}{XML_TAIL}{JOINT if text else ''}{text}"

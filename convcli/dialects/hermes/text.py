@@ -1,4 +1,4 @@
-"""What stands in the texts of Hermes: calls and results between tags, and the tools in the instruction."""
+"""The syntax of Hermes texts: calls and results between tags, and the tools in the instruction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TAIL = (
 
 
 def write_json(value: Any) -> str:
-    """The value as JSON in which no tag ends."""
+    """Returns the value as JSON with `</` escaped."""
     return calls.write_json(value).replace("</", "<\\/")
 
 
@@ -36,8 +36,10 @@ def write_json(value: Any) -> str:
 
 
 def read_answer(text: str, schemas: Mapping[str, Any] = NO_SCHEMAS) -> list[str | Native] | None:
-    """The texts and the calls of an answer; None where it holds no call, or something between the tags is none.
-    `schemas` are those of the tools by name: calls in XML are typed by them."""
+    """Returns the texts and calls of an answer; None if it has no call, or anything else between the tags.
+
+    `schemas` are the tools' by name: they type the arguments of XML calls.
+    """
     pieces = CALL.split(text)
     if len(pieces) == 1:
         return None
@@ -59,23 +61,25 @@ def _call(text: str, schemas: Mapping[str, Any]) -> Native | None:
 
 
 def has_functions(text: str) -> bool:
-    """Is a call of the answer written as XML?"""
+    """True if a call of the answer is written as XML."""
     return any(FUNCTION.fullmatch(piece) for piece in CALL.findall(text))
 
 
 def write_call(native: Native) -> str:
-    """A call as JSON between tags."""
+    """Returns a call as JSON between tags."""
     return between("tool_call", native)
 
 
 def between(tag: str, value: Any) -> str:
-    """The value as JSON between tags."""
+    """Returns the value as JSON between tags."""
     return f"<{tag}>{BREAK}{write_json(value)}{BREAK}</{tag}>"
 
 
 def read_results(text: str, *, are_texts: bool = False) -> list[str | Native] | None:
-    """What stands between the tags of results, an object with a name and a content, or a text; None where anything
-    else stands beside them. Where they `are_texts`, as Qwen writes them, none is opened."""
+    """Returns the results between tags: objects with a name and a content, or strings.
+
+    Returns None if the text has anything else. If `are_texts`, as Qwen writes them, no JSON is parsed.
+    """
     pieces = RESULT.split(text)
     if len(pieces) == 1 or any(piece.strip() for piece in pieces[::2]):
         return None
@@ -91,12 +95,12 @@ def _result(text: str) -> str | Native:
 
 
 def write_result(body: Native) -> str:
-    """A result as JSON between tags."""
+    """Returns a result as JSON between tags."""
     return between("tool_response", body)
 
 
 def write_text_result(body: Native) -> str:
-    """A result as text between tags."""
+    """Returns a result as text between tags."""
     return f"<tool_response>{BREAK}{body['content']}{BREAK}</tool_response>"
 
 
@@ -104,22 +108,24 @@ def write_text_result(body: Native) -> str:
 
 
 def read_tools(text: str) -> tuple[str, list[Native]] | None:
-    """The instruction and the tools that stand in it; what we add to an instruction is no part of it. None where it
-    holds no list of tools, or several."""
+    """Returns the instruction, without text that convcli added, and the tools in it.
+
+    Returns None if it has no list of tools, or several.
+    """
     as_templates = read_tools_of_qwen(text)
     if as_templates is not None:
         return as_templates
-    found = TOOLS.findall(text)
+    tool_lists = TOOLS.findall(text)
     if text.endswith(TAIL) and HEAD in text:
         before, _, listed = text.removesuffix(TAIL).rpartition(HEAD)
         natives = calls.read_tools(listed)
         stated = before.removesuffix(JOINT)
         if natives and with_tools(stated, natives) == text:
             return stated, natives
-    natives = calls.read_tools(found[0]) if len(found) == 1 else None
+    natives = calls.read_tools(tool_lists[0]) if len(tool_lists) == 1 else None
     return (text, natives) if natives else None
 
 
 def with_tools(text: str, natives: list[Native]) -> str:
-    """The instruction with these tools behind it."""
+    """Returns the instruction followed by these tools."""
     return f"{text}{JOINT if text else ''}{HEAD}{write_json(natives)}{TAIL}"

@@ -1,4 +1,4 @@
-"""Rows of Hermes and of Qwen's templates written: the tools stand in the instruction, calls and results in texts."""
+"""Writes rows of Hermes and of Qwen's templates: tools in the instruction, calls and results in texts."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ ROLES_OF_QWEN = {"system": "system", "user": "user", "assistant": "assistant", "
 
 
 class Style(NamedTuple):
-    """How a form writes: the column of its turns, their tags, what stands before a first call behind a text, and the
-    texts of a call, a result and an instruction with tools."""
+    """How a form is written: the column of its turns, their tags, the text between a text and its first call, and the
+    functions that write a call, a result and an instruction with tools."""
 
     column: str
     tags: dict[str, str]
@@ -51,18 +51,18 @@ STYLES = {
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A row, with the tools in its instruction."""
+    """Returns a row, with the tools in its instruction."""
     style = STYLES[options.form or CONVERSATIONS]
-    who, what = NAMES[style.column]
+    role_key, text_key = NAMES[style.column]
     turns = [_write_turn(turn, style) for turn in order.turns_of(transcript.messages)]
     if transcript.tools:
         first = transcript.messages[0] if transcript.messages else None
         is_system = first is not None and first.role == "system"
         if not is_system or first is None or not _same(stated_tools(first), transcript.tools):
             if not is_system:
-                turns.insert(0, {who: "system", what: ""})
+                turns.insert(0, {role_key: "system", text_key: ""})
             natives = [calls.write_tool(tool, NAME, wrapped=True) for tool in transcript.tools]
-            turns[0][what] = style.with_tools(turns[0][what], natives)
+            turns[0][text_key] = style.with_tools(turns[0][text_key], natives)
     native: Native = {} if transcript.id is None else {"id": transcript.id}
     native[style.column] = turns
     carried = omit(carried_by(transcript.extras, NAME), *native)
@@ -82,12 +82,14 @@ def _write_turn(turn: list[Message], style: Style) -> Native:
         value = write_thought(thought, _write_answer(message, style))
     else:
         value = text_of(message.parts)
-    who, what = NAMES[style.column]
-    return TURNS[style.column].put({who: style.tags[message.role], what: value}, carried_by(message.extras, NAME))
+    role_key, text_key = NAMES[style.column]
+    return TURNS[style.column].put(
+        {role_key: style.tags[message.role], text_key: value}, carried_by(message.extras, NAME)
+    )
 
 
 def _write_answer(message: Message, style: Style) -> str:
-    """Texts and calls, in their order."""
+    """Returns texts and calls in order."""
     written = ""
     for part in message.parts:
         if isinstance(part, Text):
@@ -108,7 +110,7 @@ def _write_result(part: Part, style: Style) -> str:
 
 
 def stated_tools(message: Message) -> list[ToolDefinition] | None:
-    """The tools that an instruction names."""
+    """Returns the tools that an instruction lists if all of its text is kept as text, else None."""
     part = message.parts[0] if message.parts else None
     read = read_tools(part.text) if isinstance(part, Text) else None
     if read is None or (isinstance(part, Text) and read[0] != part.text):

@@ -1,16 +1,16 @@
-"""Rows for Hugging Face's trainers (TRL, axolotl, Unsloth): conversations, prompts with completions, preferences.
+"""Rows for Hugging Face trainers (TRL, axolotl, Unsloth): conversations, prompts with completions, preferences.
 
 Specification: "Dataset formats and types" of TRL 1.16 and the chat templates that it ships, "chat_template" of axolotl
 0.19; read 2026-11-22.
 
 Quirks
-- Templates print arguments as they are: as an object they become JSON once, as a string in many templates twice.
-- `content` beside calls is an empty text: several templates cannot print null.
-- Nothing but the conversation is trained: a row has no settings and no model.
+- Templates print arguments as they are: an object becomes JSON once, a string in many templates twice.
+- `content` of a message with calls is an empty string: several templates cannot print null.
+- Only the conversation is trained: a row has no settings and no model.
 - Reasoning is `reasoning_content` (Qwen, GLM), `thinking` (gpt-oss) or `reasoning`.
-- `training` of axolotl says whether a turn counts. `label` of KTO says how good the end of a conversation is.
-- Pairs of preference have their prompt apart, or twice: `chosen` and `rejected` then begin with it.
-- A prompt, a completion or an answer may be a text instead of messages: that of a user, and of the assistant.
+- axolotl's `training` states whether a turn counts. KTO's `label` rates the end of a conversation.
+- Preference pairs have a separate prompt, or both `chosen` and `rejected` begin with it.
+- A prompt, a completion or an answer may be a string instead of messages: text of the user, or of the assistant.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ NAME = "hf-chat"
 ROW = Keys("messages prompt completion chosen rejected label tools")
 MESSAGE = Keys("role tool_call_id name content reasoning_content tool_calls training training_detail")
 THOUGHTS = ("reasoning_content", "thinking", "reasoning")
-FOREIGN = ("refusal", "audio", "function_call", "annotations")
-"""Keys of Chat Completions that mean nothing to trainers."""
-APART = frozenset(("training", *THOUGHTS, *FOREIGN))
-ALONE, TURN = frozenset(("messages", "tools")), frozenset(("role", "content", "name"))
-"""What a row without calls and its turns have."""
+IGNORED = ("refusal", "audio", "function_call", "annotations")
+"""Keys of Chat Completions that trainers ignore."""
+SEPARATE_KEYS = frozenset(("training", *THOUGHTS, *IGNORED))
+ROW_KEYS, TURN_KEYS = frozenset(("messages", "tools")), frozenset(("role", "content", "name"))
+"""The keys of a row without calls, and of its turns."""
 JOINT = "\n\n"
-NOTHING: list[Part] = [Text("")]
-"""An empty text as the only part of a content: columns of lists hold one so."""
+EMPTY_CONTENT: list[Part] = [Text("")]
+"""An empty text as the only part: how columns of lists store empty content."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By prompts and answers, by flags of training, by labels, by arguments that are objects, or by tools as a text.
+    """Detects prompts and answers, training flags, labels, object arguments, or tools as a string.
 
-    A row without calls looks like a request of Chat Completions: that it can be a row counts beside rows with calls.
+    A row without calls looks like a Chat Completions request; the weak match counts only next to rows with calls.
     """
     if not isinstance(document, dict) or "model" in document:
         return None
@@ -75,34 +75,34 @@ def detect(document: Any) -> Clue | None:
     if not _is_messages(messages) or all(_is_messages(document.get(key)) for key in (CHOSEN, REJECTED)):
         return _of_answers(document)
     if any(isinstance(message.get("training"), bool) or "training_detail" in message for message in messages):
-        return Clue(96, "messages with flags of training")
+        return Clue(96, "messages have training flags")
     listed = (message.get("tool_calls") for message in messages)
     calls = [call for some in listed if isinstance(some, list) for call in some]
     if any(map(_has_object, calls)):
-        return Clue(94, "calls with a type and object arguments")
+        return Clue(94, "calls have a type and object arguments")
     if isinstance(document.get("label"), bool) and messages and messages[-1]["role"] == "assistant":
-        return Clue(92, "messages with a label")
+        return Clue(92, "the row has messages and a label")
     if isinstance(document.get("tools"), str):
-        return Clue(91, "messages with tools as a text")
+        return Clue(91, "the row has messages, and tools as a string")
     has_thoughts = any(isinstance(message.get("reasoning_content"), str) for message in messages)
     if has_thoughts:
-        return Clue(70, "messages with reasoning_content")
-    told = {key for key, value in document.items() if value is not None}
-    is_row = told <= ALONE and not any(calls) and all(message.keys() <= TURN for message in messages)
-    says_more = "tools" in told or any(isinstance(message.get("content"), list) for message in messages)
-    return Clue(5, "messages and nothing of a request") if is_row and says_more else None
+        return Clue(70, "messages have reasoning_content")
+    keys_with_value = {key for key, value in document.items() if value is not None}
+    is_row = keys_with_value <= ROW_KEYS and not any(calls) and all(message.keys() <= TURN_KEYS for message in messages)
+    has_row_marks = "tools" in keys_with_value or any(isinstance(message.get("content"), list) for message in messages)
+    return Clue(5, "the row has messages and no keys of a request") if is_row and has_row_marks else None
 
 
 def _of_answers(document: Native) -> Clue | None:
-    """By a prompt with its completion, or by two answers; of texts there may be nothing else."""
+    """Detects a prompt with its completion, or two answers; strings match only without other keys."""
     if all(_is_messages(document.get(key)) for key in (CHOSEN, REJECTED)):
-        return Clue(92, "messages that were chosen and rejected")
+        return Clue(92, "chosen and rejected are messages")
     if _is_messages(document.get("prompt")) and _is_messages(document.get("completion")):
-        return Clue(90, "a prompt and a completion of messages")
+        return Clue(90, "prompt and completion are messages")
     texts = {key for key, value in document.items() if isinstance(value, str)}
     if texts >= {CHOSEN, REJECTED} and ("prompt" in texts or document.keys() == {CHOSEN, REJECTED}):
-        return Clue(75, "a text that was chosen and one that was rejected")
-    return Clue(50, "a prompt and a completion") if texts >= {"prompt", "completion"} else None
+        return Clue(75, "chosen and rejected are strings")
+    return Clue(50, "prompt and completion are strings") if texts >= {"prompt", "completion"} else None
 
 
 def _is_messages(value: Any) -> TypeGuard[list[Native]]:
@@ -118,7 +118,7 @@ def _has_object(call: Any) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The conversation of a row; that of a pair of preference is a tree."""
+    """Returns the conversation of a row; that of a preference pair is a tree."""
     context = LiftContext(NAME, document)
     row = Columns(document, context, lift_message)
     carried = {**row.carried, **(ROW.carried(document) or {})}
@@ -127,40 +127,39 @@ def lift(document: Any) -> Transcript:
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A turn or a result, with its weight in training."""
+    """Lifts a turn or a result, with its training weight."""
     weight = native.get("training")
     thoughts = [key for key in THOUGHTS if native.get(key)]
-    others = omit(native, *APART)
-    message, spots = common.lift_any(others, context)
-    if [part for part in message.parts if not isinstance(part, ToolCall)] == NOTHING:
-        message.parts, spots = message.parts[1:], None if spots is None else spots[1:]
-    foreign = {key: native[key] for key in FOREIGN if native.get(key) is not None}
-    if foreign:
-        carry(message, NAME, foreign)
+    others = omit(native, *SEPARATE_KEYS)
+    message, part_paths = common.lift_any(others, context)
+    if [part for part in message.parts if not isinstance(part, ToolCall)] == EMPTY_CONTENT:
+        message.parts, part_paths = message.parts[1:], None if part_paths is None else part_paths[1:]
+    ignored = {key: native[key] for key in IGNORED if native.get(key) is not None}
+    if ignored:
+        carry(message, NAME, ignored)
     if thoughts:
         parts: list[Part] = [Reasoning(native[key]) for key in thoughts]
-        places = spots if spots is not None else [("content",) for _ in message.parts]
-        message.parts, spots = [*parts, *message.parts], [*((key,) for key in thoughts), *places]
+        places = part_paths if part_paths is not None else [("content",) for _ in message.parts]
+        message.parts, part_paths = [*parts, *message.parts], [*((key,) for key in thoughts), *places]
     if isinstance(weight, bool):
         message.weight = BINARY[weight]
-    message.parts = shared(message.parts, list(map(_bare, message.parts)))
-    return message, spots
+    message.parts = shared(message.parts, list(map(_bare_placeholder, message.parts)))
+    return message, part_paths
 
 
-def _bare(part: Part) -> Part:
-    """A placeholder for a file of a column says its type alone: a table fills the keys of other parts with null."""
+def _bare_placeholder(part: Part) -> Part:
+    """Removes null keys from a placeholder for a file column: tables fill keys of other parts with null."""
     if not isinstance(part, Opaque) or not isinstance(part.value, dict):
         return part
-    said = without_nulls(part.value)
-    return replace(part, value=said) if len(said) < len(part.value) and said.keys() == {"type"} else part
+    not_null = without_nulls(part.value)
+    return replace(part, value=not_null) if len(not_null) < len(part.value) and not_null.keys() == {"type"} else part
 
 
 # ---------------------------------------------------------------- fit
 
 
 def form_of(transcript: Transcript) -> str:
-    """A pair where there is one; a prompt with its completion where a row said how long the prompt is, or how good the
-    last turn."""
+    """Returns the form for a transcript: preference, completion (if prompt length or label is known) or messages."""
     if is_pair(transcript):
         return PREFERENCE
     is_judged = _label(active(transcript)) is not None
@@ -171,8 +170,8 @@ def _label(messages: list[Message]) -> str | None:
     return messages[-1].label if messages else None
 
 
-def _one_thought(message: Message) -> Message:
-    """A turn has one reasoning, and an empty one is none."""
+def _join_thoughts(message: Message) -> Message:
+    """Joins the thoughts of a turn, and drops empty ones."""
     thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
     if not thoughts or (len(thoughts) == 1 and thoughts[0].text):
         return message
@@ -185,8 +184,8 @@ def _is_written(media: Media) -> bool:
     return write_media(media, NAME) is not None
 
 
-def _shown(part: Part, message: Message) -> Part | None:
-    """Media stand in turns of the user, and sounds have the usual names of their types."""
+def _fit_media(part: Part, message: Message) -> Part | None:
+    """Keeps media in user messages only, and sets the usual audio types."""
     if not isinstance(part, Media):
         return part
     if message.role != "user" or not _is_written(part):
@@ -194,8 +193,8 @@ def _shown(part: Part, message: Message) -> Part | None:
     return usual_audio(part)
 
 
-def _one_text(message: Message) -> Message:
-    """Texts with nothing else to show are one: most templates of models for text cannot read a list."""
+def _join_texts(message: Message) -> Message:
+    """Joins texts without other content: most templates of text models cannot read a list."""
     return replace(message, parts=joined_texts(message.parts, JOINT)) if rules.are_several(message) else message
 
 
@@ -204,12 +203,12 @@ CONVERSATION = fused(
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
-    on_parts(_shown, *MEDIA),
+    on_parts(_fit_media, *MEDIA),
     fitting.only_own_opaque(NAME),
     common.without_empty_text(NAME),
-    on_messages(lambda messages: [binary_weight(_one_thought(message)) for message in messages]),
+    on_messages(lambda messages: [binary_weight(_join_thoughts(message)) for message in messages]),
     fitting.ordered_parts("reasoning", "text image audio document opaque", "tool_call", kind=kind_in_turn),
-    on_each_message(_one_text),
+    on_each_message(_join_texts),
     fitting.functions_only(NAME),
     custom.as_functions,
 )
@@ -224,7 +223,7 @@ FIT = {
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A row with its messages, with a prompt and a completion, or with two answers."""
+    """Returns a row with messages, with a prompt and a completion, or with two answers."""
     form = options.form or MESSAGES
     messages = [write_message(message) for message in transcript.messages]
     carried = dict(carried_by(transcript.extras, NAME))
@@ -236,10 +235,10 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def write_message(message: Message) -> Native:
-    """A turn or a result: arguments are an object, and a turn without a text has an empty one."""
+    """Returns a turn or a result: arguments are an object, and missing content is an empty string."""
     native = common.write_message(message, NAME)
     calls = [part for part in message.parts if kind_in_turn(part) == ToolCall.type]
-    for call, part in zip(native.get("tool_calls", ()), calls, strict=False):  # one more may be carried
+    for call, part in zip(native.get("tool_calls", ()), calls, strict=False):  # extras may contain one more
         if isinstance(part, ToolCall) and part.raw_arguments is None:
             call["function"] = {**call["function"], "arguments": part.arguments}
     if native["content"] is None:
@@ -285,18 +284,18 @@ DIALECT = Dialect(
     has=lacking.fields("message.weight message.label"),
     reasons={
         **REASONS,
-        "message.role": "templates know the roles system, user, assistant and tool",
-        "message.weight": "only a turn of the assistant is trained or not",
-        "message.label": "a conversation is good or bad as a whole",
-        "reasoning": "a turn has one reasoning: several are joined by a blank line",
-        "refusal": "a row has no field for a refusal: the words are written as text",
-        "text": "texts that follow one another are one: many templates cannot read a list of them",
-        "settings": "a row has no settings of a request",
-        "model": "a row names no model",
-        "toolChoice": "a row does not say which tools may be called",
-        "message.usage": "a row has no usage",
-        "message.stopReason": "a row has no stop reason",
-        "video": "a row names videos in a column of their own",
+        "message.role": "chat templates have only the roles system, user, assistant and tool",
+        "message.weight": "only assistant messages have a training flag in Hugging Face chat rows",
+        "message.label": "Hugging Face chat rows have one label for the whole conversation",
+        "reasoning": "a chat row message has one thought: several are joined by a blank line",
+        "refusal": "Hugging Face chat rows have no field for a refusal: it is written as text",
+        "text": "consecutive texts are joined: many chat templates cannot read a list of texts",
+        "settings": "Hugging Face chat rows have no request settings",
+        "model": "Hugging Face chat rows have no model",
+        "toolChoice": "Hugging Face chat rows have no tool choice",
+        "message.usage": "Hugging Face chat rows have no token counts",
+        "message.stopReason": "Hugging Face chat rows have no stop reason",
+        "video": "Hugging Face chat rows store videos in a separate column",
     },
     places={
         **CALLS,

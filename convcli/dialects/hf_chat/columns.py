@@ -1,10 +1,10 @@
-"""The columns of a row that hold its conversation: which of them are read, and which are written in which form.
+"""The conversation columns of a row: which are read, and which are written in each form.
 
-    chosen, rejected      two answers, with their prompt before them in the same column, or apart
+    chosen, rejected      two answers, with their prompt before them in the same column, or separate
     messages              a conversation
     prompt, completion    the same in two pieces
 
-A column that holds a text instead of messages says what the user wrote (`prompt`) or what the assistant answers.
+A column with a string instead of messages is user text (`prompt`) or assistant text (any other).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from convcli.model.transcript import Message, Text, Transcript
 MESSAGES, COMPLETION, PREFERENCE = "messages", "prompt-completion", "preference"
 """The forms of a row."""
 COUNT = "promptMessages"
-"""Under this name is carried how many messages of a row are its prompt, where it has one."""
+"""The extra with the number of messages that are the prompt, if the row has one."""
 PROMPT, ANSWER = "prompt", "completion"
 COLUMNS = (MESSAGES, PROMPT, ANSWER, CHOSEN, REJECTED)
 LABELS = {True: CHOSEN, False: REJECTED}
@@ -32,16 +32,16 @@ LABELS = {True: CHOSEN, False: REJECTED}
 
 
 def form_in(row: Native) -> str:
-    """The form that a row has: the one that says most of those for which it has columns."""
+    """Returns the form of a row: the most specific one whose columns it has."""
     if row.get(CHOSEN) is not None and row.get(REJECTED) is not None:
         return PREFERENCE
     return MESSAGES if row.get(MESSAGES) is not None else COMPLETION
 
 
 class Columns:
-    """A row while its columns are lifted in the name of its dialect, message by message with `lift_one`.
+    """Lifts the columns of a row, message by message with `lift_one`.
 
-    `carried` is what must be carried of the columns, `head` the id of the answer that was chosen.
+    `carried` are the extras of the columns, `head` is the id of the chosen answer.
     """
 
     def __init__(self, row: Native, context: LiftContext, lift_one: LiftOne) -> None:
@@ -61,7 +61,7 @@ class Columns:
         self._label(form)
 
     def _add(self, context: LiftContext, column: str, role: str) -> set[str]:
-        """The messages of a column."""
+        """Lifts the messages of a column."""
         value = self.row[column]
         if isinstance(value, list):
             context.each(value, (column,), self.lift_one)
@@ -73,7 +73,7 @@ class Columns:
         context.add(Message(role, [Text(text)] if text else []), (column,), [()])
 
     def _pair(self) -> set[str]:
-        """Both lines, of which the second has ids of calls of its own."""
+        """Lifts both branches; the second has call ids of its own."""
         other = LiftContext(self.context.origin.dialect, self.row, owner=self.context.dialect)
         are_texts = all(isinstance(self.row[column], str) for column in (CHOSEN, REJECTED))
         prompt = self.row.get(PROMPT)
@@ -89,7 +89,7 @@ class Columns:
         return {CHOSEN, REJECTED, *([PROMPT] if is_apart else [])}
 
     def _split(self, context: LiftContext, column: str) -> None:
-        """A text that begins like the other one does: up to there it is the prompt."""
+        """Splits a string: the prefix it shares with the other one is the prompt."""
         both = zip(self.row[CHOSEN], self.row[REJECTED], strict=False)
         common = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both)).removesuffix(" ")
         if common:
@@ -97,7 +97,7 @@ class Columns:
         self._add_text(context, column, "assistant", self.row[column][len(common) :])
 
     def _label(self, form: str) -> None:
-        """KTO says of a conversation how good its end is."""
+        """Lifts KTO's label, which rates the end of a conversation."""
         label, messages = self.row.get("label"), self.context.messages
         if isinstance(label, bool) and messages and form != PREFERENCE:
             messages[-1].label = LABELS[label]
@@ -109,15 +109,15 @@ class Columns:
 
 
 def is_counted(transcript: Transcript, owner: str) -> bool:
-    """Did a row say how long its prompt is?"""
+    """True if the row states how long its prompt is."""
     return COUNT in carried_by(transcript.extras, owner)
 
 
 def without_columns(form: str, owner: str) -> Pass:
-    """No column of another form that would be read in place of what is written, or is written itself."""
+    """Returns a pass that drops extras that would be read instead of written columns, or are written themselves."""
     written = {MESSAGES: (MESSAGES,), COMPLETION: (MESSAGES, PROMPT, ANSWER), PREFERENCE: (CHOSEN, REJECTED)}[form]
 
-    def fits(transcript: Transcript) -> Transcript:
+    def drop_columns(transcript: Transcript) -> Transcript:
         carried = carried_by(transcript.extras, owner)
         gone = {*written, *(() if form == COMPLETION else (COUNT,))}
         if CHOSEN in carried and REJECTED in carried:
@@ -128,14 +128,13 @@ def without_columns(form: str, owner: str) -> Pass:
             gone.add("label")
         return without_carried(transcript, owner, *gone)
 
-    return fits
+    return drop_columns
 
 
 def counted(owner: str) -> Pass:
-    """The completion is what the assistant said last, with what belongs to it, unless a row said how long the prompt
-    is."""
+    """Returns a pass that sets the prompt length, if unknown: the completion begins after the last user message."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def set_prompt_length(transcript: Transcript) -> Transcript:
         carried = carried_by(transcript.extras, owner)
         count = carried.get(COUNT)
         if isinstance(count, int) and 0 <= count <= len(transcript.messages):
@@ -144,18 +143,18 @@ def counted(owner: str) -> Pass:
         count = asked[-1] + 1 if asked else 0
         return replace(transcript, extras={**(transcript.extras or {}), owner: {**carried, COUNT: count}})
 
-    return fits
+    return set_prompt_length
 
 
 # ---------------------------------------------------------------- write
 
 
 def written(form: str, messages: list[Native], pair: Preference | None, carried: Native) -> Native:
-    """The columns of a row in this form, of its messages as they are written and of what is carried of it."""
+    """Returns the columns of a row in this form, from its written messages and its extras."""
     if form == PREFERENCE and pair is not None:
         fork, end = len(pair.prompt), len(pair.prompt) + len(pair.chosen)
         prompt, chosen, rejected = messages[:fork], messages[fork:end], messages[end:]
-        if PROMPT in carried:  # a text beside answers that begin with it
+        if PROMPT in carried:  # a string prompt, and answers that begin with it
             return {CHOSEN: prompt + chosen, REJECTED: prompt + rejected}
         return {PROMPT: prompt, CHOSEN: chosen, REJECTED: rejected}
     count = carried.get(COUNT, 0)

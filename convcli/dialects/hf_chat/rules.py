@@ -1,4 +1,4 @@
-"""What LLaMA-Factory wants of a row beside what templates want (`formatting: openai`, 0.9.5; read 2026-11-23)."""
+"""Rules of LLaMA-Factory (`formatting: openai`, 0.9.5; read 2026-11-23), `datasets` and chat templates for a row."""
 
 from __future__ import annotations
 
@@ -13,44 +13,46 @@ from convcli.model.transcript import Message, Reasoning, Text, ToolCall
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire.pointers import members
 
-LEFT_OUT = "LLaMA-Factory takes the row for empty"
+DROPPED = "LLaMA-Factory drops this row"
 
 
 def _for_llamafactory(survey: Survey) -> Iterable[Breach]:
-    """Turns in strict order; results that follow one another are one turn, and are joined as texts."""
+    """Checks that turns alternate; LLaMA-Factory joins consecutive results into one turn, as text."""
     if not isinstance(survey.document.get("messages"), list):
         return
     runs = [list(run) for _, run in groupby(survey.active_indexes, lambda i: survey.messages[i].role)]
     turns = [i for run in runs for i in (run[:1] if survey.messages[run[0]].role == "tool" else run)]
-    yield from out_of_order(survey, turns, LEFT_OUT, "info")
-    for i in (i for run in runs[:-1] for i in run):  # it does not look at results behind which nothing stands
+    yield from out_of_order(survey, turns, DROPPED, "info")
+    for i in (i for run in runs[:-1] for i in run):  # it ignores results at the end
         result = result_of(survey.messages[i])
         if result is not None and result.kind == "multimodal":
-            problem = "LLaMA-Factory joins results of one turn as texts, and stops at a list of parts"
+            problem = "LLaMA-Factory joins the results of a turn as text, and fails on a list of parts"
             yield Breach("misplaced-part", NodeRef(i), problem, "info")
 
 
 def _for_datasets(survey: Survey) -> Iterable[Breach]:
-    """Integers of 64 bits: `load_dataset` stops at a file with a larger one (datasets 5.2.0)."""
-    problem = "datasets reads integers of 64 bits, and stops at a file with a larger one"
+    """Finds integers of more than 64 bits: `load_dataset` fails on a file with one (datasets 5.2.0)."""
+    problem = "datasets supports 64-bit integers only, and fails on a file with a larger one"
     for i, k, call in survey.parts["tool_call"]:
         if _has_larger(call.arguments):
-            yield Breach("not-allowed", NodeRef(i, k, field="tool_call.arguments"), problem, "info", help=IN_TEXTS)
+            yield Breach(
+                "not-allowed", NodeRef(i, k, field="tool_call.arguments"), problem, "info", help=TEXT_COLUMN_HELP
+            )
     for i, tool in enumerate(survey.tools):
         if _has_larger(tool.parameters):
-            yield Breach("not-allowed", NodeRef(tool=i), problem, "info", help=IN_TEXTS)
+            yield Breach("not-allowed", NodeRef(tool=i), problem, "info", help=TEXT_COLUMN_HELP)
 
 
-IN_TEXTS = "--text-columns, or a table, keeps it as text"
+TEXT_COLUMN_HELP = "use --text-columns or a table format to store it as text"
 
 
 def _has_larger(value: Any) -> bool:
-    waiting = [value]
-    while waiting:
-        node = waiting.pop()
+    pending = [value]
+    while pending:
+        node = pending.pop()
         if isinstance(node, int) and not -_LIMIT <= node < _LIMIT:
             return True
-        waiting += members(node)
+        pending += members(node)
     return False
 
 
@@ -58,17 +60,17 @@ _LIMIT = 1 << 63
 
 
 def are_several(message: Message) -> bool:
-    """Several texts with nothing else to show, and nothing said beside them?"""
+    """True for several texts without other visible parts, metadata or extras."""
     shown = [part for part in message.parts if not isinstance(part, (Reasoning, ToolCall))]
     return len(shown) > 1 and all(isinstance(one, Text) and one.extras is one.metadata is None for one in shown)
 
 
 def _for_templates(survey: Survey) -> Iterable[Breach]:
-    """One text in a turn: of the 72 templates of TRL 1.16, 15 fail at a list of texts, 15 write it as Python would, and
-    6 leave out some of them or all (transformers 5.23; run 2026-11-23)."""
+    """Finds lists of texts: of the 72 templates of TRL 1.16, 15 fail on a list of texts, 15 print it as Python would,
+    and 6 omit some or all texts (transformers 5.23; run 2026-11-23)."""
     for i, message in enumerate(survey.messages):
         if are_several(message):
-            problem = "many templates fail at a list of texts, or leave it out: they take one text"
+            problem = "many chat templates accept only one text: they fail on a list of texts or omit it"
             yield Breach("misplaced-part", NodeRef(i), problem, "warning")
 
 

@@ -1,17 +1,15 @@
-"""Inspect: the samples of an evaluation's log (`.json`, `.eval`), and lists of its messages.
+"""Inspect: the samples of an evaluation log (`.json`, `.eval`), and lists of its messages.
 
 Specification: inspect_ai 0.3.285 (EvalLog of versions 2 and 3, EvalSample, ChatMessage); read 2026-11-22.
 
 Quirks
-- A log holds samples, each a conversation; an archive (`.eval`) has a file for each of them. What is said of the whole
-  evaluation stands around them and is of no sample.
-- Long strings and images stand under `attachments` and are named by their hash (`attachment://`): they are read in
-  their places.
-- Tools, and counts and stop reasons of answers, stand only in what happened (`events`) and in the last output.
-- The text of a failed call is in `error`, and its content is then empty.
-- Tools that a service ran by itself (`tool_use`) and data are kept as they are.
-- Messages are written: a log says what was run and how, which no transcript knows. What a sample says beside its
-  messages goes with it as it was.
+- A log has samples, each a conversation; an archive (`.eval`) has a file for each. Data about the whole evaluation
+  belongs to no sample.
+- Long strings and images are in `attachments`, referenced by hash (`attachment://`). convcli resolves the references.
+- Tools, and token counts and stop reasons of answers, are only in `events` and in the last output.
+- The text of a failed call is in `error`; its content is then empty.
+- Calls of tools that a service ran itself (`tool_use`), and data, are kept as they are.
+- convcli writes messages, not logs: a transcript does not know what was run and how. Other keys of a sample are extras.
 """
 
 from __future__ import annotations
@@ -49,17 +47,17 @@ USAGE: dict[tuple[str, ...], str] = {
 FINISH = {"max_tokens": "length", "model_length": "length"}
 CHOICES = {"auto": "auto", "none": "none", "any": "required"}
 SOURCES = ("input", "generate", "operator")
-NEW: Native = {"id": 1, "epoch": 1, "input": "", "target": ""}
-"""What a sample must have and a transcript does not know."""
+SAMPLE_DEFAULTS: Native = {"id": 1, "epoch": 1, "input": "", "target": ""}
+"""Default values of required sample keys that a transcript does not have."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By the parts of a log, by an epoch beside messages, or by calls and sources of messages."""
+    """Detects the keys of a log, an epoch with messages, or calls and sources of messages."""
     if isinstance(document, dict):
         if isinstance(document.get("eval"), dict) and not document.keys().isdisjoint(("samples", "plan", "status")):
-            return Clue(97, "an evaluation and its samples")
+            return Clue(97, "the log has eval and samples, plan or status")
         is_sample = isinstance(document.get("messages"), list) and "epoch" in document
-        return Clue(96, "an epoch beside messages") if is_sample else None
+        return Clue(96, "the sample has epoch and messages") if is_sample else None
     natives = document if isinstance(document, list) else []
     if not all(isinstance(native, dict) and isinstance(native.get("role"), str) for native in natives):
         return None
@@ -70,17 +68,17 @@ def _mark(native: Native) -> Clue | None:
     calls = native.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict) and isinstance(call.get("function"), str) and "arguments" in call:
-            return Clue(96, "calls whose function is a name")
+            return Clue(96, "calls have the function as a string")
     if native["role"] == "tool" and isinstance(native.get("function"), str) and "tool_call_id" in native:
-        return Clue(95, "results with the name of a function")
-    return Clue(94, "messages with their source") if native.get("source") in SOURCES and "id" in native else None
+        return Clue(95, "tool results have a function name")
+    return Clue(94, "messages have a source") if native.get("source") in SOURCES and "id" in native else None
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a sample, or of a list of messages."""
+    """Returns the transcript of a sample, or of a list of messages."""
     context = LiftContext(NAME, document)
     if isinstance(document, list):
         context.origin.form = "messages"
@@ -99,10 +97,10 @@ def lift(document: Any) -> Transcript:
 
 
 def _lift_answers(native: Native, messages: list[Message]) -> None:
-    """What was noted of the answers beside them: by their ids, and of the last one without an id."""
+    """Lifts the outputs recorded for answers, matched by id; the last output also matches an answer without an id."""
     answers = [message for message in messages if message.role == "assistant"]
     known: dict[str | None, Message] = {message.id: message for message in answers if message.id is not None}
-    outputs = [event.get("output") for _, event in _calls_of_models(native)]
+    outputs = [event.get("output") for _, event in _model_events(native)]
     last = native.get("output")
     for output in outputs:
         _lift_output(output, known.get(_answer_of(output).get("id")))
@@ -110,14 +108,14 @@ def _lift_answers(native: Native, messages: list[Message]) -> None:
         _lift_output(last, answers[-1])
 
 
-def _calls_of_models(native: Native) -> Iterator[tuple[int, Native]]:
+def _model_events(native: Native) -> Iterator[tuple[int, Native]]:
     for i, event in enumerate(native.get("events") or ()):
         if isinstance(event, dict) and event.get("event") == "model":
             yield i, event
 
 
 def _answer_of(output: Any) -> Native:
-    """The message of an output; nothing where it has none."""
+    """Returns the message of an output, or a placeholder that matches no answer."""
     choices = output.get("choices") if isinstance(output, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
     answer = first.get("message") if isinstance(first, dict) else None
@@ -137,8 +135,8 @@ def _lift_output(output: Any, message: Message | None) -> None:
 
 
 def _lift_tools(native: Native, attachments: Native, transcript: Transcript) -> None:
-    """The tools and the choice of the last call of a model that had any."""
-    for i, event in _calls_of_models(native):
+    """Lifts tools and tool choice of the last model call that had tools."""
+    for i, event in _model_events(native):
         tools = resolved(event.get("tools"), attachments)
         if not isinstance(tools, list) or not tools or not all(map(_is_tool, tools)):
             continue
@@ -166,16 +164,16 @@ def _choice(native: Any) -> ToolChoice | None:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """The messages alone, or in their sample."""
+    """Returns the messages, as a list or in a sample."""
     natives = [write_message(message) for message in transcript.messages]
     if options.form != "sample":
         return natives
     carried = carried_by(transcript.extras, NAME)
-    return SAMPLE.write(transcript, {**NEW, **carried}, messages=natives)
+    return SAMPLE.write(transcript, {**SAMPLE_DEFAULTS, **carried}, messages=natives)
 
 
 def form_of(transcript: Transcript) -> str:
-    """A sample where there is what only a sample has, else a list."""
+    """Returns "sample" if the transcript has extras of one, else "messages"."""
     return "sample" if carried_by(transcript.extras, NAME) else "messages"
 
 
@@ -183,7 +181,7 @@ def form_of(transcript: Transcript) -> str:
 
 
 def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result is read back for which a message of a tool has no field."""
+    """Returns kind and value of a result as read back; None if unchanged."""
     if result.kind == "data":
         return ("error" if result.is_error else "text"), exact_json.write_text(result.value)
     if result.kind != "multimodal":
@@ -197,12 +195,12 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 RESULTS = Convention(
     _express,
     {
-        "data": ("changed", "a message of a tool holds text: the data is written as JSON"),
-        "error": ("changed", "an error is a text: the data is written as JSON"),
-        "multimodal": ("changed", "an error is a text, and a content of one text is the same as that text"),
+        "data": ("changed", "an Inspect tool message is text: data is written as JSON"),
+        "error": ("changed", "an Inspect error is a string: data is written as JSON"),
+        "multimodal": ("changed", "an Inspect error is a string, and content of one text equals that text"),
     },
 )
-BOTH = (
+COMMON = (
     fitting.linear,
     sessions.with_models,
     fitting.roles({"developer": "system"}),
@@ -212,7 +210,7 @@ BOTH = (
     custom.as_functions,
     fitting.parts_in_roles({"tool_call": ("assistant",)}),
 )
-FIT = {form: (*BOTH, fitting.as_read_back(lift, write, form)) for form in ("messages", "sample")}
+FIT = {form: (*COMMON, fitting.as_read_back(lift, write, form)) for form in ("messages", "sample")}
 
 LACKS = (
     (lacking.AROUND_PARTS | lacking.CALL_ONLY) - {"message.id"}
@@ -238,14 +236,14 @@ DIALECT = Dialect(
     conventions=(RESULTS,),
     lacks={"messages": LACKS, "sample": LACKS - lacking.fields("id createdAt updatedAt")},
     reasons={
-        "message.role": "a message is of the system, the user, the assistant or a tool",
-        "tool_call": "only an answer calls",
-        "tool_call.rawArguments": "arguments are an object",
-        "model": "each answer names its model",
-        "message.model": "each answer names its model",
-        "metadata": "reasoning has a signature, and nothing else has metadata",
-        "moved": "calls stand behind the content",
-        **dict.fromkeys(lacking.MEDIA, "media are an address, a path or data of a known format"),
+        "message.role": "Inspect has only the roles system, user, assistant and tool",
+        "tool_call": "in Inspect only assistant messages have calls",
+        "tool_call.rawArguments": "Inspect arguments are an object",
+        "model": "Inspect names the model on each answer",
+        "message.model": "Inspect names the model on each answer",
+        "metadata": "Inspect stores signatures of thoughts, and no other metadata",
+        "moved": "in Inspect, calls follow the content",
+        **dict.fromkeys(lacking.MEDIA, "Inspect media are a URL, a path or data of a known format"),
     },
     places=paths(
         "id=uuid createdAt=started_at updatedAt=completed_at tool_call.name=function tool_call.arguments=arguments "

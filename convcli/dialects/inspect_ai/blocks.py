@@ -1,4 +1,4 @@
-"""The blocks of a content of Inspect, and the strings that stand elsewhere under their hash."""
+"""The content blocks of Inspect, and strings that are referenced by hash."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NAME = "inspect-ai"
 ROWS = BlockRows(NAME, "type")
 ATTACHMENT = "attachment://"
 FORMATS = {"audio": ("wav", "mp3"), "video": ("mp4", "mpeg", "mov")}
-"""The formats that media must name; the first is what they are taken for."""
+"""The formats that media must name; the first is the default."""
 TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg", "mp4": "video/mp4", "mpeg": "video/mpeg", "mov": "video/quicktime"}
-NAMED = {media_type: name for name, media_type in TYPES.items()} | {"audio/mp3": "mp3", "audio/x-wav": "wav"}
+FORMAT_OF_TYPE = {media_type: name for name, media_type in TYPES.items()} | {"audio/mp3": "mp3", "audio/x-wav": "wav"}
 
 
 def resolved(value: Any, attachments: Native) -> Any:
-    """A value with the strings that stand elsewhere in their places; those that are not there stay references."""
+    """Returns the value with references replaced by attachments; unknown references stay."""
     if isinstance(value, str):
         text = attachments.get(value.removeprefix(ATTACHMENT)) if value.startswith(ATTACHMENT) else None
         return text if isinstance(text, str) else value
@@ -33,7 +33,7 @@ def resolved(value: Any, attachments: Native) -> Any:
 
 
 def _refusal() -> Block:
-    """A text that says of itself that it is a refusal."""
+    """Returns the block for a text that is marked as a refusal."""
     block = ROWS.record("text", Refusal(""), "type text refusal citations", {"text": whole("text")})
 
     def read(native: Native, context: LiftContext) -> Part | None:
@@ -48,7 +48,7 @@ def _refusal() -> Block:
 
 
 def _media(kind: MediaKind, order: str, fields: Fields) -> Block:
-    """Media, which are an address, a path or the data in a URL; what is no address or data is a path."""
+    """Returns the block for media: a URL, a data URL, or a path if it is neither."""
     block = ROWS.media(kind, kind, order, {kind: "url", **fields})
     formats = FORMATS.get(kind, ())
 
@@ -59,25 +59,25 @@ def _media(kind: MediaKind, order: str, fields: Fields) -> Block:
         if part.url is not None and ":" not in part.url:
             part.url, part.path = None, part.url
         stated = native.get("format")
-        if formats and stated in ((NAMED.get(part.media_type),) if part.media_type else TYPES):
+        if formats and stated in ((FORMAT_OF_TYPE.get(part.media_type),) if part.media_type else TYPES):
             part.media_type = part.media_type or TYPES[native["format"]]
             part.extras = without_keys(part.extras, NAME, "format")
         return part
 
     def write(part: Media) -> Native | None:
         media_type = part.media_type or MEDIA_TYPES[kind]
-        place = part.path or part.url or (DATA_URL.format(media_type, part.data) if part.data is not None else None)
-        native = None if place is None else block.write(replace(part, url=place, data=None, path=None))
+        source = part.path or part.url or (DATA_URL.format(media_type, part.data) if part.data is not None else None)
+        native = None if source is None else block.write(replace(part, url=source, data=None, path=None))
         if native is None or not formats:
             return native
-        name = NAMED.get(media_type)
+        name = FORMAT_OF_TYPE.get(media_type)
         return {**native, "format": native.get("format", name)} if name in formats or "format" in native else None
 
     return Block(kind, kind, read, write)
 
 
 def _reasoning(*, is_redacted: bool) -> Block:
-    """A thought, whose text is what its provider wants back where it is redacted."""
+    """Returns the block for a thought; if redacted, its text is the provider's encrypted data."""
     text = in_metadata("redactedData") if is_redacted else whole("text")
     signature: Fields = {} if is_redacted else {"signature": in_metadata("signature")}
     fields = {"reasoning": text, "summary": SUMMARY, **signature}

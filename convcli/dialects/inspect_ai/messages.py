@@ -1,4 +1,4 @@
-"""One message of Inspect: a turn, or the result of a call."""
+"""Lifts and writes one message of Inspect: a turn or a tool result."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ TURN = Envelope(ORDER, {"id": "id", "model": "model"}, content="content role too
 RESULT = Envelope(ORDER, {"id": "id"}, content="content role tool_call_id function error")
 CALLS = ROWS.table(ROWS.call("function", "id function arguments type", ("id", "function", "arguments")))
 UNKNOWN = "unknown"
-"""What an error is of which nothing is known but its text."""
+"""The default type of an error."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_message(native: Native, path: Path, context: LiftContext) -> None:
-    """A turn, or a result with what stands beside it."""
+    """Lifts a turn or a result."""
     lift_one = _lift_result if native["role"] == "tool" else _lift_turn
-    message, spots = lift_one(native, context)
+    message, part_paths = lift_one(native, context)
     if native["role"] == "tool" and native.get("error") is not None and not native.get("content"):
         context.origin.routes[(*path, "content")] = (*path, "error", "message")
-    context.add(message, path, spots)
+    context.add(message, path, part_paths)
 
 
 def _lift_turn(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
     message = Message(native["role"], [])
     message.extras = extras_of(NAME, TURN.lift(native, message))
     parts = _lift_content(native.get("content"), context)
-    spots: list[Path] = [("content", j) for j in range(len(parts))]
+    part_paths: list[Path] = [("content", j) for j in range(len(parts))]
     if isinstance(native.get("content"), str):
-        spots = [("content",)] * len(parts)
+        part_paths = [("content",)] * len(parts)
     calls = native.get("tool_calls") or []
     parts += [CALLS.lift({**call, "type": "function"}, context) for call in calls]
-    for part, call in zip(parts[len(spots) :], calls, strict=True):
+    for part, call in zip(parts[len(part_paths) :], calls, strict=True):
         if call.get("type") not in (None, "function"):
             carry(part, NAME, {"type": call["type"]})
     message.parts = parts
-    return message, [*spots, *(("tool_calls", j) for j in range(len(calls)))]
+    return message, [*part_paths, *(("tool_calls", j) for j in range(len(calls)))]
 
 
 def _lift_content(content: Any, context: LiftContext) -> list[Part]:
@@ -57,7 +57,7 @@ def _lift_content(content: Any, context: LiftContext) -> list[Part]:
 
 
 def _lift_result(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
-    """A result. The text of a failure stands in its error, and its content is then empty."""
+    """Lifts a result. The text of a failure is in its error; its content is then empty."""
     message = Message("tool", [])
     carried = dict(RESULT.lift(native, message) or {})
     id_, name = context.pairing.result(native.get("tool_call_id") or None, native.get("function") or None)
@@ -66,7 +66,7 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, list[Pa
     error = native.get("error")
     if error is not None:
         carried |= {"content": native["content"]} if native.get("content") else {}
-        rest = {key: told for key, told in error.items() if key != "message" and told not in (None, UNKNOWN)}
+        rest = {key: item for key, item in error.items() if key != "message" and item not in (None, UNKNOWN)}
         carried |= {"error": rest} if rest else {}
         result = ToolResult(id_, name, "error", error["message"])
     message.parts, message.extras = [result], extras_of(NAME, carried)
@@ -74,7 +74,7 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, list[Pa
 
 
 def _lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
-    """Kind and value: a text, or blocks; one block that is nothing but a text is that."""
+    """Returns kind and value: text, or parts; a single bare text is text."""
     if not isinstance(content, list):
         return "text", content or ""
     parts = [BLOCKS.lift_inside(block, context) for block in content]
@@ -86,7 +86,7 @@ def _lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
 
 
 def write_message(message: Message) -> Native:
-    """A turn, or a result."""
+    """Returns a turn or a result."""
     carried = dict(carried_by(message.extras, NAME))
     result = result_of(message)
     if result is not None:
@@ -110,8 +110,8 @@ def _write_result(message: Message, result: ToolResult, carried: Native) -> Nati
         content = exact_json.write_text(content)
     elif result.kind == "multimodal":
         content = [native for part in content if (native := BLOCKS.write_inside(part)) is not None]
-    told: Native = {"role": "tool", "tool_call_id": result.tool_call_id, "function": result.name}
-    kept = carried.pop("content", "")
+    fields: Native = {"role": "tool", "tool_call_id": result.tool_call_id, "function": result.name}
+    content_extra = carried.pop("content", "")
     if has_failed(result):
-        content, told["error"] = kept, {"type": UNKNOWN, "message": in_words(result), **error}
-    return RESULT.write(message, carried, content=content, **told)
+        content, fields["error"] = content_extra, {"type": UNKNOWN, "message": in_words(result), **error}
+    return RESULT.write(message, carried, content=content, **fields)

@@ -1,19 +1,19 @@
-"""LangChain's messages, and LangGraph's: dumped and stored by the library, in states of graphs, or logged by tracers.
+"""Messages of LangChain and LangGraph: dumped by the library, in graph states, or logged by tracers.
 
 Specification: langchain_core 1.7.2 (messages, messages_to_dict, load.dumpd), and traces of Langfuse
 (https://langfuse.com/docs/integrations/langchain/tracing); read 2026-11-22.
 
 Quirks
-- One message has three shapes: its keys (`{type, content, …}`), those under `data` behind a second `type`
-  (`messages_to_dict`), and those under `kwargs` of a constructor (`dumpd`). A state of a graph holds a list of them.
-- `tool_calls` counts. Calls in the content and in `additional_kwargs` that only repeat it are no facts; what OpenAI's
-  older messages have in `additional_kwargs` alone are calls.
-- Arguments that are no JSON object stand in `invalid_tool_calls`, as text.
-- Blocks of the content are those of whichever service spoke, or LangChain's own. The latter are written.
-- A message of a chat names its role itself, so that is where a developer speaks.
-- Tracers (Langfuse, LangSmith) log a role in place of the type, which for a result may be the name of its tool, and the
-  definitions of tools as messages behind the others: `--form logged`.
-- A tool answers with text or blocks, and with `status`; a `RemoveMessage` is an event.
+- A message has three shapes: its keys (`{type, content, …}`), those under `data` with a second `type`
+  (`messages_to_dict`), and those under `kwargs` of a constructor (`dumpd`). A graph state has a list of them.
+- `tool_calls` takes precedence. Calls in the content and in `additional_kwargs` that only repeat it are dropped. Calls
+  that older OpenAI messages have only in `additional_kwargs` are lifted.
+- Arguments that are not a JSON object are in `invalid_tool_calls`, as a string.
+- Content blocks are those of the answering service, or LangChain's own. convcli writes the latter.
+- A chat message names its role itself. Developer messages are chat messages.
+- Tracers (Langfuse, LangSmith) log a role instead of the type, which for a result may be the tool's name, and tool
+  definitions as messages after the others: `--form logged`.
+- A tool result has text or blocks, and `status`. A `RemoveMessage` is an event.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from convcli.validation.rules import arguments, links
 from convcli.wire import exact_json
 
 INNER = {"flat": "", "to-dict": "data", "constructors": "kwargs", "state": "", "logged": ""}
-"""Under which key the keys of a message stand, by form."""
+"""By form: the key under which the keys of a message are."""
 SHAPES = {"": "flat", "data": "to-dict", "kwargs": "constructors"}
 STATE = Keys("messages")
 
 
 def detect(document: Any) -> Clue | None:
-    """By constructors, by a type beside data, or by the types of messages beside a content."""
+    """Detects constructors, a type with data, or message types with content."""
     natives = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(natives, list) or not all(isinstance(native, dict) for native in natives):
         return None
@@ -60,31 +60,31 @@ def detect(document: Any) -> Clue | None:
 
 def _mark(native: Native) -> Clue | None:
     if "lc" in native and "kwargs" in native:
-        return Clue(98, "constructors of messages")
+        return Clue(98, "messages are constructors")
     if is_logged(native):
         return _mark_of_log(native)
     kind, data = native.get("type"), native.get("data")
     if not isinstance(kind, str) or kind not in KINDS or "role" in native:
         return None
     if isinstance(data, dict) and "content" in data:
-        return Clue(97, "a type beside data")
+        return Clue(97, "messages have type and data")
     if kind == "tool" and "tool_call_id" in native and "response_metadata" in native:
-        return Clue(95, "results with response_metadata")
-    return Clue(95, "messages of humans and AIs") if kind in ("human", "ai") or kind[0].isupper() else None
+        return Clue(95, "tool results have response_metadata")
+    return Clue(95, "messages have type human or ai") if kind in ("human", "ai") or kind[0].isupper() else None
 
 
 def _mark_of_log(native: Native) -> Clue | None:
-    """What tells a message that a tracer wrote from one of Chat Completions."""
+    """Returns what distinguishes a tracer's message from one of Chat Completions."""
     calls = native.get("tool_calls")
     if "additional_kwargs" in native:
-        return Clue(94, "a role beside additional_kwargs")
+        return Clue(94, "messages have role and additional_kwargs")
     if isinstance(calls, list) and any(isinstance(one, dict) and {"name", "args"} <= one.keys() for one in calls):
-        return Clue(94, "a role beside calls with args")
-    return Clue(94, "the definition of a tool as a message") if is_definition(native) else None
+        return Clue(94, "messages have role, and calls with args")
+    return Clue(94, "a message is a tool definition") if is_definition(native) else None
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a list of messages, or of a state that holds one."""
+    """Returns the transcript of a list of messages, or of a graph state with one."""
     context, is_list = LiftContext(NAME, document), isinstance(document, list)
     natives = document if is_list else document["messages"]
     context.origin.form = _shape(natives) if is_list or any(map(is_logged, natives)) else "state"
@@ -93,39 +93,39 @@ def lift(document: Any) -> Transcript:
 
 
 def _shape(natives: list[Native]) -> str:
-    """The form of a list of messages."""
+    """Returns the form of a list of messages."""
     return "logged" if any(map(is_logged, natives)) else SHAPES[inner_key(natives[0]) if natives else ""]
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """The messages in one of the shapes, in a list or in a state."""
-    form, around = options.form or "flat", carried_by(transcript.extras, NAME)
+    """Returns the messages in one of the shapes, in a list or in a graph state."""
+    form, state_keys = options.form or "flat", carried_by(transcript.extras, NAME)
     if form == "logged":
         natives = [*map(write_logged, transcript.messages), *write_definitions(transcript.tools or [])]
     else:
         natives = [write_item(message, INNER[form]) for message in transcript.messages]
-    is_state = form == "state" or (form == "logged" and around)
-    return STATE.put({"messages": natives}, around) if is_state else natives
+    is_state = form == "state" or (form == "logged" and state_keys)
+    return STATE.put({"messages": natives}, state_keys) if is_state else natives
 
 
 def form_of(transcript: Transcript) -> str:
-    """A state where there is what only a state has, else a list."""
+    """Returns "state" if the transcript has extras of one, else "flat"."""
     return "state" if carried_by(transcript.extras, NAME) else "flat"
 
 
 # ---------------------------------------------------------------- fit
 
 
-def _counted(message: Message) -> Message:
-    """Counts are those of input and output and their sum, or none."""
+def _keep_whole_counts(message: Message) -> Message:
+    """Keeps token counts only if input and output are known, and sets their sum."""
     usage = with_total(message.usage or {})
     is_whole = {"inputTokens", "outputTokens", "totalTokens"} <= usage.keys()
-    wanted = usage if is_whole else None
-    return message if message.usage == wanted else replace(message, usage=wanted)
+    kept = usage if is_whole else None
+    return message if message.usage == kept else replace(message, usage=kept)
 
 
 def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result is read back for which a tool message has no field."""
+    """Returns kind and value of a result as read back; None if unchanged."""
     kind = "error" if result.is_error else "text"
     if result.kind == "data":
         return kind, exact_json.write_text(result.value)
@@ -136,9 +136,9 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 RESULTS = Convention(
     _express,
     {
-        "data": ("changed", "a tool message holds text: the data is written as JSON"),
-        "error": ("changed", "a tool message holds text: the data is written as JSON"),
-        "multimodal": ("changed", "a content of one text is the same as that text"),
+        "data": ("changed", "a LangChain tool message is text: data is written as JSON"),
+        "error": ("changed", "a LangChain tool message is text: data is written as JSON"),
+        "multimodal": ("changed", "in LangChain, content of one text equals that text"),
     },
 )
 FIT = {
@@ -151,7 +151,7 @@ FIT = {
         results.expressed(RESULTS),
         custom.as_functions,
         fitting.as_read_back(lift, write, form),
-        passes.on_each_message(_counted),
+        passes.on_each_message(_keep_whole_counts),
     )
     for form in INNER
 }
@@ -159,9 +159,9 @@ FIT = {
 LACKS = lacking.AROUND_PARTS - lacking.fields(
     "message.id message.name message.usage message.stopReason"
 ) | lacking.fields("image.name audio.name video.name audio.detail video.detail document.detail tool_result.status")
-AROUND = frozenset((f"extras.{NAME}.around",))
+WRAPPER_EXTRAS = frozenset((f"extras.{NAME}.around",))
 HAS = {"logged": lacking.TOOLS}
-NOTHING = frozenset[str]()
+NO_FIELDS = frozenset[str]()
 
 DIALECT = Dialect(
     name=NAME,
@@ -177,15 +177,17 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
-    lacks={form: (LACKS if inner else LACKS | AROUND) - HAS.get(form, NOTHING) for form, inner in INNER.items()},
+    lacks={
+        form: (LACKS if inner else LACKS | WRAPPER_EXTRAS) - HAS.get(form, NO_FIELDS) for form, inner in INNER.items()
+    },
     has=lacking.fields("message.provider"),
     reasons={
-        "message.usage": "counts are those of input and output and their sum",
-        "moved": "calls stand behind the content, those that are no JSON last",
-        "metadata": "reasoning has a signature of Anthropic, and nothing else has metadata",
-        "model": "each answer names its model",
-        "message.model": "each answer names its model",
-        "message.provider": "each answer names its provider",
+        "message.usage": "LangChain token counts need input, output and their sum",
+        "moved": "in LangChain, calls follow the content, with invalid JSON last",
+        "metadata": "LangChain stores Anthropic's signatures of thoughts, and no other metadata",
+        "model": "LangChain names the model on each answer",
+        "message.model": "LangChain names the model on each answer",
+        "message.provider": "LangChain names the provider on each answer",
     },
     places={
         **paths(

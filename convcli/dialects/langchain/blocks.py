@@ -1,4 +1,4 @@
-"""The blocks of LangChain's messages: its own, and those of services that it passes on."""
+"""The content blocks of LangChain's messages: its own, and those of services that it passes on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OPENAI = frozenset(("image_url", "input_audio", "file"))
 
 
 def _openai(tag: str, kind: str) -> Block:
-    """Media as Chat Completions has them: written where they say what LangChain's own blocks cannot."""
+    """Returns the block for media of Chat Completions; written only if LangChain's own blocks would lose something."""
 
     def read(native: Native, _: LiftContext) -> Part | None:
         body = native.get(tag)
@@ -50,7 +50,7 @@ def _openai(tag: str, kind: str) -> Block:
 
 
 def _anthropic(kind: MediaKind) -> Block:
-    """Media as Anthropic's API has them, which are read where they say no more than their data."""
+    """Returns the block for media of Anthropic's API; read only if it has nothing but data and type."""
 
     def read(native: Native, _: LiftContext) -> Part | None:
         source = native.get("source")

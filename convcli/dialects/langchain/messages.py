@@ -1,4 +1,4 @@
-"""One message of LangChain: its turn or result, whatever shape it stands in."""
+"""Lifts and writes one LangChain message, a turn or a result, in any of its shapes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ TYPES = {role: kind for kind, role in reversed(ROLES.items())}
 CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "system": "SystemMessage", "tool": "ToolMessage"}
 CLASSES |= {"function": "FunctionMessage", "chat": "ChatMessage", "remove": "RemoveMessage"}
 KINDS = {word: kind for kind, name in CLASSES.items() for word in (kind, name, f"{name}Chunk")}
-"""What a message is, by its type or by the name of its class."""
+"""Type or class name of a message → its kind."""
 LOGGED = TYPES | {"function": "function"}
-"""What a message is that has a role in place of a type."""
-SPEAKS = {kind: role for role, kind in LOGGED.items()}
+"""Role of a logged message → its kind."""
+ROLE_OF_KIND = {kind: role for role, kind in LOGGED.items()}
 DEFINITION = frozenset(("role", "content"))
-"""The keys of a message that is the definition of a tool."""
-SPEAKERS = ("user", "assistant", "system", "developer")
-"""Roles that a message of a chat may name and that are known."""
+"""The keys of a message that is a tool definition."""
+CHAT_ROLES = ("user", "assistant", "system", "developer")
+"""Known roles of a chat message."""
 USAGE = {
     ("input_tokens",): "inputTokens",
     ("output_tokens",): "outputTokens",
@@ -39,12 +39,12 @@ USAGE = {
     ("input_token_details", "cache_creation"): "cacheWriteTokens",
     ("output_token_details", "reasoning"): "reasoningTokens",
 }
-ABOUT = (
+RESPONSE_FIELDS = (
     ("stop_reason", ("finish_reason", "stop_reason")),
     ("model", ("model_name", "model")),
     ("provider", ("model_provider",)),
 )
-"""What `response_metadata` says of a message, by the names that services have for it; the first is written."""
+"""Field of a message → keys of services in `response_metadata`; the first is written."""
 CALL_KEYS = ("tool_calls", "invalid_tool_calls")
 ORDER = (
     "content additional_kwargs response_metadata type role name id tool_calls invalid_tool_calls usage_metadata "
@@ -58,14 +58,14 @@ TURN = Envelope(
 RESULT = Envelope(ORDER, {"id": "id"}, content="content type role name tool_call_id status")
 
 Placed = tuple[Part, Path]
-"""A part, and where it stands in its message."""
+"""A part, and its path in the message."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_items(natives: list[Native], prefix: Path, context: LiftContext) -> list[ToolDefinition] | None:
-    """Add the messages of a list, and give the definitions of tools that tracers log among them."""
+    """Lifts the messages of a list, and returns the tool definitions that tracers log among them."""
     tools: list[ToolDefinition] = []
     for i, native in enumerate(natives):
         if is_definition(native):
@@ -76,7 +76,7 @@ def lift_items(natives: list[Native], prefix: Path, context: LiftContext) -> lis
 
 
 def _lift_item(native: Native, path: Path, context: LiftContext) -> None:
-    """A message in any of its shapes; what removes another one, or is none, is an event."""
+    """Lifts a message in any of its shapes; a `RemoveMessage` or an unknown one is an event."""
     native = _typed(native, context)
     inner = inner_key(native)
     body = native[inner] if inner else native
@@ -85,26 +85,26 @@ def _lift_item(native: Native, path: Path, context: LiftContext) -> None:
     if kind == "remove":
         sessions.add_event(context, native, path)
         return
-    message, spots = (_lift_result if kind in ("tool", "function") else _lift_turn)(body, context)
+    message, part_paths = (_lift_result if kind in ("tool", "function") else _lift_turn)(body, context)
     role = body.get("role")
-    is_known = kind != "chat" or role in SPEAKERS
-    message.role = ROLES.get(kind) or (role if role in SPEAKERS else "user")
-    beside: Native = {} if kind in ROLES or role == "developer" else {"type": kind}
-    beside |= {"role": role} if role and (kind != "chat" or not is_known) else {}
-    around = _around(native, inner, kind, word)
-    beside |= {"around": around} if around else {}
-    if beside:
-        carry(message, NAME, beside)
-    context.add(message, (*path, inner) if inner else path, spots)
+    is_known = kind != "chat" or role in CHAT_ROLES
+    message.role = ROLES.get(kind) or (role if role in CHAT_ROLES else "user")
+    extras: Native = {} if kind in ROLES or role == "developer" else {"type": kind}
+    extras |= {"role": role} if role and (kind != "chat" or not is_known) else {}
+    wrapper_keys = _wrapper_keys(native, inner, kind, word)
+    extras |= {"around": wrapper_keys} if wrapper_keys else {}
+    if extras:
+        carry(message, NAME, extras)
+    context.add(message, (*path, inner) if inner else path, part_paths)
 
 
 def is_logged(native: Native) -> bool:
-    """Has it a role in place of a type, as tracers write messages?"""
+    """True if the message has a role instead of a type, as tracers write it."""
     return "type" not in native and "lc" not in native and isinstance(native.get("role"), str)
 
 
 def is_definition(native: Native) -> bool:
-    """Is it no message but the definition of a tool, as tracers log it?"""
+    """True for a tool definition that a tracer logged as a message."""
     if native.keys() != DEFINITION or native["role"] != "tool" or not isinstance(native["content"], dict):
         return False
     function = native["content"].get("function")
@@ -112,7 +112,7 @@ def is_definition(native: Native) -> bool:
 
 
 def _typed(native: Native, context: LiftContext) -> Native:
-    """A message with its type: tracers log a role in its place, which for a result may be the name of its tool."""
+    """Returns a message with its type: tracers log a role instead, which for a result may be the tool's name."""
     if not is_logged(native):
         return native
     role = native["role"]
@@ -124,12 +124,12 @@ def _typed(native: Native, context: LiftContext) -> Native:
 
 
 def inner_key(native: Native) -> str:
-    """The key under which those of the message stand; none where they stand beside its type."""
+    """Returns the key of the object with the message's keys; empty if they are at the top level."""
     return "kwargs" if "lc" in native else "data" if "data" in native and "content" not in native else ""
 
 
-def _around(native: Native, inner: str, kind: str, word: str) -> Native:
-    """What stands around the keys of a message and is not as always."""
+def _wrapper_keys(native: Native, inner: str, kind: str, word: str) -> Native:
+    """Returns the keys outside the inner object whose values are not the defaults."""
     usual = {"type": word, **wrapped({}, kind, inner)} if inner else native
     return {key: value for key, value in native.items() if key != inner and value not in (None, usual.get(key))}
 
@@ -151,11 +151,11 @@ def _lift_turn(body: Native, context: LiftContext) -> tuple[Message, list[Path]]
         carried |= {key: rest} if rest else {}
     message.parts = [part for part, _ in (*content, *calls)]
     message.extras = extras_of(NAME, carried)
-    return message, [spot for _, spot in (*content, *calls)]
+    return message, [path for _, path in (*content, *calls)]
 
 
 def _lift_calls(body: Native, more: Native, context: LiftContext) -> Iterator[Placed]:
-    """The calls; those of the older key are taken out of it where they are the only ones, or only repeat others."""
+    """Yields the calls, and removes those of the older key if they are the only ones or only repeat others."""
     listed = [(key, j, native) for key in CALL_KEYS for j, native in enumerate(body.get(key) or ())]
     calls: list[Placed] = [(_lift_call(native, key, context), (key, j)) for key, j, native in listed]
     older = more.get("tool_calls") or ()
@@ -169,7 +169,7 @@ def _lift_calls(body: Native, more: Native, context: LiftContext) -> Iterator[Pl
 
 
 def _lift_call(native: Native, key: str, context: LiftContext) -> Part:
-    """A call in LangChain's own shape; some logs have OpenAI's there."""
+    """Lifts a call in LangChain's own shape, or in OpenAI's, which some logs have."""
     if isinstance(native.get("function"), dict):
         return openai.lift_call(native, context)
     kind = "invalid_tool_call" if key == "invalid_tool_calls" else "tool_call"
@@ -177,7 +177,7 @@ def _lift_call(native: Native, key: str, context: LiftContext) -> Part:
 
 
 def _lift_content(content: Any, calls: list[Part], context: LiftContext) -> Iterator[Placed]:
-    """The parts of a content, without calls that only repeat those beside it."""
+    """Yields the parts of the content, without calls that only repeat `tool_calls`."""
     if isinstance(content, str):
         if content:
             yield Text(content), ("content",)
@@ -190,7 +190,7 @@ def _lift_content(content: Any, calls: list[Part], context: LiftContext) -> Iter
 
 
 def _repeats(native: Native, calls: Iterable[Part]) -> bool:
-    """Does a call, in the shape of any service, say nothing but what one of the calls says?"""
+    """True if a call, in the shape of any service, only repeats one of the calls."""
     alone = LiftContext(NAME, None)
     if isinstance(native.get("function"), dict):
         part = openai.lift_call(native, alone)
@@ -206,9 +206,9 @@ def _arguments(part: Part) -> Any:
 
 
 def _lift_about(native: Native, message: Message) -> Native:
-    """Set what the service said of its answer; the rest."""
+    """Sets stop reason, model and provider of the message, and returns the other keys."""
     rest = without_nulls(native)
-    for field, keys in ABOUT:
+    for field, keys in RESPONSE_FIELDS:
         key = next((key for key in keys if rest.get(key) and isinstance(rest[key], str)), None)
         if key is not None:
             value = rest.pop(key)
@@ -229,7 +229,7 @@ def _lift_result(body: Native, context: LiftContext) -> tuple[Message, list[Path
 
 
 def _lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
-    """Kind and value: a text, or blocks; any other value is what LangChain takes as a text."""
+    """Returns kind and value: text, or parts; any other content becomes JSON text, as in LangChain."""
     if content is None or isinstance(content, str):
         return "text", content or ""
     if not isinstance(content, list):
@@ -243,35 +243,35 @@ def _lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
 
 
 def write_item(message: Message, inner: str) -> Any:
-    """A message with its keys under `inner`."""
+    """Returns a message with its keys under `inner`."""
     if message.role == "event":
         return sessions.row_of_event(message, NAME)
     carried = dict(carried_by(message.extras, NAME))
-    around, kind = carried.pop("around", {}), carried.pop("type", TYPES.get(message.role, "chat"))
+    wrapper_keys, kind = carried.pop("around", {}), carried.pop("type", TYPES.get(message.role, "chat"))
     role = {"role": carried.pop("role", message.role)} if kind == "chat" else {}
     body = _write_result(message, carried) if kind == "tool" else _write_turn(message, {"type": kind, **role}, carried)
-    return {**wrapped(body, kind, inner), **around} if inner else body
+    return {**wrapped(body, kind, inner), **wrapper_keys} if inner else body
 
 
 def wrapped(body: Native, kind: str, inner: str) -> Native:
-    """The keys of a message in the object that holds them."""
+    """Returns the object that wraps the keys of a message."""
     if inner == "data":
         return {"type": kind, "data": body}
     return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", CLASSES[kind]], "kwargs": body}
 
 
 def write_logged(message: Message) -> Any:
-    """A message with its role in place of its type, where that says the same."""
+    """Returns a message with its role instead of its type, if the two are equivalent."""
     native = write_item(message, "")
     kind = native.get("type")
-    role = SPEAKS.get(kind) or (native["role"] if kind == "chat" and native["role"] not in LOGGED else None)
+    role = ROLE_OF_KIND.get(kind) or (native["role"] if kind == "chat" and native["role"] not in LOGGED else None)
     if message.role == "event" or role is None:
         return native
     return {"role" if key == "type" else key: role if key == "type" else value for key, value in native.items()}
 
 
 def write_definitions(tools: list[ToolDefinition]) -> list[Native]:
-    """The definitions of tools as messages."""
+    """Returns the tool definitions as messages."""
     written = [openai_request.write_tool(tool, NAME) for tool in tools]
     return [{"role": "tool", "content": native} for native in written if native is not None]
 
@@ -279,7 +279,7 @@ def write_definitions(tools: list[ToolDefinition]) -> list[Native]:
 def _write_turn(message: Message, kind: Native, carried: Native) -> Native:
     calls = [native for part in message.parts if isinstance(part, ToolCall) and (native := CALLS.write(part))]
     blocks = [native for part in message.parts if (native := BLOCKS.write(part))]
-    about = {keys[0]: getattr(message, field) for field, keys in ABOUT if getattr(message, field) is not None}
+    about = {keys[0]: getattr(message, field) for field, keys in RESPONSE_FIELDS if getattr(message, field) is not None}
     content: Native = {
         "additional_kwargs": carried.pop("additional_kwargs", None),
         "response_metadata": {**about, **carried.pop("response_metadata", {})},
@@ -299,5 +299,5 @@ def _write_result(message: Message, carried: Native) -> Native:
     elif result.kind == "multimodal":
         content = [native for part in content if (native := BLOCKS.write_inside(part)) is not None]
     status = "error" if results.has_failed(result) else "success"
-    told = {"type": "tool", "name": result.name, "tool_call_id": result.tool_call_id, "status": status}
-    return RESULT.write(message, carried, content=content, **told)
+    fields = {"type": "tool", "name": result.name, "tool_call_id": result.tool_call_id, "status": status}
+    return RESULT.write(message, carried, content=content, **fields)

@@ -1,17 +1,17 @@
-"""Tool calls as JSON in the text of a model that knows no tools: requests to Ollama as a small agent makes them.
+"""Tool calls as JSON in the text of a model without tool support: Ollama requests of a small agent.
 
 Specification: docs/05-message-history.md and src/llm_clients/llama_client.py of
 https://github.com/acompany-develop/ai-coding-agent-glassbox at commit b0170fd (2026-02-04); read 2026-11-20.
 
 Quirks
-- An answer is the text of `{thought, tool_call: {name, input}}` or `{thought, response}`, bare or in a code fence; any
-  other text of a model is plain text. The thought is reasoning; beside a call and without a response, it is the text.
-- A result is the text of `{"tool_result": {"name", "result"}}` in a user message. A string is text, any other value is
-  data; a failure is a text that begins with "Error: ", and nothing is read out of that.
+- An answer is the JSON text `{thought, tool_call: {name, input}}` or `{thought, response}`, bare or in a code fence.
+  Any other model text is plain. The thought is reasoning; with a call and without a response, it is the text.
+- A result is the JSON text `{"tool_result": {"name", "result"}}` in a user message. A string is text, any other value
+  is data. A failure is a text that begins with "Error: "; convcli does not interpret that prefix.
 - There are no ids: results answer the open calls of their name in order.
-- One call an answer: further calls of a turn follow as answers of their own, each with its result.
-- The tools stand in the system text. Written by us, they come back as definitions; what others wrote there is text.
-- `format: "json"` belongs to this way of calling and says nothing about the answer: it is carried.
+- An answer has one call. Further calls of a turn follow as separate answers, each with its result.
+- The tools are in the system text. Those that convcli wrote are read as definitions; any other text stays text.
+- `format: "json"` is part of this calling convention and not of the answer: it is an extra.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ RESULTS = ResultTexts(FAILURE, data=True)
 
 
 def detect(document: Any) -> Clue | None:
-    """By answers and results that are JSON in the text, or by the tools as we write them into the system text."""
+    """Detects answers and results that are JSON text, or tools that convcli wrote into the system text."""
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list) or not all(map(_is_plain, messages)):
         return None
@@ -70,14 +70,16 @@ def _is_plain(message: Any) -> bool:
 def _mark(message: Native) -> Clue | None:
     content = message.get("content") or ""
     if message["role"] == "system":
-        return Clue(97, "tools in the system text, as convcli writes them") if content.endswith(TAIL) else None
+        return Clue(97, "the system text has tools as convcli writes them") if content.endswith(TAIL) else None
     value = read_object(content) or {}
     if message["role"] == "user":
-        return Clue(97, "a tool_result as the text of a message") if is_result(value) else None
+        return Clue(97, "a message text is JSON with tool_result") if is_result(value) else None
     if not is_answer(value) or not ("thought" in value or value.get("tool_call")):
         return None
     return (
-        Clue(97, "a tool_call in the text") if value.get("tool_call") else Clue(80, "thought and response in the text")
+        Clue(97, "a message text is JSON with tool_call")
+        if value.get("tool_call")
+        else Clue(80, "a message text is JSON with thought and response")
     )
 
 
@@ -85,7 +87,7 @@ def _mark(message: Native) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a request or a list of messages."""
+    """Returns the transcript of a request or a list of messages."""
     entries = Entries(NAME, document, spot=("content",))
     if isinstance(document, list):
         return _lift_messages(document, (), entries)
@@ -104,7 +106,7 @@ def lift(document: Any) -> Transcript:
 def _lift_messages(natives: list[Native], prefix: Path, entries: Entries) -> Transcript:
     tools = read_system(natives[0]["content"] or "") if natives and natives[0]["role"] == "system" else None
     if tools is not None and not tools[0] and MESSAGE.carried(natives[0]):
-        tools = None  # what stands beside a text of tools alone would have no message
+        tools = None  # other keys of a message with only tools would have no message
     for i, native in enumerate(natives):
         if i == 0 and tools is not None:
             native = {**native, "content": tools[0]}
@@ -138,8 +140,8 @@ def _lift_message(native: Native, place: Path, entries: Entries) -> None:
 # ---------------------------------------------------------------- fit
 
 
-def _one_of_each(message: Message) -> Message:
-    """A message holds one text; an answer a thought, a text and a call, in this order."""
+def _join_parts_by_kind(message: Message) -> Message:
+    """Joins the texts of a message; an answer has a thought, a text and a call, in this order."""
     if message.role == "tool":
         return message
     kinds = (Reasoning, Text, ToolCall) if message.role == "assistant" else (Text,)
@@ -154,8 +156,8 @@ def _joined(parts: list[Part]) -> list[Part]:
     return [replace(parts[0], text="\n".join(part.text for part in parts if isinstance(part, (Text, Reasoning))))]
 
 
-def _one_call_each(messages: list[Message]) -> list[Message]:
-    """One call an answer; of the results directly behind a turn with several calls, each stands behind its call."""
+def _split_calls(messages: list[Message]) -> list[Message]:
+    """Splits answers with several calls, and moves the results directly after them behind their calls."""
     answers: list[Message] = []
     places: list[int] = []
     caller: dict[str, int] = {}
@@ -163,7 +165,9 @@ def _one_call_each(messages: list[Message]) -> list[Message]:
         if message.role != "tool":
             calls = _calls(message)
             ids = [call.id for call in calls] if len(calls) > 1 else []
-            caller = {id_: len(answers) + i for i, id_ in reversed([*enumerate(ids)])}  # of calls of one id the first
+            caller = {
+                id_: len(answers) + i for i, id_ in reversed([*enumerate(ids)])
+            }  # the first of calls with the same id
         for piece in _split(message):
             at = len(answers)
             answers.append(piece)
@@ -185,8 +189,8 @@ def _calls(message: Message) -> list[ToolCall]:
     return [part for part in message.parts if isinstance(part, ToolCall)] if message.role == "assistant" else []
 
 
-def _answered_by_order(messages: list[Message]) -> list[Message]:
-    """Calls have no ids: a result answers the oldest open call of its name, as it is read."""
+def _reassign_results(messages: list[Message]) -> list[Message]:
+    """Reassigns results as they are read: without ids, a result answers the oldest open call of its name."""
     pairing = Pairing(None)
     return passes.shared(messages, [_in_order(message, pairing) for message in messages])
 
@@ -203,25 +207,25 @@ def _in_order(message: Message, pairing: Pairing) -> Message:
     return replace(message, parts=parts) if parts != message.parts else message
 
 
-def _tools_alone(transcript: Transcript) -> Transcript:
-    """Tools stand in the leading system text: an instruction that says nothing is no message beside them."""
+def _drop_empty_instructions(transcript: Transcript) -> Transcript:
+    """Drops empty leading instructions if there are tools, which are in the leading system text."""
     messages = transcript.messages if transcript.tools else []
-    silent = list(takewhile(lambda message: message.role == "system" and not message.parts, messages))
-    return replace(transcript, messages=messages[len(silent) :]) if silent else transcript
+    empty = list(takewhile(lambda message: message.role == "system" and not message.parts, messages))
+    return replace(transcript, messages=messages[len(empty) :]) if empty else transcript
 
 
 FIT = (
     fitting.linear,
     results.results_behind_calls,
-    passes.on_messages(_one_call_each),
-    passes.on_messages(_answered_by_order),
+    passes.on_messages(_split_calls),
+    passes.on_messages(_reassign_results),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    passes.on_each_message(_one_of_each),
+    passes.on_each_message(_join_parts_by_kind),
     passes.on_results(RESULTS.fits),
     fitting.functions_only(NAME),
     fitting.some_tools,
-    _tools_alone,
+    _drop_empty_instructions,
 )
 
 
@@ -229,7 +233,7 @@ FIT = (
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A request, or the list of its messages. Tools are described in the leading system text."""
+    """Returns a request, or the list of its messages. Tools are described in the leading system text."""
     messages = [_write_message(message) for message in transcript.messages]
     if transcript.tools:
         if not messages or messages[0]["role"] != "system":
@@ -260,17 +264,17 @@ def _write_message(message: Message) -> Native:
 
 
 def _write_result(result: ToolResult) -> Native:
-    """A result names the tool of its call, and nothing of the call."""
+    """Returns a result, which names only the tool of its call."""
     body = RESULT.put({"name": result.name, "result": result.value}, carried_by(result.extras, NAME))
     return {"tool_result": body}
 
 
-KEPT, SENT = links.paired(links.PairingRules(where="later")), links.paired(links.PairingRules())
+PAIRED_LATER, PAIRED_NEXT = links.paired(links.PairingRules(where="later")), links.paired(links.PairingRules())
 
 
 def _paired(survey: Survey) -> Iterable[Breach]:
-    """A model is told to wait for its result before the next call; what is kept may say it later."""
-    return (SENT if survey.purpose == "request" else KEPT).check(survey)
+    """Checks the pairing: in a request a result follows its call directly, in other documents it may come later."""
+    return (PAIRED_NEXT if survey.purpose == "request" else PAIRED_LATER).check(survey)
 
 
 RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)
@@ -296,19 +300,19 @@ DIALECT = Dialect(
     lacks={"request": LACKS, "list": LACKS | lacking.REQUEST | {"extras.llama-json"}},
     reasons={
         **dict.fromkeys(
-            ("moved", "message.grouping"), "an answer holds one call, and its result comes before the next one"
+            ("moved", "message.grouping"), "in llama-json an answer has one call, and its result precedes the next call"
         ),
-        "message.role": "there is only one role for instructions",
-        "text": "a message holds one text",
-        "refusal": "an answer has no field for a refusal: it is written as a response",
-        "reasoning.metadata": "a thought is text only",
-        "tool_call.id": "calls have no id",
-        "tool_call.rawArguments": "the input of a call is an object",
-        "tool_result.toolCallId": "results have no id",
-        "tool_result.isError": "a result has no field for a failure",
-        "tool.strict": "a tool has no strict mode",
-        "toolChoice": "the text cannot force a call",
-        **dict.fromkeys(lacking.MEDIA, "the messages hold text only"),
+        "message.role": "llama-json has only one role for instructions",
+        "text": "a llama-json message has one text",
+        "refusal": "llama-json has no field for a refusal: it is written as a response",
+        "reasoning.metadata": "thoughts in llama-json are text only",
+        "tool_call.id": "llama-json calls have no id",
+        "tool_call.rawArguments": "the input of a llama-json call is an object",
+        "tool_result.toolCallId": "llama-json results have no id",
+        "tool_result.isError": "llama-json results have no field for an error",
+        "tool.strict": "llama-json tools have no strict mode",
+        "toolChoice": "llama-json has no field to force a call",
+        **dict.fromkeys(lacking.MEDIA, "llama-json messages are text"),
     },
     places={"settings.stream": ("stream",), "settings": ("options",)},
     envelope=frozenset(("format", "keep_alive")),

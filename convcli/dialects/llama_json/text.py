@@ -1,4 +1,4 @@
-"""What stands in the text of a model without tools: answers and results as JSON, and the tools in the system text."""
+"""The syntax of a model's text without tool support: answers and results as JSON, tools in the system text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from convcli.wire import exact_json
 
 HEAD = "You can call these tools:\n\n"
 PARAMETERS = "  Parameters: "
-"""Before the schema of a tool, which stands on one line."""
+"""The prefix of a tool's schema, which is on one line."""
 TAIL = """
 
 Answer with one JSON object and with nothing else.
@@ -24,7 +24,7 @@ Call one tool at a time. What it gave comes as {"tool_result": {"name": "its nam
 
 
 def read_object(text: str) -> Native | None:
-    """The object that the text spells, bare or in a code fence; None for any other text."""
+    """Returns the JSON object of the text, bare or in a code fence; None for any other text."""
     text = _unfenced(text)
     if not text.startswith("{"):
         return None
@@ -43,7 +43,7 @@ def _unfenced(text: str) -> str:
 
 
 def is_answer(value: Native) -> bool:
-    """Is it what the model was asked for? A call wins over a response."""
+    """True for an answer in the requested format. A call takes precedence over a response."""
     call, response = value.get("tool_call"), value.get("response")
     texts = all(value.get(key) is None or isinstance(value[key], str) for key in ("thought", "response"))
     return texts and (_is_call(call) if call is not None else response is not None)
@@ -54,7 +54,7 @@ def _is_call(value: Any) -> bool:
 
 
 def is_result(value: Native) -> bool:
-    """Is it what a tool gave, and nothing else?"""
+    """True for an object with only a tool result."""
     inner = value.get("tool_result")
     return len(value) == 1 and isinstance(inner, dict) and isinstance(inner.get("name"), str) and "result" in inner
 
@@ -63,19 +63,19 @@ def is_result(value: Native) -> bool:
 
 
 def system_text(text: str, tools: list[ToolDefinition]) -> str:
-    """The system text with the tools, if there are any."""
+    """Returns the system text with the tools, if there are any."""
     if not tools:
         return text
-    return (text and text + "\n\n") + HEAD + "\n".join(map(_described, tools)) + TAIL
+    return (text and text + "\n\n") + HEAD + "\n".join(map(_describe, tools)) + TAIL
 
 
-def _described(tool: ToolDefinition) -> str:
+def _describe(tool: ToolDefinition) -> str:
     schema = "none" if tool.parameters is None else exact_json.write_text(tool.parameters)
     return f"- {tool.name}: {tool.description or ''}\n{PARAMETERS}{schema}"
 
 
 def read_system(content: str) -> tuple[str, list[ToolDefinition]] | None:
-    """The text and the tools of a system text, when it is exactly what we write of them."""
+    """Returns text and tools of a system text if convcli would write it exactly so, else None."""
     if not content.endswith(TAIL):
         return None
     before, _, listed = content[: -len(TAIL)].partition(HEAD)
@@ -85,7 +85,7 @@ def read_system(content: str) -> tuple[str, list[ToolDefinition]] | None:
 
 
 def _read_tools(listed: str) -> list[ToolDefinition] | None:
-    """One tool for each line with a schema; whether the rest is as we write it is seen by writing it again."""
+    """Returns one tool per schema line; the caller checks the other lines by writing the tools again."""
     tools: list[ToolDefinition] = []
     head: list[str] = []
     for line in listed.split("\n"):

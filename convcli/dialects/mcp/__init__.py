@@ -1,16 +1,15 @@
-"""Model Context Protocol: lists of tools, results of tools, and requests for sampling with their answers.
+"""Model Context Protocol: tool lists, tool results, and sampling requests with their answers.
 
 Specification: https://modelcontextprotocol.io/specification in its versions 2025-11-25 and 2026-07-28, as typed by the
-Python package `mcp-types` 2.3.0; read 2026-11-20. Documents stand alone or inside a message of JSON-RPC.
+Python package `mcp-types` 2.3.0; read 2026-11-20. Documents are bare or inside a JSON-RPC message.
 
 Quirks
-- A list of tools is a transcript without messages. A result is one message whose call is unknown: its id is made up.
-- Results say their data twice, as `structuredContent` and as JSON text for older clients. Where both are the same JSON
-  value that is one fact; where they differ the content is the value and `structuredContent` is carried.
-- Structured content is an object in 2025-11-25 and any JSON in 2026-07-28; only objects are written.
-- Only the conversation of a sampling request can hold turns. A message with results holds nothing else, and links and
-  resources stand only in results.
-- A sampling request prefers a model by name and cannot demand one.
+- A tool list is a transcript without messages. A result is one message whose call is unknown: its id is generated.
+- Results have their data twice, as `structuredContent` and as JSON text for older clients. If both are the same JSON
+  value, it is the value. If they differ, the content is the value and `structuredContent` an extra.
+- Structured content is an object in 2025-11-25 and any JSON in 2026-07-28. convcli writes only objects.
+- Only a sampling request has turns. A message with results has nothing else; links and resources are only in results.
+- A sampling request can prefer a model by name but not require it.
 """
 
 from __future__ import annotations
@@ -43,21 +42,21 @@ REQUEST = Keys(
     "toolChoice task _meta",
     carried="includeContext metadata task _meta",
 )
-BESIDE = (
+PAYLOAD_EXTRAS = (
     *("nextCursor", "ttlMs", "cacheScope", "includeContext", "metadata", "task"),
     *("modelPreferences", "toolChoice", "stopReason"),
 )
-"""Carried keys that stand only in the payload itself."""
+"""Extras that are keys of the payload only."""
 
 ROOT = "_root"
-"""In `places`: the payload. It is the document, or what JSON-RPC wraps: `Origin.renamed` says where."""
+"""In `places`: the payload. It is the document, or what JSON-RPC wraps; `Origin.renamed` has its key."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a list of tools, a result, a sampling request or its answer."""
+    """Returns the transcript of a tool list, a result, a sampling request or its answer."""
     context = LiftContext(NAME, document)
     if isinstance(document, list):
         context.origin.form = "list"
@@ -73,7 +72,7 @@ def lift(document: Any) -> Transcript:
 
 
 def _unwrap(document: Native) -> tuple[Native, Path]:
-    """What a message of JSON-RPC is about, and where it stands in it."""
+    """Returns the payload of a JSON-RPC message, or the document itself, and its path."""
     key = next((key for key in ("result", "params") if key in document), None)
     return (document, ()) if key is None else (document[key], (key,))
 
@@ -115,7 +114,7 @@ _LIFT = {"tools": _lift_list, "result": _lift_result, "request": _lift_request, 
 
 
 def form_of(transcript: Transcript) -> str:
-    """A list of tools, a result, an answer, or a sampling request for a conversation."""
+    """Returns the form for a transcript: a tool list, a result, an answer, or a sampling request."""
     messages = active(transcript)
     if not messages:
         return "tools"
@@ -125,11 +124,11 @@ def form_of(transcript: Transcript) -> str:
     return "result" if alone and any(isinstance(part, ToolResult) for part in messages[0].parts) else "request"
 
 
-def _tools_only(transcript: Transcript) -> Transcript:
+def _keep_tools(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=[], tools=transcript.tools or [])
 
 
-def _last_result(messages: list[Message]) -> list[Message]:
+def _keep_last_result(messages: list[Message]) -> list[Message]:
     results = [message for message in messages if any(isinstance(part, ToolResult) for part in message.parts)]
     return messages if len(messages) == 1 and results else results[-1:]
 
@@ -138,12 +137,12 @@ def _fit_media(part: Part, _: Message) -> Part | None:
     return fit_media(part, in_result=False) if isinstance(part, Media) else part
 
 
-def _saying(message: Message) -> Message | None:
-    """A message must hold something that the protocol has."""
+def _drop_empty(message: Message) -> Message | None:
+    """Drops messages that are empty or have only reasoning."""
     return message if any(part.type != "reasoning" for part in message.parts) else None
 
 
-TOOL_LIST = (fitting.functions_only(NAME), renaming(NAMES), fit_tools, _tools_only)
+TOOL_LIST = (fitting.functions_only(NAME), renaming(NAMES), fit_tools, _keep_tools)
 MESSAGES = (
     fitting.linear,
     results.results_behind_calls,
@@ -154,7 +153,7 @@ MESSAGES = (
     passes.on_parts(_fit_media),
     fitting.only_own_opaque(NAME),
     passes.on_results(fit_result),
-    passes.on_each_message(_saying),
+    passes.on_each_message(_drop_empty),
 )
 FIT = {
     "request": (
@@ -166,7 +165,7 @@ FIT = {
     ),
     "tools": TOOL_LIST,
     "list": TOOL_LIST,
-    "result": (*MESSAGES, passes.on_messages(_last_result)),
+    "result": (*MESSAGES, passes.on_messages(_keep_last_result)),
     "response": (*MESSAGES, fitting.answers_only, sampling.last_answer),
 }
 
@@ -175,7 +174,7 @@ FIT = {
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """The document, inside the message of JSON-RPC of which something was carried."""
+    """Returns the document, inside a JSON-RPC message if the transcript has extras of one."""
     form = options.form or "request"
     if form == "list":
         return write_tools(transcript)
@@ -193,7 +192,7 @@ _ELSEWHERE = {
     "result": frozenset(("rpc",)),
     "response": frozenset(("rpc",)),
 }
-"""What is carried and stands in another form, or around the payload."""
+"""Extras that belong to another form, or to the JSON-RPC message."""
 
 
 def _write_list(transcript: Transcript, carried: Native) -> Native:
@@ -201,7 +200,7 @@ def _write_list(transcript: Transcript, carried: Native) -> Native:
 
 
 def _write_result(transcript: Transcript, _: Native) -> Native:
-    """A document holds one result."""
+    """Returns the last result: a document has only one."""
     results = [part for message in transcript.messages for part in message.parts if isinstance(part, ToolResult)]
     return write_result(results[-1], {}, CALL_RESULT) if results else {"content": []}
 
@@ -256,41 +255,41 @@ DIALECT = Dialect(
         Convention(
             express,
             {
-                "data": ("changed", "structured content is an object: other data is written as JSON text"),
-                "error": ("changed", "structured content is an object: other data is written as JSON text"),
-                "multimodal": ("changed", "a result of one text is the same as that text"),
+                "data": ("changed", "MCP's structured content is an object: other data is written as JSON text"),
+                "error": ("changed", "MCP's structured content is an object: other data is written as JSON text"),
+                "multimodal": ("changed", "in MCP, a result of one text equals that text"),
             },
         ),
     ),
     reasons={
-        "reasoning": "the protocol has no reasoning",
-        "refusal": "there is no block for a refusal: its words are written as text",
-        "message": "a message must hold something that the protocol has",
-        "message.role": "sampling has the roles user and assistant, beside one systemPrompt",
-        "message.grouping": "there is one systemPrompt",
-        "message.usage": "the protocol does not count tokens",
-        "message.stopReason": "only an answer has a stop reason",
-        **dict.fromkeys(("text", "text.text"), "instructions are one systemPrompt"),
-        "image": "a picture is bytes of a known type; only results hold links",
-        "audio": "sound is bytes of a known type; only results hold links",
-        **dict.fromkeys(("video", "document"), "only results hold resources and links"),
-        "document.name": "a resource has an address and no name",
-        "image.detail": "pictures have no detail",
-        "tool_call": "only an assistant calls tools",
-        **dict.fromkeys(("tool_call.name", "tool.name"), "names are at most 128 letters, digits and _.-"),
-        "tool_call.rawArguments": "the input of a call is an object",
-        "tool_result.name": "a result does not name its tool",
-        "tool_result.toolCallId": "a result alone does not say which call it answers",
-        "tool": "a tool that another vendor runs",
-        "tool.parameters": "inputSchema must have the type object",
-        "tool.outputSchema": "outputSchema must have the type object in 2025-11-25",
-        "tool.strict": "a tool has no strictness",
-        "tools": "there is always a list of tools",
-        "toolChoice": "a choice is auto, none or required, and only in sampling",
-        "model": "only sampling names a model",
-        "settings": "only sampling has settings: temperature, maxTokens and stopSequences",
-        "extras.mcp.resource": "a resource needs an address",
-        "moved": "results stand right behind their calls, instructions before the messages",
+        "reasoning": "MCP has no reasoning",
+        "refusal": "MCP has no block for a refusal: it is written as text",
+        "message": "an MCP message needs content that MCP supports",
+        "message.role": "MCP sampling has the roles user and assistant, and one systemPrompt",
+        "message.grouping": "MCP sampling has one systemPrompt",
+        "message.usage": "MCP has no token counts",
+        "message.stopReason": "in MCP, only an answer has a stop reason",
+        **dict.fromkeys(("text", "text.text"), "MCP instructions are one systemPrompt"),
+        "image": "an MCP image needs data of a known type; only results have links",
+        "audio": "MCP audio needs data of a known type; only results have links",
+        **dict.fromkeys(("video", "document"), "in MCP, only results have resources and links"),
+        "document.name": "an MCP resource has a URI and no name",
+        "image.detail": "MCP images have no detail",
+        "tool_call": "in MCP, only the assistant calls tools",
+        **dict.fromkeys(("tool_call.name", "tool.name"), "MCP names have at most 128 letters, digits and _.-"),
+        "tool_call.rawArguments": "the input of an MCP call is an object",
+        "tool_result.name": "an MCP result does not name its tool",
+        "tool_result.toolCallId": "a single MCP result does not name its call",
+        "tool": "MCP cannot list a tool that another vendor runs",
+        "tool.parameters": "MCP requires inputSchema to have type object",
+        "tool.outputSchema": "MCP 2025-11-25 requires outputSchema to have type object",
+        "tool.strict": "MCP tools have no strict mode",
+        "tools": "an MCP tool list is required",
+        "toolChoice": "an MCP tool choice is auto, none or required, and only in sampling",
+        "model": "in MCP, only sampling names a model",
+        "settings": "in MCP, only sampling has settings: temperature, maxTokens and stopSequences",
+        "extras.mcp.resource": "an MCP resource needs a URI",
+        "moved": "in MCP, results directly follow their calls, and instructions precede the messages",
     },
     places={
         "model": (ROOT, "modelPreferences"),
@@ -300,7 +299,7 @@ DIALECT = Dialect(
         "tool.outputSchema": ("outputSchema",),
         "toolChoice": (ROOT, "toolChoice"),
         **{name: (ROOT, *steps) for name, steps in SETTINGS.places().items()},
-        **{f"extras.{key}": (ROOT, key) for key in BESIDE},
+        **{f"extras.{key}": (ROOT, key) for key in PAYLOAD_EXTRAS},
         "extras.rpc": (),
     },
     envelope=frozenset(("rpc", "resultType", "ttlMs", "cacheScope", "task")),

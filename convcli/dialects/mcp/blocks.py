@@ -1,4 +1,4 @@
-"""The content blocks of the Model Context Protocol, and the results of tools that are made of them."""
+"""The content blocks of the Model Context Protocol, and tool results made of them."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ TOOL_USE = Keys("type id name input _meta", carried="_meta")
 TOOL_RESULT = Keys("type toolUseId content structuredContent isError _meta", carried="_meta")
 CALL_RESULT = Keys("resultType content structuredContent isError _meta", carried="resultType _meta")
 
-INSIDE = frozenset(("resource", "block"))
-"""Members of extras that do not stand in the block itself."""
+NOT_BLOCK_KEYS = frozenset(("resource", "block"))
+"""Extras that are not keys of the block itself."""
 
 MAGIC = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGRg": "image/webp"}
-"""How the base64 of a picture begins."""
+"""Prefix of base64 image data → media type."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_block(native: Native, context: LiftContext) -> Part:
-    """The part that a block is; one of an unknown kind is opaque."""
+    """Returns the part of a block; an unknown type is opaque."""
     lift = LIFT.get(native["type"])
-    would_collide = not INSIDE.isdisjoint(native) and native["type"] not in ("resource", "tool_use")
+    would_collide = not NOT_BLOCK_KEYS.isdisjoint(native) and native["type"] not in ("resource", "tool_use")
     part = lift(native, context) if lift is not None and not would_collide else None
     return Opaque(NAME, native) if part is None else part
 
@@ -58,14 +58,14 @@ def _lift_media(native: Native, _: LiftContext) -> Part:
 
 
 def _lift_link(native: Native, _: LiftContext) -> Part:
-    """Something that can be read at an address."""
+    """Lifts a resource link."""
     media_type, name = native.get("mimeType") or None, native["name"] or None
     extras = extras_of(NAME, LINK.carried(native))
     return Media(kind_of_type(media_type), url=native["uri"], media_type=media_type, name=name, extras=extras)
 
 
 def _lift_resource(native: Native, _: LiftContext) -> Part | None:
-    """Something that a server read for the model: text or bytes, and the address where it is."""
+    """Lifts an embedded resource: text or data, and its URI."""
     inner = native["resource"]
     sources = [key for key in ("text", "blob") if inner.get(key) is not None]
     if len(sources) != 1:
@@ -93,7 +93,7 @@ LIFT: Mapping[str, Callable[[Native, LiftContext], Part | None]] = {
 
 
 def lift_result(native: Native, keys: Keys, context: LiftContext) -> ToolResult:
-    """A result inside a message, or the whole answer of a server, which does not say which call it answers."""
+    """Lifts a result inside a message, or a server's whole response, which does not name its call."""
     kind, value = _lift_value(native, context)
     carried = dict(keys.carried(native) or {})
     if kind != "data" and native.get("structuredContent") is not None:
@@ -106,25 +106,25 @@ def lift_result(native: Native, keys: Keys, context: LiftContext) -> ToolResult:
 
 
 def _lift_value(native: Native, context: LiftContext) -> tuple[str, Any]:
-    """Kind and value. Structured content is the value where nothing beside it says more."""
+    """Returns kind and value. Structured content is the value if the content only repeats it."""
     structured = native.get("structuredContent")
     parts = [_lift_piece(block, context) for block in native.get("content") or ()]
     text = only_text(parts)
-    if structured is not None and (not parts or (text is not None and _says(text, structured))):
+    if structured is not None and (not parts or (text is not None and _is_json_of(text, structured))):
         return "data", structured
     return ("multimodal", parts) if text is None and parts else ("text", text or "")
 
 
 def _lift_piece(native: Native, context: LiftContext) -> Part:
-    """A piece of a result. What is no text and no media is there as JSON, with the block itself beside it."""
+    """Lifts a block of a result. If it is neither text nor media, it becomes JSON text, with the block as an extra."""
     part = lift_block(native, context) if native["type"] != "tool_use" else None
     if isinstance(part, (Text, Media)):
         return part
     return Text(exact_json.write_text(native), extras={NAME: {"block": native}})
 
 
-def _says(text: str, value: Any) -> bool:
-    """Is the text the JSON of the value, as servers write it for clients that do not know structured content?"""
+def _is_json_of(text: str, value: Any) -> bool:
+    """True if the text is the JSON of the value, as servers write it for clients without structured content."""
     try:
         return exact_json.exact(exact_json.parse(text), value)
     except ContentError:
@@ -135,10 +135,13 @@ def _says(text: str, value: Any) -> bool:
 
 
 def fit_media(media: Media, *, in_result: bool) -> Media | None:
-    """Pictures and sound are bytes of a known type; links and resources, which only a result may hold, all else."""
+    """Returns the media as MCP can store it, or None.
+
+    Images and audio need data of a known type. Anything else becomes a link or a resource, which only results can have.
+    """
     embedded = "resource" in carried_by(media.extras, NAME)
     if media.data is not None and media.type in ("image", "audio") and not embedded:
-        media_type = media.media_type or _sniffed(media.data)
+        media_type = media.media_type or _sniff(media.data)
         if media_type:
             return media if media_type == media.media_type else replace(media, media_type=media_type)
     if not in_result or (media.data is None and media.text is None and media.url is None):
@@ -155,7 +158,7 @@ def fit_media(media: Media, *, in_result: bool) -> Media | None:
 
 
 def fit_result(result: ToolResult) -> ToolResult:
-    """A result as the protocol has it: without media that it does not know, and by the convention of `express`."""
+    """Returns a result without unsupported media, and as `express` says it is read back."""
     result = with_parts(result, _fit_piece)
     expressed = express(result)
     if expressed is None:
@@ -165,7 +168,7 @@ def fit_result(result: ToolResult) -> ToolResult:
 
 
 def _fit_piece(part: Part) -> Part | None:
-    """A piece of a result, without what blocks have no place for: what others carry, and names but those of links."""
+    """Returns a part of a result without unsupported fields: other dialects' extras, and names except for links."""
     piece = fit_media(part, in_result=True) if isinstance(part, Media) else part
     if not isinstance(piece, Media):
         return None if piece is None else only_own(piece, NAME)
@@ -173,7 +176,7 @@ def _fit_piece(part: Part) -> Part | None:
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How `lift` reads back a result for which the protocol has no field of its own."""
+    """Returns kind and value of a result as `lift` reads it back; None if unchanged."""
     kind = "error" if result.is_error else "text"
     if result.kind == "data":
         return None if _is_structured(result) else (kind, exact_json.write_text(result.value))
@@ -184,16 +187,16 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
 
 
 def _is_structured(result: ToolResult) -> bool:
-    """Only objects are structured content in both versions of the protocol; `resultType` is a key of the newer one."""
+    """True if data can be structured content: an object, or anything in the newer version, which has `resultType`."""
     return isinstance(result.value, dict) or "resultType" in carried_by(result.extras, NAME)
 
 
-def _sniffed(data: str | None) -> str:
+def _sniff(data: str | None) -> str:
     return next((media_type for head, media_type in MAGIC.items() if (data or "").startswith(head)), "")
 
 
 def _address(name: str) -> str:
-    from urllib.parse import quote  # imported late: it costs start-up time, and is rarely needed
+    from urllib.parse import quote  # imported late: slow to import, and rarely needed
 
     return f"attachment:{quote(name, safe='', errors='surrogatepass')}"
 
@@ -202,14 +205,14 @@ def _address(name: str) -> str:
 
 
 def write_block(part: Part) -> Native | None:
-    """One block; None for what the protocol has no block for."""
+    """Returns one block; None for an unsupported part."""
     if isinstance(part, Text):
-        return TEXT.put({"type": "text", "text": part.text}, _beside(part))
+        return TEXT.put({"type": "text", "text": part.text}, _block_extras(part))
     if isinstance(part, Media):
         return _write_media(part)
     if isinstance(part, ToolCall):
         return TOOL_USE.put(
-            {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}, _beside(part)
+            {"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}, _block_extras(part)
         )
     if isinstance(part, ToolResult):
         return write_result(part, {"type": "tool_result", "toolUseId": part.tool_call_id}, TOOL_RESULT)
@@ -219,15 +222,17 @@ def write_block(part: Part) -> Native | None:
 def _write_media(media: Media) -> Native | None:
     resource = carried_by(media.extras, NAME).get("resource")
     if media.data is not None and media.type in ("image", "audio") and resource is None:
-        return MEDIA.put({"type": media.type, "data": media.data, "mimeType": media.media_type or ""}, _beside(media))
+        return MEDIA.put(
+            {"type": media.type, "data": media.data, "mimeType": media.media_type or ""}, _block_extras(media)
+        )
     if media.url is not None:
         link = {"type": "resource_link", "uri": media.url, "name": media.name or "", **_media_type(media)}
-        return LINK.put(link, _beside(media), sort=True)
+        return LINK.put(link, _block_extras(media), sort=True)
     if media.data is None and media.text is None:
         return None
     source = {"text": media.text} if media.data is None else {"blob": media.data}
     contents = CONTENTS.put({"uri": "", **_media_type(media), **source}, resource)
-    return RESOURCE.put({"type": "resource", "resource": contents}, _beside(media))
+    return RESOURCE.put({"type": "resource", "resource": contents}, _block_extras(media))
 
 
 def _media_type(media: Media) -> Native:
@@ -235,13 +240,13 @@ def _media_type(media: Media) -> Native:
 
 
 def write_result(result: ToolResult, native: Native, keys: Keys) -> Native:
-    """A result: `native` with what it says. Data stands there twice, the second time for older clients."""
+    """Returns `native` with the result. Data is written twice, once as text for older clients."""
     native = {**native, "content": _write_content(result)}
     if result.kind == "data":
         native["structuredContent"] = result.value
     if result.kind == "error" or result.is_error:
         native["isError"] = True
-    return keys.put(native, _beside(result))
+    return keys.put(native, _block_extras(result))
 
 
 def _write_content(result: ToolResult) -> list[Native]:
@@ -251,9 +256,9 @@ def _write_content(result: ToolResult) -> list[Native]:
     return [{"type": "text", "text": in_words(result)}]
 
 
-def _beside(part: Part) -> Native:
-    """The carried keys that stand in the block itself."""
+def _block_extras(part: Part) -> Native:
+    """Returns the extras that are keys of the block itself."""
     carried = carried_by(part.extras, NAME)
     if isinstance(part, (ToolCall, ToolResult)):
         return carried
-    return omit(carried, *INSIDE)
+    return omit(carried, *NOT_BLOCK_KEYS)

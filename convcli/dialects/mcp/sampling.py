@@ -1,4 +1,4 @@
-"""Conversations of the Model Context Protocol: what a server asks of the model of a client, and what that answers."""
+"""MCP sampling: a server's requests to a client's model, and the answers."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ FINISH_OF = {"stop": "endTurn", "length": "maxTokens", "tool_calls": "toolUse"}
 
 
 def lift_message(native: Native, path: Path, keys: Keys, context: LiftContext) -> None:
-    """One message of the protocol: a message for each result and for each run of other blocks."""
+    """Lifts one MCP message: a message per result and per run of other blocks."""
     extras = extras_of(NAME, keys.carried(native))
-    for role, parts, spots in _pieces(native, context):
-        context.add(Message(role, parts, extras=extras), path, spots)
+    for role, parts, part_paths in _pieces(native, context):
+        context.add(Message(role, parts, extras=extras), path, part_paths)
         extras = None
 
 
@@ -39,19 +39,19 @@ def _pieces(native: Native, context: LiftContext) -> list[tuple[str, list[Part],
     content, role = native["content"], native["role"]
     pieces: list[tuple[str, list[Part], list[Path]]] = []
     for j, block in enumerate(content if isinstance(content, list) else [content]):
-        spot: Path = ("content", j) if isinstance(content, list) else ("content",)
+        path: Path = ("content", j) if isinstance(content, list) else ("content",)
         if block["type"] == "tool_result" and role == "user":
-            pieces.append(("tool", [lift_result(block, TOOL_RESULT, context)], [spot]))
+            pieces.append(("tool", [lift_result(block, TOOL_RESULT, context)], [path]))
             continue
         if not pieces or pieces[-1][0] == "tool":
             pieces.append((role, [], []))
         pieces[-1][1].append(lift_block(block, context))
-        pieces[-1][2].append(spot)
+        pieces[-1][2].append(path)
     return pieces or [(role, [], [])]
 
 
 def one_system(messages: list[Message]) -> list[Message]:
-    """All instructions in one text that stands before the messages."""
+    """Joins all instructions into one text before the messages."""
     instructions = [message for message in messages if message.role == "system"]
     texts = [part.text for message in instructions for part in message.parts if isinstance(part, Text) and part.text]
     if not instructions:
@@ -61,7 +61,7 @@ def one_system(messages: list[Message]) -> list[Message]:
 
 
 def write_messages(messages: Sequence[Message]) -> list[Native]:
-    """Results of one turn stand together, with nothing else; a block alone has no list around it."""
+    """Returns the messages. The results of a turn share one message; a single block is not in a list."""
     turns: list[tuple[Message, list[Native]]] = []
     for message in messages:
         blocks = [block for part in message.parts if (block := write_block(part)) is not None]
@@ -77,11 +77,11 @@ def _turn(message: Message, blocks: list[Native]) -> Native:
     return {"role": role, "content": blocks[0] if len(blocks) == 1 else blocks}
 
 
-# ---------------------------------------------------------------- what stands beside the messages
+# ---------------------------------------------------------------- other keys of a request
 
 
 def lift_request(native: Native, transcript: Transcript) -> Native:
-    """Set model, tool choice and settings; what must be carried of them."""
+    """Sets model, tool choice and settings, and returns their extras."""
     carried: Native = {}
     transcript.settings = SETTINGS.lift(native)[0] or None
     choice, preferences = native.get("toolChoice"), native.get("modelPreferences")
@@ -95,7 +95,7 @@ def lift_request(native: Native, transcript: Transcript) -> Native:
 
 
 def write_request(transcript: Transcript, carried: Native) -> Native:
-    """Model, tool choice and settings; the model as the one that is preferred."""
+    """Returns model, tool choice and settings; the model is the preferred one."""
     choice, preferences = carried.pop("toolChoice", None), carried.pop("modelPreferences", None)
     if not choice or _choice_of(choice) != transcript.tool_choice:
         choice = transcript.tool_choice and {"mode": transcript.tool_choice}
@@ -120,7 +120,7 @@ def _preferences(model: str | None) -> Native:
 
 
 def fit_choice(transcript: Transcript) -> Transcript:
-    """A tool cannot be asked for by its name: then any will do. Without tools there is no choice."""
+    """Replaces the choice of a named tool by "required", and drops a choice without tools."""
     choice = transcript.tool_choice
     if choice is None or (isinstance(choice, str) and transcript.tools):
         return transcript
@@ -131,7 +131,7 @@ def fit_choice(transcript: Transcript) -> Transcript:
 
 
 def lift_answer(native: Native, prefix: Path, context: LiftContext) -> Transcript:
-    """What the model of a client answered."""
+    """Lifts the answer of a client's model."""
     lift_message(native, prefix, ANSWER, context)
     transcript = context.transcript(model=native.get("model") or None)
     reason: str = native.get("stopReason") or ""
@@ -143,7 +143,7 @@ def lift_answer(native: Native, prefix: Path, context: LiftContext) -> Transcrip
 
 
 def last_answer(transcript: Transcript) -> Transcript:
-    """The last answer, with the name of its model, and why it ended in words of the protocol."""
+    """Keeps the last answer, with its model's name and a stop reason that MCP supports."""
     if not transcript.messages:
         return replace(transcript, messages=[Message("assistant", [])])
     answer = transcript.messages[-1]
@@ -154,7 +154,7 @@ def last_answer(transcript: Transcript) -> Transcript:
 
 
 def write_answer(transcript: Transcript) -> Native:
-    """The answer."""
+    """Returns the answer."""
     answer = transcript.messages[-1]
     native = _turn(answer, [block for part in answer.parts if (block := write_block(part)) is not None])
     if transcript.model:

@@ -1,4 +1,4 @@
-"""Tools as servers of the Model Context Protocol list them."""
+"""Tools as MCP servers list them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TOOL = Keys(
     "name title description inputSchema outputSchema annotations execution icons _meta", carried="execution icons _meta"
 )
 NEWER = ("resultType", "ttlMs", "cacheScope")
-"""Keys of a list that only 2026-07-28 has."""
+"""Keys of a tool list that only 2026-07-28 has."""
 
 
 def lift_tools(natives: Sequence[Native], prefix: Path, context: LiftContext) -> list[ToolDefinition]:
-    """The tools of a list that stands at `prefix`."""
+    """Returns the tools of the list at `prefix`."""
     context.origin.tools = [(*prefix, i) for i in range(len(natives))]
     return [_lift_tool(native) for native in natives]
 
@@ -39,17 +39,17 @@ def _lift_tool(native: Native) -> ToolDefinition:
 
 
 def fit_tools(transcript: Transcript) -> Transcript:
-    """What a tool takes must be an object; what it answers, too, in the older version of the protocol."""
+    """Makes each tool's parameters an object; the older protocol version also drops output schemas of other types."""
     return on_tools(lambda tool: fit_tool(tool, newer=is_newer(transcript)))(transcript)
 
 
 def is_newer(transcript: Transcript) -> bool:
-    """A list of tools says by its keys that it is newer; nothing else does."""
+    """True for a tool list with keys of the newer protocol version."""
     return any(key in carried_by(transcript.extras, NAME) for key in NEWER)
 
 
 def fit_tool(tool: ToolDefinition, *, newer: bool) -> ToolDefinition:
-    """One tool with schemas of objects."""
+    """Returns one tool with object schemas."""
     changes: dict[str, Any] = {}
     if (tool.parameters or {}).get("type") != "object":
         changes["parameters"] = {**(tool.parameters or {}), "type": "object"}
@@ -60,7 +60,7 @@ def fit_tool(tool: ToolDefinition, *, newer: bool) -> ToolDefinition:
 
 
 def write_tools(transcript: Transcript) -> list[Native]:
-    """The list of the tools."""
+    """Returns the list of the tools."""
     return [_write_tool(tool) for tool in transcript.tools or ()]
 
 
