@@ -125,7 +125,7 @@ def test_media_that_are_no_base64_pictures_are_told() -> None:
     media = [Media("image", url="https://example.com/a.png"), Media("audio", data="AA==", media_type="audio/wav")]
     document, losses = written(Transcript([Message("user", [Text("See"), *media])]))
     assert document["messages"] == [{"role": "user", "content": "See"}]
-    assert losses["image"].why == "Ollama takes pictures as base64 only"
+    assert losses["image"].why == "Ollama supports images only as base64"
     assert losses["audio"].level == "content"
 
 

@@ -156,7 +156,7 @@ def test_instructions_second_results_and_results_without_a_call_are_told_as_lost
     conversion = written(Message("system", [Text("Be brief.")]), CALL, *results)
     lost = [loss for loss in conversion.losses if loss.kind == "dropped"]
     assert len([loss for loss in lost if loss.field == "tool_result"]) == 2
-    assert any(loss.field == "text" and loss.why == "OpenCode brings its own instructions" for loss in lost)
+    assert any(loss.field == "text" and loss.why == "OpenCode supplies its own instructions" for loss in lost)
 
 
 def test_a_printed_run_is_a_session_of_answers() -> None:
