@@ -158,8 +158,8 @@ DIALECT = Dialect(
     lacks={**dict.fromkeys(FORMS, frozenset()), FAILURE: UNSUPPORTED_IN_FAILURE},
     reasons={
         "id": "a batch line needs a custom_id: it is derived from the content",
-        "settings.stream": "batch answers are not streamed",
-        "settings.streamObfuscation": "batch answers are not streamed",
+        "settings.stream": "batches do not stream their answers",
+        "settings.streamObfuscation": "batches do not stream their answers",
         "reasoning": "requests cannot send reasoning back",
     },
     places=paths("id=custom_id message.error=message"),

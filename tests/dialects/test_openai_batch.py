@@ -121,7 +121,7 @@ def test_the_answers_of_a_batch_are_no_streams(dialect: Any) -> None:
     conversion = pipeline.lower(Transcript(HI.messages, settings={"stream": True, "temperature": 0.5}), dialect)
     assert [loss.field for loss in conversion.losses if loss.field.startswith("settings")] == ["settings.stream"]
     assert [loss.why for loss in conversion.losses if loss.field == "settings.stream"] == [
-        "batch answers are not streamed"
+        "batches do not stream their answers"
     ]
     streamed = {**sample("unusual.json"), "body": {**sample("unusual.json")["body"], "stream": True}}
     assert [(one.code, one.where) for one in pipeline.validate(streamed, BATCH)] == [("unknown-value", "/body/stream")]

@@ -82,7 +82,7 @@ def test_a_thought_stands_before_calls_and_a_text_beside_them_is_told_as_lost() 
 def test_a_signature_of_a_thought_is_lost_because_a_thought_is_text_only(name: str) -> None:
     thought = Message("assistant", [Reasoning("Hm.", metadata={"signature": "c2ln"}), Text("Yes.")])
     losses = pipeline.lower(Transcript([ASKED, thought]), dialects.get(name)).losses
-    assert ("reasoning.metadata.signature", "a thought is plain text") in {(one.field, one.why) for one in losses}
+    assert ("reasoning.metadata.signature", "a thought is text only") in {(one.field, one.why) for one in losses}
 
 
 def test_arguments_are_an_object_and_a_string_is_told() -> None:

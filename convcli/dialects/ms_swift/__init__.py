@@ -304,7 +304,7 @@ DIALECT = Dialect(
         "message.name": "ms-swift messages have no name",
         "text": "an ms-swift message has one text",
         "reasoning": "an answer has one thought, before its text",
-        "reasoning.metadata": "a thought is plain text",
+        "reasoning.metadata": "a thought is text only",
         **training.REASONS,
         **training.REASONS_OF_FILES,
         "document": "ms-swift rows have no document column",

@@ -198,7 +198,7 @@ DIALECT = Dialect(
         "message.name": "ShareGPT turns have no name",
         "text": "a turn has one text, and a call turn none",
         "reasoning": "a turn has one thought, before its text",
-        "reasoning.metadata": "a thought is plain text",
+        "reasoning.metadata": "a thought is text only",
         **training.REASONS,
         "tool_result.value": "the results of a turn share one text",
         **training.REASONS_OF_FILES,
