@@ -90,7 +90,7 @@ class _OpenHandsReader:
         spots: list[Path] = [("system_prompt",)]
         self.add("system", [_lift_content(prompt)], spots, row, i, "system_prompt")
 
-    def read_keys(self, row: Native, i: int) -> None:
+    def message(self, row: Native, i: int) -> None:
         native = row["llm_message"]
         parts = [_lift_content(content) for content in native.get("content") or ()]
         spots: list[Path] = [("llm_message", "content", k) for k in range(len(parts))]
@@ -169,7 +169,7 @@ class _OpenHandsReader:
 
 READERS: dict[str, Callable[[_OpenHandsReader, Native, int], None]] = {
     SYSTEM: _OpenHandsReader.system,
-    MESSAGE: _OpenHandsReader.read_keys,
+    MESSAGE: _OpenHandsReader.message,
     ACTION: _OpenHandsReader.action,
     OBSERVATION: _OpenHandsReader.observation,
     ERROR: _OpenHandsReader.error,

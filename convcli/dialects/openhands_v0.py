@@ -57,7 +57,7 @@ def lift(document: Any) -> Transcript:
         elif is_call and isinstance(row.get("observation"), str):
             reader.observation(row, i)
         elif isinstance(row, dict) and _is_message(row):
-            reader.said(row, i)
+            reader.message(row, i)
         else:
             add_event(context, row, (i,), EVENT if isinstance(row, dict) else None)
     return context.transcript()
@@ -65,8 +65,10 @@ def lift(document: Any) -> Transcript:
 
 def _is_message(row: Native) -> bool:
     """True for a message of the user or the agent, or the system prompt."""
-    said = isinstance((row.get("args") or {}).get("content"), str) if _is_action(row) else False
-    return said and (row["action"] == "system" or (row["action"] == "message" and row.get("source") in ROLE_OF_SOURCE))
+    has_content = isinstance((row.get("args") or {}).get("content"), str) if _is_action(row) else False
+    return has_content and (
+        row["action"] == "system" or (row["action"] == "message" and row.get("source") in ROLE_OF_SOURCE)
+    )
 
 
 def _value_at(value: Any, path: Path) -> Any:
@@ -93,7 +95,7 @@ class _VersionZeroReader:
         self.context.add(message, (i,), spots)
         return message
 
-    def said(self, row: Native, i: int) -> None:
+    def message(self, row: Native, i: int) -> None:
         """Reads a message of the user or the agent, or the system prompt."""
         args, role = row["args"], "system" if row["action"] == "system" else ROLE_OF_SOURCE[row["source"]]
         parts: list[Part] = [Text(args["content"])] if args["content"] else []
@@ -103,8 +105,8 @@ class _VersionZeroReader:
         parts += [Media("image", url=url) for url in urls]
         rest = omit(args, "content", "image_urls")
         self.response = None
-        said = omit(row, "args", "action")
-        self._add(role, parts, spots, row, i, {**said, **({"args": rest} if _has_values(rest) else {})})
+        other_keys = omit(row, "args", "action")
+        self._add(role, parts, spots, row, i, {**other_keys, **({"args": rest} if _has_values(rest) else {})})
 
     def action(self, row: Native, i: int) -> None:
         """Reads a call. The first of a response has its thought."""
@@ -127,7 +129,7 @@ class _VersionZeroReader:
         called, args = row[CALL_METADATA], row["args"]
         name, id_ = called["function_name"], called.get("tool_call_id") or None
         written = _value_at(called, (*RESPONSE, "tool_calls"))
-        numbers = [j for j, one in enumerate(written or ()) if _value_at(one, ("id",)) == id_]
+        numbers = [j for j, call_native in enumerate(written or ()) if _value_at(call_native, ("id",)) == id_]
         text = _value_at(written, (numbers[0], "function", "arguments")) if numbers else None
         call = ToolCall(self.context.pairing.call(id_, name), name, {})
         if isinstance(text, str):

@@ -58,8 +58,10 @@ def detect(document: Any) -> Clue | None:
         return None
     messages = document.get("messages")
     if not isinstance(messages, list):
-        asked, answered = document.get("query"), document.get("response")
-        return Clue(90, "a query and a response") if isinstance(asked, str) and isinstance(answered, str) else None
+        question_end, answered = document.get("query"), document.get("response")
+        return (
+            Clue(90, "a query and a response") if isinstance(question_end, str) and isinstance(answered, str) else None
+        )
     if not messages or not all(isinstance(message, dict) for message in messages):
         return None
     if any(message.get("role") in ("tool_call", "tool_response") for message in messages):
@@ -187,9 +189,9 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _rejected(prompt: list[Native], chosen: list[Native], rejected: list[Native]) -> Native:
     """Returns a single rejected answer if it is a string after the conversation's last question, else all messages."""
-    asked = max((i + 1 for i, native in enumerate(chosen) if native["role"] == "user"), default=0)
+    question_end = max((i + 1 for i, native in enumerate(chosen) if native["role"] == "user"), default=0)
     alone = rejected[0] if len(rejected) == 1 else {}
-    if asked == len(prompt) and alone.keys() == {"role", "content"} and alone["role"] == "assistant":
+    if question_end == len(prompt) and alone.keys() == {"role", "content"} and alone["role"] == "assistant":
         return {ANSWER: alone["content"]}
     return {LINE: [*prompt, *rejected]}
 
@@ -216,10 +218,10 @@ def _write_message(message: Message, columns: Native) -> list[Native]:
 
 
 def _write_call(call: ToolCall, loss: Native) -> Native:
-    around = carried_by(call.extras, NAME).get(AROUND, {})
+    other_keys = carried_by(call.extras, NAME).get(AROUND, {})
     content = calls.write_json(calls.write_call(without_carried(call, NAME, AROUND), NAME))
-    stated = {} if {"loss", "loss_scale"} & around.keys() else loss
-    return MESSAGE.put({"role": "tool_call", "content": content, **stated}, around, sort=True)
+    stated = {} if {"loss", "loss_scale"} & other_keys.keys() else loss
+    return MESSAGE.put({"role": "tool_call", "content": content, **stated}, other_keys, sort=True)
 
 
 def _write_weight(weight: float | None) -> Native:

@@ -85,10 +85,10 @@ def _rejected(row: Native, natives: list[Place]) -> list[Place] | None:
         return [(native, (LINE, i), ("content",)) for i, native in enumerate(row[LINE])]
     if row.get(ANSWER) in (None, []):
         return None
-    asked = max((i + 1 for i, (native, _, _) in enumerate(natives) if native["role"] == "user"), default=0)
+    question_end = max((i + 1 for i, (native, _, _) in enumerate(natives) if native["role"] == "user"), default=0)
     if isinstance(row[ANSWER], str):
-        return [*natives[:asked], ({"role": "assistant", "content": row[ANSWER]}, (ANSWER,), ())]
-    return [*natives[:asked], *((native, (ANSWER, i), ("content",)) for i, native in enumerate(row[ANSWER]))]
+        return [*natives[:question_end], ({"role": "assistant", "content": row[ANSWER]}, (ANSWER,), ())]
+    return [*natives[:question_end], *((native, (ANSWER, i), ("content",)) for i, native in enumerate(row[ANSWER]))]
 
 
 def _text_with_marks(native: Native) -> str:
@@ -163,12 +163,12 @@ class _MessageLifting:
         if role == "tool_call":
             message.role, carried = "assistant", {"role": role, **carried}
         thought, text = read_thought(content) if role == "assistant" else ("", content)
-        shown = self.shelf.parts(text) if role in ("user", "assistant") else [(Text(text), ())] if text else []
-        shown = [*([(Reasoning(thought), ())] if thought else []), *shown]
-        message.parts = [part for part, _ in shown]
+        located_parts = self.shelf.parts(text) if role in ("user", "assistant") else [(Text(text), ())] if text else []
+        located_parts = [*([(Reasoning(thought), ())] if thought else []), *located_parts]
+        message.parts = [part for part, _ in located_parts]
         message.extras = extras_of(NAME, carried)
         parent: Path = ("..",) * len(place)
-        self.spots = [(*parent, *file) if file else spot for _, file in shown]
+        self.spots = [(*parent, *file) if file else spot for _, file in located_parts]
         self.context.add(message, place, self.spots)
         return message if message.role == "assistant" else None
 

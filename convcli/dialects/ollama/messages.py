@@ -145,17 +145,17 @@ def as_pictures(part: Part, message: Message) -> Part | None:
 
 def one_text(messages: list[Message]) -> list[Message]:
     """Joins the texts of an assistant message, and splits those of others into messages of their own."""
-    fitted: list[Message] = []
+    reread: list[Message] = []
     for message in messages:
         texts = [part for part in message.parts if isinstance(part, Text)]
         if message.role == "tool" or (len(texts) < 2 and all(text.text for text in texts)):
-            fitted.append(message)
+            reread.append(message)
         elif message.role == "assistant":
-            fitted.append(_with_text(message, JOINT.join(text.text for text in texts)))
+            reread.append(_with_text(message, JOINT.join(text.text for text in texts)))
         else:
-            fitted.append(_with_text(message, texts[0].text))
-            fitted += [Message(message.role, [Text(text.text)] if text.text else []) for text in texts[1:]]
-    return fitted
+            reread.append(_with_text(message, texts[0].text))
+            reread += [Message(message.role, [Text(text.text)] if text.text else []) for text in texts[1:]]
+    return reread
 
 
 def _with_text(message: Message, text: str) -> Message:
@@ -177,16 +177,16 @@ def one_thought(message: Message) -> Message:
 def read_again(result: ToolResult) -> ToolResult:
     """Returns the result as it is read back: text, or text and images."""
     kind, value = _lift_value(_write_value(result))
-    same = kind == result.kind and value == result.value
-    return result if same else replace(result, kind=kind, value=value, is_error=None)
+    is_unchanged = kind == result.kind and value == result.value
+    return result if is_unchanged else replace(result, kind=kind, value=value, is_error=None)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
     """Returns the kind and value that `lift` reads back, for a lossless result that the API has no field for."""
-    fitted = read_again(result)
-    if fitted is result or (result.kind == "multimodal" and not all(map(_is_kept, result.value))):
+    reread = read_again(result)
+    if reread is result or (result.kind == "multimodal" and not all(map(_is_kept, result.value))):
         return None
-    return fitted.kind, fitted.value
+    return reread.kind, reread.value
 
 
 def _is_kept(part: Part) -> bool:

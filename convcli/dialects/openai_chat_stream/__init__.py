@@ -69,7 +69,7 @@ def detect(document: Any) -> Clue | None:
             choices = row.get("choices")
             if row.get("object") == CHUNK:
                 return Clue(95, "chat completion chunks")
-            if isinstance(choices, list) and any(isinstance(one, dict) and "delta" in one for one in choices):
+            if isinstance(choices, list) and any(isinstance(item, dict) and "delta" in item for item in choices):
                 return Clue(90, "choices with a delta")
     return None
 
@@ -138,11 +138,11 @@ def _join_same_parts(message: Message) -> Message:
     """Joins texts, refusals and thoughts into one each, since a stream has no parts; drops empty ones."""
     parts: list[Part] = []
     for part in message.parts:
-        before = next((one for one in parts if one.type == part.type), None)
+        same_type = next((item for item in parts if item.type == part.type), None)
         if not isinstance(part, (Text, Refusal, Reasoning)):
             parts.append(part)
-        elif isinstance(before, (Text, Refusal, Reasoning)):
-            parts[parts.index(before)] = replace(before, text=before.text + part.text, extras=None)
+        elif isinstance(same_type, (Text, Refusal, Reasoning)):
+            parts[parts.index(same_type)] = replace(same_type, text=same_type.text + part.text, extras=None)
         else:
             parts.append(replace(part, extras=None) if part.extras else part)
     parts = [part for part in parts if not isinstance(part, (Text, Refusal, Reasoning)) or part.text]

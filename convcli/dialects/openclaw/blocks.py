@@ -35,7 +35,7 @@ class Reader(NamedTuple):
 
     context: LiftContext
     answered: set[str]
-    """Ids of the results that stand in messages: an injected copy of such a result is not lifted again."""
+    """Ids of results in messages: an injected copy of such a result is not read again."""
 
 
 # ---------------------------------------------------------------- whose signature

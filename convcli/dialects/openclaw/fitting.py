@@ -60,13 +60,13 @@ def _add_api(message: Message) -> Message:
 def _keep_blocks(form: str) -> Pass:
     """Keeps only images with data, blocks of OpenClaw's own, and commands in a session."""
 
-    def fits(part: Part, message: Message) -> Part | None:
+    def keep_block(part: Part, message: Message) -> Part | None:
         if isinstance(part, Opaque) and message.role != "event":
             is_own = part.dialect == NAME and (is_block(part.value) or (form == SESSION and is_bash(part)))
             return part if is_own else None
         return with_parts(part, _keep_nested_image) if isinstance(part, ToolResult) else _keep_image(part)
 
-    return on_parts(fits)
+    return on_parts(keep_block)
 
 
 def _keep_image(part: Part) -> Part | None:
@@ -112,13 +112,13 @@ def _add_title_event(transcript: Transcript) -> Transcript:
 def _unless_old(*passes: Pass) -> Pass:
     """Skips these passes in sessions of version 1, which has no ids or parents, and its model in the header."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def apply_unless_old(transcript: Transcript) -> Transcript:
         is_old = (carried_by(transcript.extras, NAME).get("header") or {}).get("version") == 1
         for pass_ in () if is_old else passes:
             transcript = pass_(transcript)
         return transcript
 
-    return fits
+    return apply_unless_old
 
 
 def _states_time(record: Transcript | Message) -> bool:

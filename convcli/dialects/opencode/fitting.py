@@ -43,7 +43,7 @@ def _keep_supported_part(part: Part, message: Message) -> Part | None:
     if isinstance(part, Opaque):
         return part if part.dialect == NAME and isinstance(part.value, dict) and message.role != "tool" else None
     if isinstance(part, ToolResult):
-        return with_parts(part, lambda one: file_of(one, inside=True) if isinstance(one, Media) else one)
+        return with_parts(part, lambda item: file_of(item, inside=True) if isinstance(item, Media) else item)
     return part
 
 
@@ -93,23 +93,25 @@ def _round_times(transcript: Transcript) -> Transcript:
     """Rounds times to milliseconds since 1970, and gives the session the time of its last message."""
     whole = replace(
         transcript,
-        created_at=_in_milliseconds_only(transcript.created_at),
-        updated_at=_in_milliseconds_only(transcript.updated_at),
+        created_at=_round_to_milliseconds(transcript.created_at),
+        updated_at=_round_to_milliseconds(transcript.updated_at),
     )
     timed = sessions.timed_unless(_states_time)(on_each_message(_round_time)(whole))
     if timed.updated_at is None and "updated" not in _stated_times(timed):
-        times = [time for time in (timed.created_at, *(one.created_at for one in timed.messages)) if time is not None]
+        times = [
+            time for time in (timed.created_at, *(message.created_at for message in timed.messages)) if time is not None
+        ]
         timed = replace(timed, updated_at=max(times, default=None))
     is_unchanged = (timed.created_at, timed.updated_at) == (transcript.created_at, transcript.updated_at)
     return transcript if is_unchanged and timed.messages is transcript.messages else timed
 
 
 def _round_time(message: Message) -> Message:
-    time = _in_milliseconds_only(message.created_at)
+    time = _round_to_milliseconds(message.created_at)
     return message if message.created_at == time else replace(message, created_at=time)
 
 
-def _in_milliseconds_only(time: str | None) -> str | None:
+def _round_to_milliseconds(time: str | None) -> str | None:
     return time_of_milliseconds(milliseconds_of_time(time))
 
 
@@ -129,12 +131,17 @@ def _number_messages(transcript: Transcript) -> Transcript:
     messages = transcript.messages
     ids = [message.id for message in messages if message.role != "tool"]
     known = [id_ for id_ in ids if id_ is not None and id_.startswith("msg")]
-    if len(known) < len(ids) or any(one >= other for one, other in pairwise(known)):
+    if len(known) < len(ids) or any(id_ >= following for id_, following in pairwise(known)):
         numbers = iter(range(1, len(ids) + 1))
-        messages = [one if one.role == "tool" else replace(one, id=f"msg_{next(numbers):012}") for one in messages]
+        messages = [
+            message if message.role == "tool" else replace(message, id=f"msg_{next(numbers):012}")
+            for message in messages
+        ]
     transcript = transcript if messages is transcript.messages else replace(transcript, messages=messages)
     natives = iter(write_messages(transcript))
-    fitted = [one if one.role == "tool" else _number_parts(one, next(natives)["parts"]) for one in messages]
+    fitted = [
+        message if message.role == "tool" else _number_parts(message, next(natives)["parts"]) for message in messages
+    ]
     return replace(transcript, messages=shared(messages, fitted))
 
 

@@ -135,11 +135,9 @@ class _MessageReader:
         session = {} if self.transcript.id is None else {"sessionID": self.transcript.id}
         if info["role"] == "user":
             rows = (native["info"] for native in self.natives[self.number + 1 :])
-            answer: Native = next((message_ for message_ in rows if message_["role"] == "assistant"), {})
+            answer: Native = next((row for row in rows if row["role"] == "assistant"), {})
             return {**session, **usual_user(answer.get("modelID"), answer.get("providerID"))}
-        user_ids = [
-            message_["info"]["id"] for message_ in self.natives[: self.number] if message_["info"]["role"] == "user"
-        ]
+        user_ids = [native["info"]["id"] for native in self.natives[: self.number] if native["info"]["role"] == "user"]
         return {**session, **usual_assistant(user_ids[-1] if user_ids else info["id"], self.transcript.cwd)}
 
     def _parts(self, message: Message, spots: list[Path], frame: Frame) -> Native:
@@ -225,12 +223,10 @@ def _write_message(turns: list[Message], at: int, answers: list[Message], transc
     content: Native = {"role": message.role, "time": without_nulls({"created": created, **carried.get("time", {})})}
     content |= {} if transcript.id is None else {"sessionID": transcript.id}
     if message.role == "user":
-        answer = next(
-            (message_ for message_ in turns[at + 1 :] if message_.role == "assistant"), Message("assistant", [])
-        )
+        answer = next((turn for turn in turns[at + 1 :] if turn.role == "assistant"), Message("assistant", []))
         content |= usual_user(answer.model, answer.provider)
     else:
-        user_ids = [message_.id for message_ in turns[:at] if message_.role == "user"]
+        user_ids = [turn.id for turn in turns[:at] if turn.role == "user"]
         content |= usual_assistant(user_ids[-1] if user_ids else message.id, transcript.cwd)
         content |= {"modelID": UNKNOWN, "providerID": UNKNOWN}
         content["tokens"] = write_tokens(message.usage, carried.get("tokens", {}))

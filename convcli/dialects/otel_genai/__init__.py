@@ -142,28 +142,28 @@ def lift(document: Any) -> Transcript:
             (lift_message if "parts" in native else lift_event)(native, path, context)
         return context.transcript()
     context.origin.form = "attributes"
-    attributes, places, around = attributes_in(document, KNOWN, MESSAGES)
+    attributes, places, surrounding = attributes_in(document, KNOWN, MESSAGES)
     rest = without_nulls(attributes)
     has_no_messages = rest.keys().isdisjoint(MESSAGES)
-    if has_no_messages and around is not None:
-        around = _lift_events(document, around, context)
+    if has_no_messages and surrounding is not None:
+        surrounding = _lift_events(document, surrounding, context)
     if has_no_messages and not context.messages:
         context.add(Message("event", [Opaque(NAME, document)]), (), [()])
         return context.transcript()
     context.origin.routes |= places
-    return _lift_attributes(rest, around, context)
+    return _lift_attributes(rest, surrounding, context)
 
 
-def _lift_events(span: Native, around: Native, context: LiftContext) -> Native:
+def _lift_events(span: Native, surrounding: Native, context: LiftContext) -> Native:
     """Reads the span's events that are messages; returns what is left around them."""
     message_indexes = _events(span)
     for i in message_indexes:
         lift_event(span[EVENTS][i], (EVENTS, i), context)
     left = [event for i, event in enumerate(span.get(EVENTS) or ()) if i not in message_indexes]
-    return {**omit(around, EVENTS), **({EVENTS: left} if left else {})}
+    return {**omit(surrounding, EVENTS), **({EVENTS: left} if left else {})}
 
 
-def _lift_attributes(rest: Native, around: Native | None, context: LiftContext) -> Transcript:
+def _lift_attributes(rest: Native, surrounding: Native | None, context: LiftContext) -> Transcript:
     """Reads the attributes of a span, whose events may have been messages."""
     for key in MESSAGES:
         values = listed(rest.get(key), _is_part if key == INSTRUCTIONS else _is_message)
@@ -188,7 +188,7 @@ def _lift_attributes(rest: Native, around: Native | None, context: LiftContext) 
         if isinstance(rest.get(key), str) and rest[key]:
             setattr(transcript, name, rest.pop(key))
     _lift_answer(rest, context.messages)
-    transcript.extras = extras_of(NAME, {**rest, **unread, **({} if around is None else {"span": around})})
+    transcript.extras = extras_of(NAME, {**rest, **unread, **({} if surrounding is None else {"span": surrounding})})
     return transcript
 
 

@@ -32,18 +32,18 @@ def name_of(native: Any) -> str | None:
     """Returns the name of a message event; None for anything else."""
     if not isinstance(native, dict):
         return None
-    held, _ = _attributes(native)
-    names = [*(native.get(key) for key in NAMES), held.get("event.name")]
+    attributes, _ = _attributes(native)
+    names = [*(native.get(key) for key in NAMES), attributes.get("event.name")]
     return next((name for name in names if isinstance(name, str) and name in ROLE_OF), None)
 
 
 def _attributes(native: Native) -> tuple[Native, dict[Path, Path]]:
     """Returns the attributes of an event as an object, and their paths."""
-    held, places = native.get("attributes"), dict[Path, Path]()
-    if isinstance(held, list):
-        held = opened({"kvlistValue": {"values": held}}, (), ("attributes",), places)
+    attributes, places = native.get("attributes"), dict[Path, Path]()
+    if isinstance(attributes, list):
+        attributes = opened({"kvlistValue": {"values": attributes}}, (), ("attributes",), places)
         places = {at: (place[0], *place[3:]) for at, place in places.items() if len(place) > 3}
-    return (held if isinstance(held, dict) and "kvlistValue" not in held else {}), places
+    return (attributes if isinstance(attributes, dict) and "kvlistValue" not in attributes else {}), places
 
 
 class _Body:
@@ -51,17 +51,17 @@ class _Body:
 
     def __init__(self, native: Native) -> None:
         self.places: dict[Path, Path] = {}
-        held, places = _attributes(native)
-        text = held.get(CONTENT)
+        attributes, places = _attributes(native)
+        text = attributes.get(CONTENT)
         self.body_value: Any = None
         if "body" in native:
             self.body_value, self.home = opened(native["body"], (), ("body",), self.places), ("body",)
             self.rest = omit(native, "body")
         elif isinstance(text, str) and isinstance(read_json(text), dict):
             self.body_value, self.places[()] = read_json(text), places.get((CONTENT,), ("attributes", CONTENT))
-            self.rest = {**native, "attributes": omit(held, CONTENT)}
+            self.rest = {**native, "attributes": omit(attributes, CONTENT)}
         elif "attributes" in native:
-            self.body_value, self.places, self.home = held, places, ("attributes",)
+            self.body_value, self.places, self.home = attributes, places, ("attributes",)
             self.rest = omit(native, "attributes")
         else:
             self.body_value, self.home, self.rest = native, (), {}

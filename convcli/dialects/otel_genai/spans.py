@@ -52,23 +52,23 @@ def _attributes_of(node: Any, place: Path, known: Collection[str], taken: Collec
     here: Path = (*place, ATTRIBUTES)
     values: Native = {}
     places: dict[Path, Path] = {}
-    left: Any = {}
+    remaining: Any = {}
     if isinstance(content, dict):
         values = omit(content, *taken)
-        left = {key: value for key, value in content.items() if key in taken}
+        remaining = {key: value for key, value in content.items() if key in taken}
         places = {(key,): (*here, key) for key in values}
     elif isinstance(content, list):
-        left = []
+        remaining = []
         for i, item in enumerate(content):
             key = item.get("key") if isinstance(item, dict) and item.keys() == {"key", "value"} else None
             if isinstance(key, str) and key in known and key not in values and key not in taken:
                 values[key] = opened(item["value"], (key,), (*here, i, "value"), places)
             else:
-                left.append(item)
+                remaining.append(item)
     else:
         return None
     around = omit(node, ATTRIBUTES)
-    return Attributes(values, places, {**around, **({ATTRIBUTES: left} if left else {})})
+    return Attributes(values, places, {**around, **({ATTRIBUTES: remaining} if remaining else {})})
 
 
 def opened(native: Any, at: Path, place: Path, places: dict[Path, Path]) -> Any:
@@ -111,10 +111,13 @@ def _opened_inside(native: Native, kind: str, at: Path, place: Path, places: dic
 
 def in_span(span: Native, attributes: Native) -> Native:
     """Returns the span with its attributes; in a list if it already has others in one."""
-    left = span.get(ATTRIBUTES)
-    if not isinstance(left, list):
-        return {**span, ATTRIBUTES: {**attributes, **(left or {})}}
-    return {**span, ATTRIBUTES: [*({"key": key, "value": _typed(value)} for key, value in attributes.items()), *left]}
+    remaining = span.get(ATTRIBUTES)
+    if not isinstance(remaining, list):
+        return {**span, ATTRIBUTES: {**attributes, **(remaining or {})}}
+    return {
+        **span,
+        ATTRIBUTES: [*({"key": key, "value": _typed(value)} for key, value in attributes.items()), *remaining],
+    }
 
 
 def _typed(value: Any) -> Native:

@@ -50,11 +50,11 @@ def write(transcript: Transcript, _: Options) -> Any:
 
 
 def _rows_read(survey: Survey) -> Iterator[Breach]:
-    rows_ = [(i, row) for i, row in enumerate(survey.document) if isinstance(row, dict)]
-    if rows_ and not SESSION_ID.fullmatch(survey.transcript.id or ""):
+    objects = [(i, row) for i, row in enumerate(survey.document) if isinstance(row, dict)]
+    if objects and not SESSION_ID.fullmatch(survey.transcript.id or ""):
         problem = "Qwen Code requires a session id that is a UUID of version 1 to 5"
-        yield Breach("unread-row", NodeRef(steps=(rows_[0][0],)), problem)
-    for i, row in rows_:
+        yield Breach("unread-row", NodeRef(steps=(objects[0][0],)), problem)
+    for i, row in objects:
         if not (row.get("uuid") and row.get("sessionId") and row.get("type") in (*TYPES, "system")):
             yield Breach("unread-row", NodeRef(steps=(i,)), "Qwen Code skips a row without its ids", "warning")
         elif row["sessionId"] != survey.transcript.id:

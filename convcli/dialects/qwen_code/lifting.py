@@ -22,31 +22,32 @@ def lift(document: Any) -> Transcript:
     transcript = context.transcript()
     common = rows.usual(document)
     usual = {key: value for key, (_, value) in common.items()}
-    title = rows.title_of(document)
+    located_title = rows.title_of(document)
     reader = _QwenReader(context, usual)
     for i, row in enumerate(document):
-        if not _is_bare_title(document, i, title, usual):
+        if not _is_bare_title(document, i, located_title, usual):
             reader.read(row, i)
-    row_of_key = {**{key: i for key, (i, _) in common.items()}, **({rows.TITLE: title[0]} if title else {})}
+    row_of_key = {
+        **{key: i for key, (i, _) in common.items()},
+        **({rows.TITLE: located_title[0]} if located_title else {}),
+    }
     context.origin.renamed |= {f"#{key}": str(i) for key, i in row_of_key.items()}
     transcript.id, transcript.cwd = usual.get("sessionId"), usual.get("cwd")
-    transcript.title = title[1] if title else None
+    transcript.title = located_title[1] if located_title else None
     session = omit(usual, "sessionId", "cwd")
     transcript.extras = extras_of(NAME, {"session": session} if session else None)
     linked = [
-        message_
-        for message_ in transcript.messages
-        if message_.id is not None and not rows.is_aside(row_of_event(message_, NAME))
+        entry for entry in transcript.messages if entry.id is not None and not rows.is_aside(row_of_event(entry, NAME))
     ]
-    transcript.head = head_of([(message_.id, message_.parent_id) for message_ in linked])
+    transcript.head = head_of([(entry.id, entry.parent_id) for entry in linked])
     adopt(context)
     return transcript
 
 
-def _is_bare_title(document: list[Any], i: int, title: tuple[int, str] | None, usual: Native) -> bool:
+def _is_bare_title(document: list[Any], i: int, located_title: tuple[int, str] | None, usual: Native) -> bool:
     """True for the last row if it has only the title."""
-    is_last = title is not None and title[0] == i == len(document) - 1 and i > 0
-    return is_last and document[i] == rows.title_row(title[1], usual, document[i - 1])  # type: ignore[index]
+    is_last = located_title is not None and located_title[0] == i == len(document) - 1 and i > 0
+    return is_last and document[i] == rows.title_row(located_title[1], usual, document[i - 1])  # type: ignore[index]
 
 
 class _QwenReader:
@@ -72,17 +73,17 @@ class _QwenReader:
         native = {**row["message"], "role": rows.role_of(row["type"])}
         lift_contents(native, (i, "message"), self.context)
         message = self.context.messages[start]
-        beside = self._unusual(ROW.lift(row, message))
-        is_answer = any(message_.role == "tool" for message_ in self.context.messages[start:])
-        beside |= {"type": row["type"]} if row["type"] != rows.type_of(message.role, is_answer) else {}
-        beside |= self._facts(row, message)
+        other_keys = self._unusual(ROW.lift(row, message))
+        is_answer = any(entry.role == "tool" for entry in self.context.messages[start:])
+        other_keys |= {"type": row["type"]} if row["type"] != rows.type_of(message.role, is_answer) else {}
+        other_keys |= self._facts(row, message)
         role = row["message"].get("role")
         rest = {"role": role} if role not in (None, native["role"]) else {}
-        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **rest}, row=beside)
+        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **rest}, row=other_keys)
         self._join(row, start)
 
-    def _unusual(self, beside: Native | None) -> Native:
-        return {key: value for key, value in (beside or {}).items() if self.usual.get(key) != value}
+    def _unusual(self, other_keys: Native | None) -> Native:
+        return {key: value for key, value in (other_keys or {}).items() if self.usual.get(key) != value}
 
     def _compaction(self, row: Native, contents: list[Native], i: int) -> None:
         """Reads the model's context after a compaction; the first message keeps the row's other keys."""
@@ -90,24 +91,26 @@ class _QwenReader:
         lift_contents(contents, row_of_key, self.context)
         self.context.origin.routes |= {(*row_of_key, key): (i, key) for key in row}
         first = self.context.messages[start]
-        beside = self._unusual(COMPRESSED.lift(row, first))
+        other_keys = self._unusual(COMPRESSED.lift(row, first))
         payload = omit(row["systemPayload"], "compressedHistory")
-        beside |= {"systemPayload": payload} if payload else {}
-        first.extras = with_key(first.extras, NAME, "row", beside)
+        other_keys |= {"systemPayload": payload} if payload else {}
+        first.extras = with_key(first.extras, NAME, "row", other_keys)
         first.replaces = "all"
 
     def _facts(self, row: Native, message: Message) -> Native:
         """Reads token counts and a call's status; returns the rest as extras."""
         usage, counts = lift_usage(row.get("usageMetadata") or {})
         message.usage = usage or None
-        called = dict(row.get("toolCallResult") or {})
+        call_result = dict(row.get("toolCallResult") or {})
         result = message.parts[0] if message.role == "tool" else None
         if isinstance(result, ToolResult):
-            called = {key: value for key, value in called.items() if (key, value) != ("callId", result.tool_call_id)}
-            _settle(result, called)
-            if rows.shown(result) is not None and called.get("resultDisplay") == rows.shown(result):
-                del called["resultDisplay"]
-        return {key: value for key, value in (("usageMetadata", counts), ("toolCallResult", called)) if value}
+            call_result = {
+                key: value for key, value in call_result.items() if (key, value) != ("callId", result.tool_call_id)
+            }
+            _settle(result, call_result)
+            if rows.shown(result) is not None and call_result.get("resultDisplay") == rows.shown(result):
+                del call_result["resultDisplay"]
+        return {key: value for key, value in (("usageMetadata", counts), ("toolCallResult", call_result)) if value}
 
     def _join(self, row: Native, start: int) -> None:
         """Joins the rows of one answer into one message: model and counts are those of the last row."""
@@ -145,14 +148,14 @@ def _join(whole: Message, message: Message) -> None:
     whole.parts += message.parts
 
 
-def _settle(result: ToolResult, called: Native) -> None:
+def _settle(result: ToolResult, call_result: Native) -> None:
     """Sets the status of a call's result."""
-    status = called.get("status")
+    status = call_result.get("status")
     if status == "success" and not has_failed(result):
-        del called["status"]
+        del call_result["status"]
     elif status == "error":
-        del called["status"]
+        del call_result["status"]
         fail(result)
     elif status == "cancelled":
-        del called["status"]
+        del call_result["status"]
         result.status = status

@@ -29,8 +29,8 @@ def write_session(transcript: Transcript) -> Rows:
     common = without_nulls(common)
     common |= carried_by(transcript.extras, NAME).get("session", {})
     natives = [row for group in groups(transcript.messages, rows.continues) for row in _write_group(group, common)]
-    title_found = rows.title_of(natives)
-    if transcript.title is not None and natives and (title_found is None or title_found[1] != transcript.title):
+    located_title = rows.title_of(natives)
+    if transcript.title is not None and natives and (located_title is None or located_title[1] != transcript.title):
         title = rows.title_row(transcript.title, common, natives[-1])
         natives += [title] if title is not None else []
     return Rows(natives)
@@ -103,6 +103,6 @@ def _call_result(message: Message, carried: Native) -> Native:
     if not isinstance(result, ToolResult):
         return carried
     status = result.status or ("error" if has_failed(result) else "success")
-    shown = rows.shown(result)
-    display = {} if shown is None else {"resultDisplay": shown}
+    screen_text = rows.shown(result)
+    display = {} if screen_text is None else {"resultDisplay": screen_text}
     return {"callId": result.tool_call_id, "status": status, **display, **carried}

@@ -79,7 +79,7 @@ def _drop_pair_columns(transcript: Transcript) -> Transcript:
 def _cut_to_one_turn(transcript: Transcript) -> Transcript:
     """Cuts both answers to one assistant turn: the first in which the branches differ, or else the last."""
     pair = pair_of(transcript)
-    assert pair is not None, "the lines of a pair were fitted before"
+    assert pair is not None, "both branches of the pair are fitted before"
     prompt, chosen, rejected = pair.prompt, pair.chosen[0], pair.rejected[0]
     if chosen.role == rejected.role == "assistant":
         if len(pair.chosen) == len(pair.rejected) == 1:

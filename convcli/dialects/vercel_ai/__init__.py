@@ -46,13 +46,15 @@ def detect(document: Any) -> Clue | None:
 
 def _match_message(native: Native) -> Clue | None:
     parts, content = (_objects(native.get(key)) for key in ("parts", "content"))
-    if any(one["type"] in OWN_PARTS or (one["type"].startswith("tool-") and "toolCallId" in one) for one in parts):
+    if any(item["type"] in OWN_PARTS or (item["type"].startswith("tool-") and "toolCallId" in item) for item in parts):
         return Clue(98, "step and tool parts")
-    if any(one["type"] in CALLS and "toolCallId" in one for one in content):
+    if any(item["type"] in CALLS and "toolCallId" in item for item in content):
         return Clue(98, "calls with a toolCallId")
     if _objects(native.get("toolInvocations"), "toolCallId"):
         return Clue(97, "toolInvocations")
-    return Clue(92, "parts with a type and a text") if any(isinstance(one.get("text"), str) for one in parts) else None
+    return (
+        Clue(92, "parts with a type and a text") if any(isinstance(item.get("text"), str) for item in parts) else None
+    )
 
 
 def _objects(items: Any, key: str = "type") -> list[Native]:

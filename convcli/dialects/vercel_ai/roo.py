@@ -28,9 +28,9 @@ def is_task(document: Any) -> bool:
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(messages, list) or document.get("version") != VERSION:
         return False
-    rows = [one for one in messages if isinstance(one, dict)]
-    known = len(rows) == len(messages) and all("role" in one or is_thought(one) for one in rows)
-    return known and any(ROW_KEYS & one.keys() or is_thought(one) for one in rows)
+    rows = [item for item in messages if isinstance(item, dict)]
+    known = len(rows) == len(messages) and all("role" in item or is_thought(item) for item in rows)
+    return known and any(ROW_KEYS & item.keys() or is_thought(item) for item in rows)
 
 
 def is_thought(native: Native) -> bool:
@@ -67,7 +67,7 @@ def lift_thought(native: Native, path: Path, context: LiftContext) -> None:
     metadata |= {"itemId": native["id"]} if isinstance(native.get("id"), str) and native["id"] else {}
     summary = native.get("summary")
     pieces = summary if isinstance(summary, list) else []
-    texts = [one["text"] for one in pieces if one == _piece(one.get("text")) and isinstance(one["text"], str)]
+    texts = [item["text"] for item in pieces if item == _piece(item.get("text")) and isinstance(item["text"], str)]
     is_plain = bool(pieces) and len(texts) == len(pieces)
     carried = {key: native[key] for key in THOUGHT.carried(native) or ()}
     carried |= {"summary": summary} if summary is not None and not is_plain else {}
