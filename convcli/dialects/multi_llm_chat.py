@@ -104,7 +104,7 @@ def _carried(document: Native, metadata: Native, is_draft: bool) -> Native:
 # ---------------------------------------------------------------- fit
 
 
-def authors(transcript: Transcript) -> Transcript:
+def name_authors(transcript: Transcript) -> Transcript:
     """Names each answer after its author, by name or by model. Removes the names of results."""
 
     def name_author(message: Message) -> Message:
@@ -122,7 +122,7 @@ LIST = (
     fitting.linear,
     results.results_behind_calls,
     fitting.roles({"developer": "system"}),
-    authors,
+    name_authors,
     fitting.refusals_as_texts,
     passes.on_results(RESULTS.fits),
     fitting.only_own_opaque(NAME),
