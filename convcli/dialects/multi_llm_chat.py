@@ -7,13 +7,13 @@ Quirks
 - The role of an answer is its author: `gemini` or `chatgpt`. Other authors are written as `chatgpt`.
 - The specification nests a call under `content`; the program stores it flat, and only reads flat calls back for
   OpenAI. Both are read, the flat form is written.
-- A result has no field for a failure; the program itself puts "[ERROR] " before the text, and so do we. Nothing is
-  read out of that mark.
-- Gemini gives no ids. The program then stores the name of the tool as the id of the result: such an id names no call,
-  and the result answers the next open call of that tool.
-- Older entries: a string as content, `role: tool` with a string and the tool's name beside it, calls beside the
+- A result has no failure field; the program itself puts "[ERROR] " before the text, and so does convcli. That mark is
+  not interpreted on reading.
+- Gemini gives no ids. The program then stores the tool name as the id of the result: such an id names no call, and the
+  result answers the next open call of that tool.
+- Older entries: a string as content, `role: tool` with a string and the tool name next to it, calls next to the
   content under `tool_calls`, results under the role of an author with `result` for `content`, one object as content.
-- All results of one turn stand in one entry. The schema version 1 means strings as content; version 2 lists.
+- All results of one turn are in one entry. Schema version 1 means strings as content; version 2 lists.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from convcli.validation.survey import Survey
 
 NAME = "multi-llm-chat"
 DRAFT = "autosave_draft"
-"""The `type` of a draft that the program saved by itself."""
+"""The `type` of a draft that the program saved automatically."""
 VERSIONS = (1, 2)
-"""They say how entries are written: as strings, or as lists."""
+"""Schema versions of the entries: content as strings, or as lists."""
 
 SAVED = Keys("display_name system_prompt turns metadata")
 AUTOSAVE = Keys("type schema_version user_id system_prompt turns metadata", carried="user_id")
@@ -47,7 +47,7 @@ METADATA = Keys("schema_version created_at updated_at")
 
 
 def detect(document: Any) -> Clue | None:
-    """By `turns` beside what a saved history has, by the roles of authors, or by parts whose body is `content`."""
+    """Matches `turns` with a saved history's keys, author roles, or parts whose body is `content`."""
     if isinstance(document, dict):
         if document.get("type") == DRAFT and isinstance(document.get("turns"), list):
             return Clue(100, f"a draft of the type {DRAFT}")
@@ -57,12 +57,12 @@ def detect(document: Any) -> Clue | None:
         return None
     if any(entry.get("role") in AUTHORS and "content" in entry for entry in document):
         return Clue(95, "answers under the roles gemini and chatgpt")
-    if any(_has_our_parts(entry.get("content")) for entry in document):
-        return Clue(90, "parts of content whose body is called content")
+    if any(_has_own_parts(entry.get("content")) for entry in document):
+        return Clue(90, "content parts whose body is called content")
     return None
 
 
-def _has_our_parts(content: Any) -> bool:
+def _has_own_parts(content: Any) -> bool:
     return isinstance(content, list) and any(
         isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("content"), str)
         for part in content
@@ -73,7 +73,7 @@ def _has_our_parts(content: Any) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a saved history, a draft or a list of entries."""
+    """Reads a saved history, a draft or a list of entries."""
     entries = Entries(NAME, document)
     if isinstance(document, list):
         lift_entries(document, (), entries)
@@ -91,7 +91,7 @@ def lift(document: Any) -> Transcript:
 
 
 def _carried(document: Native, metadata: Native, is_draft: bool) -> Native:
-    """What has no field, and a version that is none of those that only say how entries are written."""
+    """Returns the extras, including a schema version other than the known ones."""
     carried = dict((AUTOSAVE if is_draft else SAVED).carried(document) or {})
     more = dict(METADATA.carried(metadata) or {})
     if is_draft and document.get("schema_version") not in (None, *VERSIONS):
@@ -104,10 +104,10 @@ def _carried(document: Native, metadata: Native, is_draft: bool) -> Native:
 # ---------------------------------------------------------------- fit
 
 
-def authors(transcript: Transcript) -> Transcript:
-    """The name of an answer is its author: by name, or by model. Results have no name."""
+def name_authors(transcript: Transcript) -> Transcript:
+    """Names each answer after its author, by name or by model. Removes the names of results."""
 
-    def fits(message: Message) -> Message:
+    def name_author(message: Message) -> Message:
         if message.role == "tool":
             return message if message.name is None else replace(message, name=None)
         if message.role != "assistant" or message.name in AUTHORS:
@@ -115,14 +115,14 @@ def authors(transcript: Transcript) -> Transcript:
         by_model = "gemini" if "gemini" in (message.model or transcript.model or "") else "chatgpt"
         return replace(message, name=by_model)
 
-    return passes.on_each_message(fits)(transcript)
+    return passes.on_each_message(name_author)(transcript)
 
 
 LIST = (
     fitting.linear,
     results.results_behind_calls,
     fitting.roles({"developer": "system"}),
-    authors,
+    name_authors,
     fitting.refusals_as_texts,
     passes.on_results(RESULTS.fits),
     fitting.only_own_opaque(NAME),
@@ -134,7 +134,7 @@ FILE = (*LIST, passes.on_messages(bare_system))
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A file of version 2, or a list of its entries. A leading message that is only text is the `system_prompt`."""
+    """Writes a file of version 2, or a list of its entries. A leading text-only system message is `system_prompt`."""
     messages = transcript.messages
     if options.form == "list":
         return write_entries(messages, NAME)
@@ -157,8 +157,8 @@ def _results_name_calls(survey: Survey) -> Iterator[Breach]:
         if isinstance(native, dict) and native.get("type") == "tool_result":
             native = native["content"] if isinstance(native.get("content"), dict) else native
             if not native.get("tool_call_id"):
-                told = "the result has no tool_call_id: the program refuses the history"
-                yield Breach("missing-call-id", answered.at(), told, "warning")
+                problem = "the result has no tool_call_id: multi-llm-chat rejects the history"
+                yield Breach("missing-call-id", answered.at(), problem, "warning")
 
 
 RULES = (
@@ -185,17 +185,17 @@ DIALECT = Dialect(
     conventions=(CONVENTION,),
     lacks={"saved": LACKS, "list": LACKS | {"title", "createdAt", "updatedAt"}, "autosave": LACKS | {"title"}},
     reasons={
-        "message.name": "the author of an answer is gemini or chatgpt",
-        "message.role": "there is only one role for instructions",
-        "text": "the system prompt is one text",
-        "reasoning": "the history keeps no thinking",
-        "refusal": "the history has no part for a refusal: it is written as text",
-        **dict.fromkeys(lacking.TOOLS, "the tools are not stored in the history"),
-        **dict.fromkeys(("toolChoice", "settings"), "the history holds no settings of a request"),
-        "model": "the history does not name the model",
-        **dict.fromkeys(lacking.MEDIA, "the history holds text and calls only"),
-        "tool_call.rawArguments": "arguments are an object here",
-        "tool_result.isError": "a result has no field for a failure",
+        "message.name": "an answer's author is gemini or chatgpt",
+        "message.role": "multi-llm-chat has only one role for instructions",
+        "text": "the system prompt is one string",
+        "reasoning": "multi-llm-chat histories have no thinking",
+        "refusal": "multi-llm-chat has no refusal part: the refusal is written as text",
+        **dict.fromkeys(lacking.TOOLS, "multi-llm-chat histories have no tools"),
+        **dict.fromkeys(("toolChoice", "settings"), "multi-llm-chat histories have no request settings"),
+        "model": "multi-llm-chat histories do not name the model",
+        **dict.fromkeys(lacking.MEDIA, "multi-llm-chat histories have only text and calls"),
+        "tool_call.rawArguments": "arguments must be an object",
+        "tool_result.isError": "multi-llm-chat results have no failure field",
     },
     places=paths(
         "title=display_name createdAt=metadata/created_at updatedAt=metadata/updated_at text.text=content "

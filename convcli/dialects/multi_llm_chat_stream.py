@@ -1,15 +1,15 @@
-"""Streams of multi-llm-chat: the chunks that its loop gives while a model answers and its tools run.
+"""multi-llm-chat streams: the chunks that its loop yields while a model answers and its tools run.
 
 Specification: src/multi_llm_chat/core_modules/agentic_loop.py and the chunks of the providers of
 https://github.com/aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
 
 Quirks
-- A chunk is `text`, `tool_call`, `tool_result` or `error`; what it says stands under `content`, for calls and results
-  as an object, though the history stores them flat.
-- Nothing marks where a turn or the run ends: a turn goes on until a result or an error comes.
+- A chunk is `text`, `tool_call`, `tool_result` or `error`. Its body is under `content`: an object for calls and
+  results, though the history stores them flat.
+- Nothing marks the end of a turn or the run: a turn lasts until a result or an error comes.
 - Gemini gives no ids: a result without one answers the next open call of its tool.
-- A result has no field for a failure; as the program does, "[ERROR] " is put before its text.
-- It holds one run: the turns of the assistant and their results since the last question.
+- A result has no failure field; like the program, convcli puts "[ERROR] " before its text.
+- A stream covers one run: the assistant messages and their results since the last question.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, Tool
 
 NAME = "multi-llm-chat-stream"
 SIBLING = "multi-llm-chat"
-"""The name of the history, under which both carry what has no field."""
+"""The dialect of the history; extras of both are kept under its name."""
 CHUNK = Keys("type content")
 TEXTS = frozenset(("text", "error"))
 
 
 def detect(document: Any) -> Clue | None:
-    """By calls and results whose body is under `content`, or by chunks that are only texts."""
+    """Matches calls and results whose body is under `content`, or chunks that are only text."""
     if not isinstance(document, Rows) or not document:
         return None
     bodies = [_body(row) for row in document]
@@ -45,12 +45,12 @@ def detect(document: Any) -> Clue | None:
     if all(isinstance(row, dict) and list(row) == ["type", "content"] for row in document):
         texts = all(isinstance(row["type"], str) and isinstance(row["content"], str) for row in document)
         if texts and all(row["type"] in TEXTS for row in document):
-            return Clue(90, "chunks of text whose body is called content")
+            return Clue(90, "text chunks whose body is called content")
     return None
 
 
 def _body(row: Any) -> Any:
-    """What a call or a result says."""
+    """Returns the content of a call or a result."""
     return row.get("content") if isinstance(row, dict) and row.get("type") in ("tool_call", "tool_result") else None
 
 
@@ -58,7 +58,7 @@ def _body(row: Any) -> Any:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of the run."""
+    """Reads the run."""
     run = Run(NAME, SIBLING, document)
     for at, chunk in enumerate(document):
         LIFTS.get(chunk["type"], _lift_unknown)(chunk, at, run)
@@ -105,8 +105,8 @@ LIFTS = {"text": _lift_text, "tool_call": _lift_call, "tool_result": _lift_resul
 PARTS = ("text", "tool_call", "tool_result")
 
 
-def _has_chunk(part: Part, message: Message) -> Part | None:
-    """A chunk is a text, a call, a result, or of a kind that we do not know."""
+def _keep_parts_with_chunks(part: Part, message: Message) -> Part | None:
+    """Keeps the parts that have a chunk: texts, calls, results, and unknown kinds."""
     if isinstance(part, Opaque):
         return part if part.dialect == SIBLING and _is_unknown(part.value) else None
     return part if part.type in PARTS else None
@@ -116,8 +116,8 @@ def _is_unknown(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] not in LIFTS
 
 
-def _asides(message: Message) -> list[Message]:
-    """Chunks of other kinds are events of their own; the history has them among the items of an answer."""
+def _split_unknown_chunks(message: Message) -> list[Message]:
+    """Splits chunks of other kinds into events of their own; the history has them among an answer's items."""
     others = [part for part in message.parts if not isinstance(part, Opaque)]
     if message.role != "assistant" or len(others) == len(message.parts):
         return [message]
@@ -132,8 +132,8 @@ FIT = (
     results.separate_results,
     fitting.refusals_as_texts,
     passes.on_results(RESULTS.fits),
-    passes.on_parts(_has_chunk),
-    passes.on_messages(lambda messages: passes.shared_all(messages, _asides)),
+    passes.on_parts(_keep_parts_with_chunks),
+    passes.on_messages(lambda messages: passes.shared_all(messages, _split_unknown_chunks)),
     passes.on_messages(joined_turns),
 )
 
@@ -142,7 +142,7 @@ FIT = (
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
-    """The chunks of the run."""
+    """Writes the chunks of the run."""
     chunks = [chunk for message in transcript.messages for chunk in _chunks(message, options.chunk)]
     return Rows(chunks or [{"type": "text", "content": ""}])
 
@@ -153,9 +153,9 @@ def _chunks(message: Message, size: int) -> Iterator[Native]:
     for part in message.parts:
         yield from _part(part, carried, size)
     if message.stop_reason == "error":
-        beside = as_object(error)
+        other_keys = as_object(error)
         text = message.error or ""
-        yield {"type": "error", "content": {"message": text, **beside} if beside else text}
+        yield {"type": "error", "content": {"message": text, **other_keys} if other_keys else text}
 
 
 def _part(part: Part, carried: Native, size: int) -> Iterator[Native]:
@@ -173,7 +173,7 @@ LACKS = (lacking.AROUND_PARTS | lacking.METADATA | lacking.CALL_ONLY) | {"extras
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
-    title="streams of multi-llm-chat",
+    title="multi-llm-chat streams",
     specification="agentic_loop.py and the providers of aoitan/multi-llm-chat at 6414d9b; read 2026-11-20",
     framings=("events", "sse"),
     forms=("stream",),
@@ -184,31 +184,31 @@ DIALECT = Dialect(
     conventions=(CONVENTION,),
     lacks=LACKS,
     reasons={
-        **dict.fromkeys(("message", *lacking.PARTS), "a stream holds the turns since the last question"),
-        "message.role": "a stream holds the turns of the assistant and their results",
-        "message.grouping": "nothing marks where a turn ends: answers that follow on each other are one",
-        "message.id": "chunks have no id",
-        "message.parentId": "a run is no tree",
-        "message.name": "chunks do not say who answers",
-        "message.createdAt": "chunks have no time",
-        "message.model": "chunks do not name the model",
-        "message.usage": "chunks have no counts of tokens",
-        "message.stopReason": "a stream says only that it failed, not why a turn ended",
-        "message.error": "only a turn that failed has an error",
-        "text": "the text of one turn is one stream: the boundaries of parts are lost",
-        "reasoning": "thinking is not streamed",
-        "refusal": "there is no chunk for a refusal: its words are written as text",
-        **dict.fromkeys((*lacking.TOOLS, "toolChoice", "settings"), "a stream holds the answer, not what was asked"),
+        **dict.fromkeys(("message", *lacking.PARTS), "a stream has only the messages since the last question"),
+        "message.role": "a stream has only assistant messages and their results",
+        "message.grouping": "a stream does not mark the end of a turn: consecutive answers become one",
+        "message.id": "multi-llm-chat chunks have no id",
+        "message.parentId": "a stream has no branches",
+        "message.name": "multi-llm-chat chunks do not name the author",
+        "message.createdAt": "multi-llm-chat chunks have no time",
+        "message.model": "multi-llm-chat chunks do not name the model",
+        "message.usage": "multi-llm-chat chunks have no token counts",
+        "message.stopReason": "a stream has only a failure, no other stop reason",
+        "message.error": "only a failed turn has an error",
+        "text": "the text of a turn is one stream: part boundaries are lost",
+        "reasoning": "multi-llm-chat does not stream thinking",
+        "refusal": "multi-llm-chat has no refusal chunk: the refusal is written as text",
+        **dict.fromkeys((*lacking.TOOLS, "toolChoice", "settings"), "a stream has the answer, not the request"),
         "id": "a stream has no id",
         "title": "a stream has no title",
         "model": "a stream does not name the model",
         "cwd": "a stream does not name a directory",
         **dict.fromkeys(("createdAt", "updatedAt"), "a stream has no time"),
-        "head": "a run is no tree",
-        **dict.fromkeys(lacking.MEDIA, "chunks hold text and calls only"),
-        "tool_call.rawArguments": "arguments are an object here",
-        "tool_result.isError": "a result has no field for a failure",
-        "tool_result.status": "a result has no state",
+        "head": "a stream has no branches",
+        **dict.fromkeys(lacking.MEDIA, "multi-llm-chat chunks have only text and calls"),
+        "tool_call.rawArguments": "arguments must be an object",
+        "tool_result.isError": "multi-llm-chat results have no failure field",
+        "tool_result.status": "multi-llm-chat results have no status",
     },
     places={"tool_call.id": ("tool_call_id",), "tool_result.toolCallId": ("tool_call_id",), "extras.outer": ("..",)},
 )

@@ -1,16 +1,16 @@
-"""Batches of OpenAI: lines of requests to Chat Completions and Responses, and the lines of their results.
+"""OpenAI batches: lines of Chat Completions and Responses requests, and the lines of their results.
 
 Specification: the Batch API, https://platform.openai.com/docs/guides/batch, as typed by the Python SDK `openai` 3.54.0;
 read 2026-11-22.
 
 Quirks
-- A line holds a document of Chat Completions or Responses: in `body` where it is a request, in `response.body` where it
-  is a result. The `url` of a request says which; other urls, as of embeddings, have no transcript.
-- `custom_id` is unique in a file, ties a result to its request, and is the id of the transcript; one that is missing is
-  made of the content. The id of a response stands beside it.
-- A line without an answer says why: that is an answer which failed, without words. The result of a request that the
-  service refused has a status and a body with an `error`.
-- Results stand in any order.
+- A line contains a Chat Completions or Responses document: in `body` for a request, in `response.body` for a result.
+  The `url` of a request names which; other URLs, as for embeddings, have no transcript.
+- `custom_id` is unique in a file, ties a result to its request, and is the id of the transcript. A missing one is
+  derived from the content. The response id is stored next to it.
+- A line without an answer has the error: it becomes a failed answer without text. The result of a request that the
+  service rejected has a status and a body with an `error`.
+- Results may be in any order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FAILED: Path = ("response", "body", "error")
 
 
 def detect(document: Any) -> Clue | None:
-    """By the id of a line beside a request or a result."""
+    """Matches `custom_id` with a request or a result."""
     if not isinstance(document, dict) or "custom_id" not in document:
         return None
     if document.keys() >= REQUEST:
@@ -48,24 +48,24 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """What stands around the body; the whole of a line that has no answer."""
+    """Reads what surrounds the body; the whole line if it has no answer."""
     context = LiftContext(NAME, document, spot=())
     context.origin.form = _form(document)
-    beside = without_empty(document, "custom_id")
+    outer = without_empty(document, "custom_id")
     if "body" in document:
-        beside = omit(beside, "body", "method")
-        if beside.get("url") == URLS[CHAT]:
-            del beside["url"]
+        outer = omit(outer, "body", "method")
+        if outer.get("url") == URLS[CHAT]:
+            del outer["url"]
         if document.get("method") not in (None, "POST"):
-            beside["method"] = document["method"]
+            outer["method"] = document["method"]
     elif context.origin.form == FAILURE:
-        beside = _lift_failure(document, beside, context)
+        outer = _lift_failure(document, outer, context)
     else:
         response = omit(document["response"], "body")
         if response.get("status_code") == ANSWERED:
             del response["status_code"]
-        beside["response"] = without_empty(response)
-    carried = without_empty(beside)
+        outer["response"] = without_empty(response)
+    carried = without_empty(outer)
     return context.transcript(id=document["custom_id"], extras=extras_of(NAME, carried))
 
 
@@ -78,17 +78,17 @@ def _form(document: Native) -> str:
     return RESULT if "choices" in body else RESPONSES_RESULT
 
 
-def _lift_failure(document: Native, beside: Native, context: LiftContext) -> Native:
-    """An answer that failed, with the word of the batch or of the service; what of that is carried."""
+def _lift_failure(document: Native, outer: Native, context: LiftContext) -> Native:
+    """Adds a failed answer with the error message of the batch or service; returns the extras of the line."""
     error = document.get("error") or _error_inside(document) or {}
     place: Path = ("error",) if document.get("error") else FAILED if _error_inside(document) else ()
-    words = error.get("message")
-    message = Message("assistant", [], stop_reason="error", error=words if isinstance(words, str) else "")
+    text = error.get("message")
+    message = Message("assistant", [], stop_reason="error", error=text if isinstance(text, str) else "")
     context.add(message, place)
     if place == ("error",):
-        said = {"message"} if isinstance(words, str) else set[str]()
-        beside["error"] = {key: error[key] for key in error if key not in said and says_something(error[key])}
-    return beside
+        read_keys = {"message"} if isinstance(text, str) else set[str]()
+        outer["error"] = {key: error[key] for key in error if key not in read_keys and says_something(error[key])}
+    return outer
 
 
 def _error_inside(document: Native) -> Native | None:
@@ -101,7 +101,7 @@ def _error_inside(document: Native) -> Native | None:
 
 
 def form_of(transcript: Transcript) -> str:
-    """A result where the transcript holds only what a model answered, else a request to the url that it names."""
+    """Returns the result form if the transcript is only a model's answer, else the form of its request URL."""
     if is_failure(transcript):
         return FAILURE
     if is_response(transcript):
@@ -111,7 +111,7 @@ def form_of(transcript: Transcript) -> str:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """What stands around the body of a request or a result, or the line of one that failed."""
+    """Writes what surrounds the body of a request or a result, or the line of a failed one."""
     carried = omit(carried_by(transcript.extras, NAME), "bodyId")
     first = {"custom_id": transcript.id}
     if options.form in URLS:
@@ -127,14 +127,14 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _failure(transcript: Transcript, response: Native, error: Native) -> Native | None:
-    """The word of the batch, where the service's own does not say it."""
-    words = transcript.messages[0].error if transcript.messages else ""
-    said = (_error_inside({"response": response}) or {}).get("message")
-    return None if response and not error and said == words else {**error, "message": words}
+    """Returns the batch error, unless the service's own error has the same message."""
+    text = transcript.messages[0].error if transcript.messages else ""
+    service_text = (_error_inside({"response": response}) or {}).get("message")
+    return None if response and not error and service_text == text else {**error, "message": text}
 
 
-SAID = frozenset(("id", "message.error", "message.stopReason"))
-ALL = lacking.AROUND_PARTS - SAID
+WRITTEN = frozenset(("id", "message.error", "message.stopReason"))
+UNSUPPORTED_IN_FAILURE = lacking.AROUND_PARTS - WRITTEN
 
 DIALECT = Dialect(
     name=NAME,
@@ -155,12 +155,12 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     fit={**dict.fromkeys(FORMS, (whole, identified())), FAILURE: (only_failure, identified())},
-    lacks={**dict.fromkeys(FORMS, frozenset()), FAILURE: ALL},
+    lacks={**dict.fromkeys(FORMS, frozenset()), FAILURE: UNSUPPORTED_IN_FAILURE},
     reasons={
-        "id": "a line has a custom_id: it is made of the content",
-        "settings.stream": "the answers of a batch are whole",
-        "settings.streamObfuscation": "the answers of a batch are whole",
-        "reasoning": "a request takes no reasoning back",
+        "id": "a batch line needs a custom_id: it is derived from the content",
+        "settings.stream": "batches do not stream their answers",
+        "settings.streamObfuscation": "batches do not stream their answers",
+        "reasoning": "requests cannot send reasoning back",
     },
     places=paths("id=custom_id message.error=message"),
     envelope=frozenset(("id", "method", "url", "response", "error", "bodyId")),

@@ -1,14 +1,14 @@
-"""Rows for fine-tuning at OpenAI: conversations, pairs of preference, and questions for reinforcement.
+"""OpenAI fine-tuning rows: conversations, preference pairs, and questions for reinforcement.
 
 Specification: "Model optimization" (supervised, direct preference, reinforcement) of the API reference, messages and
 tools as typed by the Python SDK `openai` 3.54.0; read 2026-11-22.
 
 Quirks
 - Messages and tools are those of Chat Completions, but a row has no model and no settings but `parallel_tool_calls`.
-- `weight` says whether a turn of the assistant is trained: 0 or 1.
-- A pair has one turn of the assistant on each side, and nothing beside what it is made of.
-- A row for reinforcement ends with the question, and holds keys of its own for the grader.
-- Nothing is trained of reasoning, for which a row has no field.
+- `weight` sets whether an assistant message is trained: 0 or 1.
+- A pair has message assistant message on each side, and no other keys.
+- A row for reinforcement ends with the question, and has keys of its own for the grader.
+- A row has no field for reasoning, which is not trained.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ SETTINGS = Settings(in_snake_case("parallel_tool_calls"))
 
 
 def detect(document: Any) -> Clue | None:
-    """By two outputs, by weights of turns, or by what a request has beside messages and tools, and this one has not.
+    """Matches two outputs, message weights, or request keys without the rest of a request.
 
-    Messages alone look like a request of Chat Completions: that they can be a row counts beside rows that say more.
+    Messages alone look like a Chat Completions request: that they can be a row counts only with rows of more evidence.
     """
     if not isinstance(document, dict) or "model" in document:
         return None
@@ -59,11 +59,11 @@ def detect(document: Any) -> Clue | None:
         return Clue(97, "an input and its preferred output")
     messages = document.get("messages")
     listed = objects_in(messages)
-    answers = [one for one in listed if one.get("role") == "assistant"]
-    if any(_is_weight(one.get("weight")) for one in answers):
-        return Clue(93, "turns of the assistant with a weight")
-    told = {key for key, value in document.items() if value is not None}
-    if not answers or not told <= {"messages", "tools", "functions", "parallel_tool_calls"}:
+    answers = [message for message in listed if message.get("role") == "assistant"]
+    if any(_is_weight(message.get("weight")) for message in answers):
+        return Clue(93, "assistant messages with a weight")
+    present = {key for key, value in document.items() if value is not None}
+    if not answers or not present <= {"messages", "tools", "functions", "parallel_tool_calls"}:
         return None
     if isinstance(document.get("parallel_tool_calls"), bool):
         return Clue(92, "messages with parallel_tool_calls, and no model")
@@ -71,7 +71,7 @@ def detect(document: Any) -> Clue | None:
     are_functions = isinstance(tools, list) and all(isinstance(tool, dict) and "function" in tool for tool in tools)
     if (tools and are_functions) or (functions and isinstance(functions, list)):
         return Clue(91, "messages and tools, and no model")
-    return Clue(6, "messages and nothing of a request")
+    return Clue(6, "messages and no other request keys")
 
 
 def _is_weight(value: Any) -> bool:
@@ -82,7 +82,7 @@ def _is_weight(value: Any) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The conversation of a row; that of a pair is a tree."""
+    """Reads a row; a preference pair becomes a tree."""
     context = LiftContext(NAME, document)
     if document.get(INPUT) is not None:
         return _lift_pair(document, context)
@@ -94,27 +94,27 @@ def lift(document: Any) -> Transcript:
 
 def _lift_pair(document: Native, context: LiftContext) -> Transcript:
     context.origin.form = PREFERENCE
-    asked = document[INPUT]
-    lines = context, LiftContext(NAME, document)
-    for line, side in zip(lines, SIDES, strict=True):
-        line.each(asked["messages"], (INPUT, "messages"), lift_message)
-        line.each(document[side], (side,), lift_message)
+    question = document[INPUT]
+    sides = context, LiftContext(NAME, document)
+    for side_context, side in zip(sides, SIDES, strict=True):
+        side_context.each(question["messages"], (INPUT, "messages"), lift_message)
+        side_context.each(document[side], (side,), lift_message)
     context.origin.routes = {(key,): (INPUT, key) for key in ("tools", "functions", "parallel_tool_calls")}
-    transcript = _transcript(asked, context, lift_pair(*lines))
-    inside, beside = carried_by(transcript.extras, NAME), PAIR.carried(document) or {}
-    transcript.extras = extras_of(NAME, {**beside, **({INPUT: inside} if inside else {})})
+    transcript = _transcript(question, context, lift_pair(*sides))
+    inner, outer = carried_by(transcript.extras, NAME), PAIR.carried(document) or {}
+    transcript.extras = extras_of(NAME, {**outer, **({INPUT: inner} if inner else {})})
     return transcript
 
 
 def _transcript(native: Native, context: LiftContext, head: str | None = None) -> Transcript:
     settings, carried = SETTINGS.lift(native)
-    offered = lift_tools(native, context)
+    tools = lift_tools(native, context)
     carried = {**(ROW.carried(native) or {}), **carried}
-    return context.transcript(tools=offered, settings=settings or None, head=head, extras=extras_of(NAME, carried))
+    return context.transcript(tools=tools, settings=settings or None, head=head, extras=extras_of(NAME, carried))
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A turn or a result, with its weight in training."""
+    """Reads a message or a tool result, with its training weight."""
     if "weight" not in native:
         return common.lift_any(native, context)
     message, spots = common.lift_any(omit(native, "weight"), context)
@@ -126,22 +126,22 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
 
 
 def form_of(transcript: Transcript) -> str:
-    """A pair where there is one; a question alone is for reinforcement."""
+    """Returns the preference form for a pair, and the reinforcement form for a question alone."""
     if is_pair(transcript):
         return PREFERENCE
     roles = [message.role for message in active(transcript)]
     return MESSAGES if "assistant" in roles or roles[-1:] != ["user"] else REINFORCEMENT
 
 
-def _asked(transcript: Transcript) -> Transcript:
-    """What comes behind the last question is what the model is to find."""
+def _drop_answers(transcript: Transcript) -> Transcript:
+    """Drops everything after the last question: the model is to produce it."""
     messages = transcript.messages
     last = max((i for i, message in enumerate(messages) if message.role == "user"), default=len(messages) - 1)
     return transcript if last == len(messages) - 1 else replace(transcript, messages=messages[: last + 1])
 
 
-def _without(*keys: str) -> Pass:
-    """No key of another form stands beside what is written."""
+def _drop_keys(*keys: str) -> Pass:
+    """Drops the keys of other forms."""
 
     return lambda transcript: without_carried(transcript, NAME, *keys)
 
@@ -155,11 +155,11 @@ CONVERSATION = fused(
     some_tools,
     SETTINGS.fits,
 )
-ALONE = (*CONVERSATION, without("message.label"), _without(INPUT, *SIDES))
+ALONE = (*CONVERSATION, without("message.label"), _drop_keys(INPUT, *SIDES))
 FIT = {
     MESSAGES: ALONE,
-    PREFERENCE: (on_both(*CONVERSATION, answer=first_answer), _without(*SIDES)),
-    REINFORCEMENT: (*ALONE, _asked),
+    PREFERENCE: (on_both(*CONVERSATION, answer=first_answer), _drop_keys(*SIDES)),
+    REINFORCEMENT: (*ALONE, _drop_answers),
 }
 
 
@@ -167,17 +167,17 @@ FIT = {
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A row with its messages, or a pair."""
+    """Writes a row with its messages, or a pair."""
     carried = carried_by(transcript.extras, NAME)
     messages = [_write_message(message) for message in transcript.messages]
     pair = pair_of(transcript) if options.form == PREFERENCE else None
     if pair is None:
         return _row(transcript, messages, carried)
     fork, end = len(pair.prompt), len(pair.prompt) + len(pair.chosen)
-    inside = carried.get(INPUT, {})
-    asked = _row(transcript, messages[:fork], as_object(inside))
-    beside = omit(carried, INPUT)
-    return PAIR.put({INPUT: asked, PREFERRED: messages[fork:end], OTHER: messages[end:]}, beside)
+    inner = carried.get(INPUT, {})
+    question = _row(transcript, messages[:fork], as_object(inner))
+    outer = omit(carried, INPUT)
+    return PAIR.put({INPUT: question, PREFERRED: messages[fork:end], OTHER: messages[end:]}, outer)
 
 
 def _row(transcript: Transcript, messages: list[Native], carried: Native) -> Native:
@@ -194,31 +194,33 @@ def _write_message(message: Message) -> Native:
 # ---------------------------------------------------------------- rules
 
 
-def _weighed() -> Rule:
-    """A row says of turns of the assistant alone whether they are learned: 0 or 1."""
+def _weights_allowed() -> Rule:
+    """Reports weights other than 0 or 1, or of messages other than the assistant's."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
             weight = message.weight
             if weight is None or (message.role == "assistant" and type(weight) is int and weight in BINARY.values()):
                 continue
-            problem = "is 0 or 1" if message.role == "assistant" else "is that of a turn of the assistant"
+            problem = "must be 0 or 1" if message.role == "assistant" else "belongs on an assistant message"
             yield Breach("bad-weight", NodeRef(i, field="message.weight"), f"a weight {problem}")
 
     return Rule(("bad-weight",), check)
 
 
-def _closed() -> Rule:
-    """A pair has one turn on each side, and nothing beside what it is made of."""
+def _pair_complete() -> Rule:
+    """Reports pairs with several messages on message side, or with other keys."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for key, value in survey.document.items() if survey.form == PREFERENCE else ():
             if key not in (INPUT, *SIDES) and value is not None:
-                yield Breach("key-beside-pair", NodeRef(steps=(key,)), "a pair of preference has no such key")
+                yield Breach("key-beside-pair", NodeRef(steps=(key,)), "a preference pair has no such key")
         for side in SIDES if survey.form == PREFERENCE else ():
             count = len(survey.document[side])
             if count > 1:
-                yield Breach("several-answers", NodeRef(steps=(side,)), f"an output is one message; here are {count:,}")
+                yield Breach(
+                    "several-answers", NodeRef(steps=(side,)), f"an output must be message message, not {count:,}"
+                )
 
     return Rule(("key-beside-pair", "several-answers"), check)
 
@@ -232,13 +234,13 @@ LACKS = (
     )
     | lacking.settings_but(*SETTINGS.names())
 )
-UNLABELLED = LACKS | {"message.label"}
+WITHOUT_LABEL = LACKS | {"message.label"}
 
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI fine-tuning rows",
     aliases=("fine-tuning", "finetuning", "openai-finetuning", "openai-dpo", "openai-sft", "openai-rft"),
-    specification="fine-tuning guides and API reference of OpenAI, Python SDK openai 3.54.0; read 2026-11-22",
+    specification="OpenAI fine-tuning guides and API reference; Python SDK openai 3.54.0; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE, REINFORCEMENT),
     detect=detect,
@@ -246,21 +248,28 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     form_of=form_of,
-    rules=(*rules.MESSAGES, *rules.TOOLS, _weighed(), answered(MESSAGES), no_empty_answers(or_null=False), _closed()),
+    rules=(
+        *rules.MESSAGES,
+        *rules.TOOLS,
+        _weights_allowed(),
+        answered(MESSAGES),
+        no_empty_answers(or_null=False),
+        _pair_complete(),
+    ),
     conventions=(RESULTS,),
-    lacks={MESSAGES: UNLABELLED, PREFERENCE: LACKS, REINFORCEMENT: UNLABELLED},
+    lacks={MESSAGES: WITHOUT_LABEL, PREFERENCE: LACKS, REINFORCEMENT: WITHOUT_LABEL},
     has=lacking.fields("message.weight message.label"),
     reasons={
         **REASONS,
-        "reasoning": "rows for fine-tuning have no field for reasoning",
-        "message.weight": "a weight is 0 or 1, and that of a turn of the assistant",
-        "message.label": "a row alone is neither chosen nor rejected",
-        "settings": "a row has no settings of a request but parallel_tool_calls",
-        "model": "a row names no model: the job does",
-        "toolChoice": "a row does not say which tools may be called",
+        "reasoning": "fine-tuning rows have no reasoning field",
+        "message.weight": "only assistant messages have a weight, 0 or 1",
+        "message.label": "only a preference pair marks messages as chosen or rejected",
+        "settings": "a row has no request settings except parallel_tool_calls",
+        "model": "the fine-tuning job names the model, not the row",
+        "toolChoice": "a row has no tool choice",
         "message.usage": "a row has no usage",
         "message.stopReason": "a row has no stop reason",
-        "video": "rows for fine-tuning hold no video",
+        "video": "fine-tuning rows have no video",
     },
     places={
         **CALLS,

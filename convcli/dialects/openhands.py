@@ -1,13 +1,12 @@
-"""OpenHands: the events of a conversation, version 1 (software-agent-sdk).
+"""OpenHands conversation events, version 1 (software-agent-sdk).
 
 Specification: openhands/sdk/event of OpenHands/software-agent-sdk at 611629e6 (openhands-sdk 1.58); read 2026-11-22.
 
 Quirks
-- Each event is a row of a `kind`. Actions that share `llm_response_id` and follow one another are one answer.
-- An action says its call twice: `tool_call` is what the model wrote, `action` what the tool was given.
-- A tool that failed says so in its observation; what the agent itself got wrong, or the user refused, is an event of
-  its own.
-- Condensations, states and hooks are events. The tools of the system prompt are carried as they are.
+- Each event is a row with a `kind`. Consecutive actions with the same `llm_response_id` are one answer.
+- An action has its call twice: `tool_call` is what the model wrote, `action` what the tool received.
+- A failed tool is marked in its observation; an agent error, or a rejection by the user, is an event of its own.
+- Condensations, states and hooks are events. The tools of the system prompt are kept as extras.
 """
 
 from __future__ import annotations
@@ -37,24 +36,24 @@ from convcli.model.transcript import (
 from convcli.validation.rules import arguments, links, turns
 
 NAME = "openhands"
-SYSTEM, SAID, ACTION = "SystemPromptEvent", "MessageEvent", "ActionEvent"
+SYSTEM, MESSAGE, ACTION = "SystemPromptEvent", "MessageEvent", "ActionEvent"
 OBSERVATION, ERROR, REJECTED = "ObservationEvent", "AgentErrorEvent", "UserRejectObservation"
 SOURCES = {SYSTEM: "agent", ACTION: "agent", OBSERVATION: "environment", ERROR: "agent", REJECTED: "environment"}
-"""Who an event of a kind comes from in any case."""
+"""The default source of each event kind."""
 EVENT = Envelope("id timestamp source kind", {"id": "id", "timestamp": "created_at"}, content="kind")
 ROLES = ("user", "assistant", "system")
 
 
 def detect(document: Any) -> Clue | None:
-    """By the kinds of events that hold messages, actions or observations."""
+    """Matches the kinds of events with messages, actions or observations."""
     rows = objects_in(document)
     if any(str(row.get("kind")) in READERS and "source" in row for row in rows):
-        return Clue(97, "events of a kind, with their source")
+        return Clue(97, "events with a kind and a source")
     return None
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a conversation."""
+    """Reads a conversation."""
     context = LiftContext(NAME, document)
     reader = _OpenHandsReader(context)
     for i, row in enumerate(document):
@@ -67,19 +66,21 @@ def lift(document: Any) -> Transcript:
 
 
 class _OpenHandsReader:
-    """The events that a model sees."""
+    """Reads the events in the model's context."""
 
     def __init__(self, context: LiftContext) -> None:
         self.context = context
         self.response: Any = None
-        """The id of the response of which the last message is the answer."""
+        """The id of the response that the last message answers with."""
 
     def add(self, role: str, parts: list[Part], spots: list[Path], row: Native, i: int, *content: str) -> Message:
-        """One more message, with what its event says beside its content."""
+        """Adds a message, with the event's keys outside of its content as extras."""
         message = Message(role, parts)
-        beside = EVENT.lift(omit(row, *content), message) or {}
-        beside = {key: value for key, value in beside.items() if (key, value) != ("source", SOURCES.get(row["kind"]))}
-        message.extras = extras_of(NAME, beside)
+        other_keys = EVENT.lift(omit(row, *content), message) or {}
+        other_keys = {
+            key: value for key, value in other_keys.items() if (key, value) != ("source", SOURCES.get(row["kind"]))
+        }
+        message.extras = extras_of(NAME, other_keys)
         self.context.add(message, (i,), spots)
         self.response = None
         return message
@@ -89,16 +90,16 @@ class _OpenHandsReader:
         spots: list[Path] = [("system_prompt",)]
         self.add("system", [_lift_content(prompt)], spots, row, i, "system_prompt")
 
-    def said(self, row: Native, i: int) -> None:
+    def message(self, row: Native, i: int) -> None:
         native = row["llm_message"]
-        parts = [_lift_content(one) for one in native.get("content") or ()]
+        parts = [_lift_content(content) for content in native.get("content") or ()]
         spots: list[Path] = [("llm_message", "content", k) for k in range(len(parts))]
         thought = native.get("reasoning_content")
         if thought and native["role"] == "assistant":
             parts, spots = [Reasoning(thought), *parts], [("llm_message", "reasoning_content"), *spots]
         message = self.add(native["role"], parts, spots, row, i, "llm_message")
-        said = ("role", "content", *(("reasoning_content",) if thought and native["role"] == "assistant" else ()))
-        rest = rest_of(native, *said)
+        read_keys = ("role", "content", *(("reasoning_content",) if thought and native["role"] == "assistant" else ()))
+        rest = rest_of(native, *read_keys)
         carried = {**carried_by(message.extras, NAME), **({"llm_message": rest} if rest else {})}
         message.extras = extras_of(NAME, carried)
 
@@ -108,50 +109,50 @@ class _OpenHandsReader:
         call.arguments, call.raw_arguments = read_arguments(native["arguments"])
         rest = omit(native, "id", "name", "arguments")
         repeated = {"tool_name": native["name"], "tool_call_id": native["id"]}
-        beside = {
+        other_keys = {
             key: value for key, value in row.items() if key not in ("tool_call", "kind") and value not in (None, [])
         }
-        beside = {key: value for key, value in beside.items() if repeated.get(key) != value}
-        beside |= {"tool_call": rest} if any(value is not None for value in rest.values()) else {}
+        other_keys = {key: value for key, value in other_keys.items() if repeated.get(key) != value}
+        other_keys |= {"tool_call": rest} if any(value is not None for value in rest.values()) else {}
         if self.response is None or row.get("llm_response_id") != self.response:
-            self._answer(row, i, beside)
+            self._answer(row, i, other_keys)
         message, (first, spots) = self.context.messages[-1], self.context.origin.places[-1]
         message.parts.append(call)
         assert isinstance(spots, list)
         spots.append(("tool_call",) if first == (i,) else ("..", i, "tool_call"))
-        call.extras = extras_of(NAME, {"event": beside} if beside else {})
+        call.extras = extras_of(NAME, {"event": other_keys} if other_keys else {})
 
-    def _answer(self, row: Native, i: int, beside: Native) -> None:
-        """The first action of an answer has its thoughts and its texts; what is said of it stays with its call."""
+    def _answer(self, row: Native, i: int, other_keys: Native) -> None:
+        """Adds an answer with its first action's thoughts and texts; other keys stay with the call."""
         parts: list[Part] = []
         spots: list[Path] = []
         if row.get("reasoning_content"):
             parts, spots = [Reasoning(row["reasoning_content"])], [("reasoning_content",)]
-            del beside["reasoning_content"]
+            del other_keys["reasoning_content"]
         for k, native in enumerate(row.get("thought") or ()):
             parts.append(_lift_content(native))
             spots.append(("thought", k))
-        beside.pop("thought", None)
+        other_keys.pop("thought", None)
         message = Message("assistant", parts)
         EVENT.lift(row, message)
         for key, value in (("id", message.id), ("timestamp", message.created_at)):
             if value is not None:
-                del beside[key]
-        beside.pop("source", None) if beside.get("source") == SOURCES[ACTION] else None
+                del other_keys[key]
+        other_keys.pop("source", None) if other_keys.get("source") == SOURCES[ACTION] else None
         self.context.add(message, (i,), spots)
         self.response = row.get("llm_response_id")
 
     def observation(self, row: Native, i: int) -> None:
         native = row["observation"]
-        parts = [_lift_content(one) for one in native["content"]]
+        parts = [_lift_content(content) for content in native["content"]]
         failed = native.get("is_error") is True
         id_, name = self.context.pairing.result(row["tool_call_id"] or None, row.get("tool_name"))
         if all(isinstance(part, (Text, Media)) for part in parts):
             result = result_of_parts(id_, name, parts, failed=failed)
         else:
             result = ToolResult(id_, name, "data", native["content"], is_error=failed or None)
-        said = ("content", *(("is_error",) if isinstance(native.get("is_error"), bool) else ()))
-        rest = rest_of(native, *said)
+        read_keys = ("content", *(("is_error",) if isinstance(native.get("is_error"), bool) else ()))
+        rest = rest_of(native, *read_keys)
         result.extras = extras_of(NAME, rest)
         self.add("tool", [result], [("observation",)], row, i, "observation", "tool_call_id", "tool_name")
 
@@ -168,7 +169,7 @@ class _OpenHandsReader:
 
 READERS: dict[str, Callable[[_OpenHandsReader, Native, int], None]] = {
     SYSTEM: _OpenHandsReader.system,
-    SAID: _OpenHandsReader.said,
+    MESSAGE: _OpenHandsReader.message,
     ACTION: _OpenHandsReader.action,
     OBSERVATION: _OpenHandsReader.observation,
     ERROR: _OpenHandsReader.error,
@@ -177,7 +178,7 @@ READERS: dict[str, Callable[[_OpenHandsReader, Native, int], None]] = {
 
 
 def _lift_content(native: Native) -> Part:
-    """A text or an image; whatever else is there is kept as it is."""
+    """Reads a text or an image; other content becomes opaque."""
     rest = omit(native, "type", "text", "image_urls")
     rest = {key: value for key, value in rest.items() if value is not None and (key, value) != ("cache_prompt", False)}
     urls = native.get("image_urls")
@@ -197,7 +198,7 @@ def _lift_content(native: Native) -> Part:
 DIALECT = Dialect(
     name=NAME,
     title="OpenHands",
-    specification="events of OpenHands/software-agent-sdk at 611629e6; read 2026-11-22",
+    specification="OpenHands/software-agent-sdk events at 611629e6; read 2026-11-22",
     framings=("events",),
     forms=("conversation",),
     detect=detect,

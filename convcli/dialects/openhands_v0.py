@@ -1,12 +1,12 @@
-"""OpenHands: the events of a conversation, version 0 (trajectories and stores up to 2025); they are only read.
+"""OpenHands conversation events, version 0 (trajectories and stores up to 2025); read-only.
 
 Specification: openhands/events/serialization/event.py of All-Hands-AI/OpenHands at 04e28400 (`event_to_dict`); read
-2026-11-23. No program is known that goes on with such a file, and no real file was at hand.
+2026-11-23. No known program resumes such a file, and no real file was at hand.
 
 Quirks
-- An event is an action or an observation. What a tool was called with stands in the response of the model, which every
-  action and observation of it repeats; without it, it is what the action says.
-- Actions of one response are one answer. Its thought is text beside the calls.
+- An event is an action or an observation. A tool's arguments are in the model response, which every action and
+  observation of it repeats; without it, they are those of the action.
+- Actions of one response are one answer. Its thought is text next to the calls.
 - An observation `error` is a failure, and so is one that the user rejected.
 - What has no call is a message, or an event: states, recalls, condensations.
 """
@@ -26,16 +26,16 @@ from convcli.validation.rules import arguments, links
 
 NAME = "openhands-v0"
 EVENT = Envelope("id timestamp source message", {"timestamp": "created_at"})
-CALLED = "tool_call_metadata"
-SPEAKERS = {"user": "user", "agent": "assistant"}
+CALL_METADATA = "tool_call_metadata"
+ROLE_OF_SOURCE = {"user": "user", "agent": "assistant"}
 RESPONSE = ("model_response", "choices", 0, "message")
 
 
 def detect(document: Any) -> Clue | None:
-    """By events that are actions with arguments or observations, and say who they come from."""
+    """Matches actions with arguments, or observations, that have a source."""
     rows = objects_in(document)
     known = any(_is_action(row) or ("observation" in row and "extras" in row) for row in rows if "source" in row)
-    return Clue(96, "actions and observations, with their source") if known else None
+    return Clue(96, "actions and observations with a source") if known else None
 
 
 def _is_action(row: Native) -> bool:
@@ -46,31 +46,33 @@ def _is_action(row: Native) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a conversation."""
+    """Reads a conversation."""
     context = LiftContext(NAME, document)
     reader = _VersionZeroReader(context)
     for i, row in enumerate(document):
-        called = row.get(CALLED) if isinstance(row, dict) else None
+        called = row.get(CALL_METADATA) if isinstance(row, dict) else None
         is_call = isinstance(called, dict) and isinstance(called.get("function_name"), str)
         if is_call and _is_action(row):
             reader.action(row, i)
         elif is_call and isinstance(row.get("observation"), str):
             reader.observation(row, i)
-        elif isinstance(row, dict) and _is_said(row):
-            reader.said(row, i)
+        elif isinstance(row, dict) and _is_message(row):
+            reader.message(row, i)
         else:
             add_event(context, row, (i,), EVENT if isinstance(row, dict) else None)
     return context.transcript()
 
 
-def _is_said(row: Native) -> bool:
-    """Is it a message of somebody, or the prompt of the system?"""
-    said = isinstance((row.get("args") or {}).get("content"), str) if _is_action(row) else False
-    return said and (row["action"] == "system" or (row["action"] == "message" and row.get("source") in SPEAKERS))
+def _is_message(row: Native) -> bool:
+    """True for a message of the user or the agent, or the system prompt."""
+    has_content = isinstance((row.get("args") or {}).get("content"), str) if _is_action(row) else False
+    return has_content and (
+        row["action"] == "system" or (row["action"] == "message" and row.get("source") in ROLE_OF_SOURCE)
+    )
 
 
-def _at(value: Any, path: Path) -> Any:
-    """What stands there; None where nothing does."""
+def _value_at(value: Any, path: Path) -> Any:
+    """Returns the value at a path; None if there is none."""
     for step in path:
         try:
             value = value[step]
@@ -80,22 +82,22 @@ def _at(value: Any, path: Path) -> Any:
 
 
 class _VersionZeroReader:
-    """The events that a model sees. `response` is that of which the last message is the answer."""
+    """Reads the events in the model's context. `response` is the id of the response of the last message."""
 
     def __init__(self, context: LiftContext) -> None:
         self.context = context
         self.response: Any = None
 
     def _add(self, role: str, parts: list[Part], spots: list[Path], row: Native, i: int, content: Native) -> Message:
-        """One more message; `content` is the row without what its parts say."""
+        """Adds a message; `content` is the row without what its parts cover."""
         message = Message(role, parts)
         message.extras = extras_of(NAME, EVENT.lift(content, message))
         self.context.add(message, (i,), spots)
         return message
 
-    def said(self, row: Native, i: int) -> None:
-        """A message of the user or of the agent, or the prompt of the system."""
-        args, role = row["args"], "system" if row["action"] == "system" else SPEAKERS[row["source"]]
+    def message(self, row: Native, i: int) -> None:
+        """Reads a message of the user or the agent, or the system prompt."""
+        args, role = row["args"], "system" if row["action"] == "system" else ROLE_OF_SOURCE[row["source"]]
         parts: list[Part] = [Text(args["content"])] if args["content"] else []
         urls = [url for url in args.get("image_urls") or () if isinstance(url, str)]
         spots: list[Path] = [("args", "content") for _ in parts]
@@ -103,13 +105,13 @@ class _VersionZeroReader:
         parts += [Media("image", url=url) for url in urls]
         rest = omit(args, "content", "image_urls")
         self.response = None
-        said = omit(row, "args", "action")
-        self._add(role, parts, spots, row, i, {**said, **({"args": rest} if _says(rest) else {})})
+        other_keys = omit(row, "args", "action")
+        self._add(role, parts, spots, row, i, {**other_keys, **({"args": rest} if _has_values(rest) else {})})
 
     def action(self, row: Native, i: int) -> None:
-        """A call. The first of a response has its thought."""
-        called = row[CALLED]
-        response = _at(called, ("model_response", "id"))
+        """Reads a call. The first of a response has its thought."""
+        called = row[CALL_METADATA]
+        response = _value_at(called, ("model_response", "id"))
         if response is None or response != self.response:
             thought = row["args"].get("thought") or ""
             parts: list[Part] = [Text(thought)] if isinstance(thought, str) and thought else []
@@ -117,41 +119,43 @@ class _VersionZeroReader:
             message.created_at = row.get("timestamp") or None
             self.response = response
         message, (first, spots) = self.context.messages[-1], self.context.origin.places[-1]
-        call, spot = self._call(row)
+        call, call_path = self._call(row)
         message.parts.append(call)
         assert isinstance(spots, list)
-        spots.append(spot if first == (i,) else ("..", i, *spot))
+        spots.append(call_path if first == (i,) else ("..", i, *call_path))
 
     def _call(self, row: Native) -> tuple[ToolCall, Path]:
-        """The call as the model wrote it, else as the action says."""
-        called, args = row[CALLED], row["args"]
+        """Returns the call as the model wrote it, else as in the action."""
+        called, args = row[CALL_METADATA], row["args"]
         name, id_ = called["function_name"], called.get("tool_call_id") or None
-        written = _at(called, (*RESPONSE, "tool_calls"))
-        numbers = [j for j, one in enumerate(written or ()) if _at(one, ("id",)) == id_]
-        text = _at(written, (numbers[0], "function", "arguments")) if numbers else None
+        written = _value_at(called, (*RESPONSE, "tool_calls"))
+        numbers = [j for j, call_native in enumerate(written or ()) if _value_at(call_native, ("id",)) == id_]
+        text = _value_at(written, (numbers[0], "function", "arguments")) if numbers else None
         call = ToolCall(self.context.pairing.call(id_, name), name, {})
         if isinstance(text, str):
             call.arguments, call.raw_arguments = read_arguments(text)
         else:
             call.arguments = omit(args, "thought")
         call.extras = extras_of(NAME, {"event": row})
-        return call, (CALLED,)
+        return call, (CALL_METADATA,)
 
     def observation(self, row: Native, i: int) -> None:
-        """What came of a call."""
-        called = row[CALLED]
+        """Reads the result of a call."""
+        called = row[CALL_METADATA]
         id_, name = self.context.pairing.result(called.get("tool_call_id") or None, called["function_name"])
         failed = row["observation"] in ("error", "user_rejected")
         content = row.get("content") or ""
         result = ToolResult(id_, name, "error" if failed else "text", content)
         result.status = "denied" if row["observation"] == "user_rejected" else None
         self.response = None
-        rest = omit(row, "content", CALLED)
-        beside = omit(called, "function_name", "tool_call_id")
-        self._add("tool", [result], [()], row, i, {**rest, **({CALLED: beside} if _says(beside) else {})})
+        rest = omit(row, "content", CALL_METADATA)
+        other_keys = omit(called, "function_name", "tool_call_id")
+        self._add(
+            "tool", [result], [()], row, i, {**rest, **({CALL_METADATA: other_keys} if _has_values(other_keys) else {})}
+        )
 
 
-def _says(native: Native) -> bool:
+def _has_values(native: Native) -> bool:
     return any(value is not None for value in native.values())
 
 
@@ -169,5 +173,5 @@ DIALECT = Dialect(
         "tool_result.toolCallId=tool_call_metadata/tool_call_id tool_result.name=tool_call_metadata/function_name "
         "tool_result.value=content tool_result.kind=observation tool_result.status=observation"
     ),
-    envelope=frozenset(("event", "id", "source", "cause", "llm_metrics", CALLED)),
+    envelope=frozenset(("event", "id", "source", "cause", "llm_metrics", CALL_METADATA)),
 )

@@ -1,12 +1,12 @@
-"""SWE-agent: trajectories (`.traj`), of which the history is read.
+"""SWE-agent: trajectories (`.traj`), whose history is read.
 
 Specification: sweagent/types.py and sweagent/agent/history_processors.py of SWE-agent/SWE-agent at 3ea751c0; read
 2026-11-22.
 
 Quirks
-- The history holds what a model was sent, as messages of Chat Completions; `trajectory` says the steps once more.
-- A result names its calls in a list. `thought` and `action` say an answer once more, as its program understood it.
-- Without tools the actions of an agent are words, and so is what came of them.
+- The history is what was sent to a model, as Chat Completions messages; `trajectory` repeats the steps.
+- A result names its calls in a list. `thought` and `action` repeat an answer, as parsed by the program.
+- Without tools, an agent's actions and their results are text.
 """
 
 from __future__ import annotations
@@ -27,47 +27,47 @@ IDS = "tool_call_ids"
 
 
 def detect(document: Any) -> Clue | None:
-    """By messages that say of which type they are and of which agent."""
+    """Matches messages with a type and an agent."""
     history = document.get("history") if isinstance(document, dict) else None
-    if not isinstance(history, list) or not all(isinstance(one, dict) for one in history):
+    if not isinstance(history, list) or not all(isinstance(item, dict) for item in history):
         return None
-    if any("message_type" in one and "agent" in one for one in history):
-        return Clue(97, "messages of an agent, with their types")
+    if any("message_type" in item and "agent" in item for item in history):
+        return Clue(97, "messages with an agent and a type")
     steps = document.get("trajectory")
     if isinstance(steps, list) and any(
-        isinstance(one, dict) and {"action", "observation"} <= one.keys() for one in steps
+        isinstance(item, dict) and {"action", "observation"} <= item.keys() for item in steps
     ):
         return Clue(96, "a trajectory of actions and observations")
     return None
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of the history."""
+    """Reads the history."""
     context = LiftContext(NAME, document)
     context.each(document["history"], ("history",), _lift_message)
-    beside = rest_of(document, "history")
-    return context.transcript(extras=extras_of(NAME, beside))
+    other_keys = rest_of(document, "history")
+    return context.transcript(extras=extras_of(NAME, other_keys))
 
 
 def _lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A message, with what the program says beside it."""
+    """Reads a message, keeping the program's own keys as extras."""
     inner = {key: native[key] for key in MESSAGE if key in native}
-    beside = rest_of(native, *MESSAGE)
+    other_keys = rest_of(native, *MESSAGE)
     ids = native.get(IDS)
     if native["role"] == "tool" and ids:
         inner["tool_call_id"] = ids[0]
-        beside[IDS] = ids[1:]
-        beside |= {} if ids[1:] else {IDS: None}
+        other_keys[IDS] = ids[1:]
+        other_keys |= {} if ids[1:] else {IDS: None}
     message, spots = common.lift_any(inner, context)
-    beside = without_nulls(beside)
-    carry(message, NAME, beside)
+    other_keys = without_nulls(other_keys)
+    carry(message, NAME, other_keys)
     return message, spots
 
 
 DIALECT = Dialect(
     name=NAME,
     title="SWE-agent",
-    specification="trajectories of SWE-agent/SWE-agent at 3ea751c0; read 2026-11-22",
+    specification="SWE-agent/SWE-agent trajectories at 3ea751c0; read 2026-11-22",
     framings=("document", "records"),
     forms=("trajectory",),
     detect=detect,

@@ -1,14 +1,15 @@
-"""Gemini on Vertex AI (generateContent of aiplatform): requests, responses and bare lists of contents.
+"""Gemini on Vertex AI (generateContent of aiplatform): requests, responses and bare content lists.
 
 Specification: the published discovery document of aiplatform v1, revision 20261106
 (https://aiplatform.googleapis.com/$discovery/rest?version=v1); read 2026-11-20.
 
-Quirks, beside those of the Gemini API
-- The same shapes: only marks of its own (the path of a model, `gs://`, keys that the other lacks) tell them apart.
-- A model is named by its path: `publishers/google/models/x` says `x`.
-- Definitions are written as `parameters`, the subset of OpenAPI with types in capitals, as long as that says the same
-  and the service takes it: it wants properties of an object and items of a list. Any other is `parametersJsonSchema`.
-- `partialArgs` and `willContinue` of calls exist here only, `toolCall`, `toolResponse` and `partMetadata` only there.
+Quirks beyond those of the Gemini API
+- The shapes are the same. Only Vertex AI's own keys and values (model paths, `gs://`) distinguish them.
+- A model is named by its path: `publishers/google/models/x` is read as `x`.
+- Tool definitions are written as `parameters`, the OpenAPI subset with types in capitals, if that is equivalent and the
+  service accepts it: it requires properties of an object and items of a list. Others become `parametersJsonSchema`.
+- `partialArgs` and `willContinue` of calls exist only in Vertex AI, `toolCall`, `toolResponse` and `partMetadata` only
+  in the Gemini API.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ SERVICE = Service(
 
 
 def detect(document: Any) -> Clue | None:
-    """By marks that the Gemini API does not have; without one it is only possible."""
+    """Matches keys and values that the Gemini API lacks; without one, Vertex AI is only possible."""
     if recognise(document) is None:
         return None
     mark = mark_of_vertex(document)
-    return Clue(95, mark) if mark is not None else Clue(20, "the shapes of the Gemini API")
+    return Clue(95, mark) if mark is not None else Clue(20, "Gemini API shapes")
 
 
 # ---------------------------------------------------------------- marks
@@ -45,19 +46,19 @@ MARKS = ONLY_VERTEX.keys() | {f"{name}.{snake(key)}" for name, key in (mark.spli
 
 
 def mark_of_vertex(document: Any) -> str | None:
-    """What only Vertex AI has of a document that was recognised; None where nothing of it stands there."""
+    """Returns what only Vertex AI has in a recognized document; None if there is nothing."""
     for name, native in _named(document):
         for key in native:
             if f"{name}.{key}" in MARKS:
                 return f"{key} in {name}"
         uri = native.get("fileUri", native.get("file_uri")) if name == "fileData" else native.get("model")
         if isinstance(uri, str) and uri.startswith(STORAGE if name == "fileData" else PATHS):
-            return "a file in a bucket" if name == "fileData" else "the path of a model"
+            return "a file in a bucket" if name == "fileData" else "a model path"
     return None
 
 
 def _named(document: Any) -> Iterator[tuple[str, Native]]:
-    """The objects in which marks stand, with their names."""
+    """Yields the objects that may have Vertex AI's own keys, with their names."""
     top = as_object(document)
     yield "request", top
     for key in ("generationConfig", "tools", "safetySettings", "promptFeedback"):
@@ -71,7 +72,7 @@ def _named(document: Any) -> Iterator[tuple[str, Native]]:
 
 
 def _objects(owner: Native, key: str) -> list[Native]:
-    """The objects under a key in either case, one or many."""
+    """Returns the objects under a key in either case, one or many."""
     value = owner.get(key, owner.get(snake(key)))
     values = value if isinstance(value, list) else [value]
     return [item for item in values if isinstance(item, dict)]
@@ -81,7 +82,9 @@ def _contents(document: Any) -> list[Native]:
     if isinstance(document, list):
         return document
     candidates = _objects(document, "candidates")
-    return _objects(document, "contents") + [item for one in candidates for item in _objects(one, "content")]
+    return _objects(document, "contents") + [
+        item for candidate in candidates for item in _objects(candidate, "content")
+    ]
 
 
 DIALECT = dialect(

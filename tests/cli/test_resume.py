@@ -157,7 +157,7 @@ def calling(name: str, arguments: str) -> dict[str, Any]:
 def test_thinking_that_the_program_sends_as_text_is_told(tmp_path: Path) -> None:
     source = chat(tmp_path, {"role": "assistant", "content": "Ho.", "reasoning_content": "Hm."})
     done = run("resume", source, "--in", "opencode", "--home", tmp_path)
-    assert b"note: OpenCode sends thinking as text, to another model than thought it (1 \xc3\x97)" in done.stderr
+    assert b"note: OpenCode sends thinking as text, to a model other than its author (1 \xc3\x97)" in done.stderr
     [path] = programs.files(programs.get("opencode"), str(tmp_path))
     again = run("resume", path, "--in", "opencode", "--home", tmp_path / "again")
     assert b"note: OpenCode sends thinking as text" in again.stderr
@@ -200,7 +200,7 @@ def test_results_that_goose_sends_in_other_words_are_told(tmp_path: Path) -> Non
 def test_arguments_that_pi_does_not_send_are_told(tmp_path: Path) -> None:
     source = chat(tmp_path, calling("ls", "{bad"))
     done = run("resume", source, "--in", "pi", "--home", tmp_path, "--cwd", tmp_path)
-    assert b"note: pi sends arguments that are no JSON as an empty object (1 " in done.stderr
+    assert b"note: pi sends arguments that are not JSON as an empty object (1 " in done.stderr
 
 
 def test_the_run_of_an_agent_is_resumed_as_a_session_of_its_own(tmp_path: Path) -> None:

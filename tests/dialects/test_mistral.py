@@ -43,7 +43,7 @@ def asked(content: Any, role: str = "user") -> list[Any]:
     return DIALECT.lift([{"role": role, "content": content}]).messages[0].parts
 
 
-def test_foreign_ids_become_nine_letters_or_digits_one_to_one_and_fitting_ids_stay() -> None:
+def test_other_ids_become_nine_letters_or_digits_one_to_one_and_valid_ids_stay() -> None:
     document, losses = written(called("call_1", "call_10", "0000call1", "toolu_01ABCDEFGHI", "x|ABCDEFGHI"))
     ids = [call["id"] for call in document["messages"][0]["tool_calls"]]
     assert ids == ["0000call2", "000call10", "0000call1", "ABCDEFGHI", "ABCDEFGH2"]
@@ -83,7 +83,7 @@ def test_any_and_required_are_one_choice_and_come_back_as_they_were(word: str) -
     assert_same(DIALECT, document)
 
 
-def test_required_is_written_as_any_and_one_of_several_tools_too_but_that_is_told() -> None:
+def test_required_is_written_as_any_and_one_of_several_tools_too_but_reported() -> None:
     plain, losses = written(Transcript([], tool_choice="required"))
     several, more = written(Transcript([], tool_choice={"names": ["f", "g"]}))
     assert plain["tool_choice"] == several["tool_choice"] == "any"
@@ -101,7 +101,7 @@ def test_the_pieces_of_thinking_are_one_reasoning_and_references_stay() -> None:
     assert part == Reasoning("I read it.", extras={"mistral": {"thinking": pieces}})
 
 
-def test_reasoning_is_a_chunk_of_an_assistant_and_nobody_elses() -> None:
+def test_only_an_assistant_has_reasoning_chunks() -> None:
     document, losses = written(
         Transcript([Message("user", [Reasoning("no")]), Message("assistant", [Reasoning("yes"), Text("A")])])
     )
@@ -120,7 +120,7 @@ def test_audio_is_base64_or_a_data_url_or_a_url() -> None:
     assert heard("https://example.com/a.mp3") == Media("audio", url="https://example.com/a.mp3")
 
 
-def test_media_of_a_result_follow_in_a_user_message_behind_all_results() -> None:
+def test_result_media_follow_in_a_user_message_after_all_results() -> None:
     transcript = called("abcdefgh1", "abcdefgh2")
     picture = Media("image", data="iVBORw0KGgo=", media_type="image/png")
     transcript.messages[1].parts = [ToolResult("abcdefgh1", "f", "multimodal", [Text("A map"), picture])]
@@ -131,7 +131,7 @@ def test_media_of_a_result_follow_in_a_user_message_behind_all_results() -> None
     assert [(loss.field, loss.kind) for loss in losses.values()] == [("tool_result.kind", "encoded")]
 
 
-def test_a_result_that_loses_media_is_told_with_its_value() -> None:
+def test_a_result_that_loses_media_is_reported_with_its_value() -> None:
     transcript = called("abcdefgh1")
     video = Media("video", url="https://example.com/a.mp4")
     transcript.messages[1].parts = [ToolResult("abcdefgh1", "f", "multimodal", [video])]
@@ -139,7 +139,7 @@ def test_a_result_that_loses_media_is_told_with_its_value() -> None:
     assert losses["tool_result.value"].before == [video]
 
 
-def test_a_system_message_behind_an_answer_is_said_by_the_user() -> None:
+def test_a_system_message_after_an_answer_becomes_a_user_message() -> None:
     rows = [Message("user", [Text("A")]), Message("assistant", [Text("B")]), Message("system", [Text("C")])]
     document, losses = written(Transcript(rows))
     assert [message["role"] for message in document["messages"]] == ["user", "assistant", "user"]
@@ -231,11 +231,11 @@ def test_a_row_for_fine_tuning_ends_with_an_answer_that_has_a_text_or_calls() ->
 def test_a_request_that_looks_like_a_row_is_judged_as_a_request_unless_a_row_was_asked_for() -> None:
     document = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}
     chat, mistral = dialects.get("openai-chat"), dialects.get("mistral")
-    told = [
+    reported = [
         [finding.code for finding in pipeline.convert(document, chat, mistral, Options(form=form)).findings]
         for form in (None, "row")
     ]
-    assert told == [["incomplete-request"], []]
+    assert reported == [["incomplete-request"], []]
 
 
 def test_an_answer_of_a_row_has_a_weight_and_no_other_form_has_one() -> None:

@@ -1,4 +1,4 @@
-"""modular-prompt: every kind and choice as its document says, the older form, and what a query returns."""
+"""modular-prompt: every kind and choice as in its document, the older form, and query results."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def results(document: Any) -> list[ToolResult]:
 # ---------------------------------------------------------------- the tables of the document
 
 
-def test_results_of_every_kind_convert_to_openai_as_its_table_says() -> None:
+def test_results_of_every_kind_convert_to_openai_as_in_its_table() -> None:
     messages = to("openai-chat", sample("results-of-every-kind.json"))["messages"]
     contents = [message["content"] for message in messages if message["role"] == "tool"]
     assert contents == ["a note", '{"temp":25}', "[1,null]", '{"error":"no line"}', '"a note"']
 
 
-def test_results_of_every_kind_convert_to_anthropic_as_its_table_says() -> None:
+def test_results_of_every_kind_convert_to_anthropic_as_in_its_table() -> None:
     messages = to("anthropic", sample("results-of-every-kind.json"))["messages"]
     blocks = [block for message in messages for block in message["content"] if isinstance(block, dict)]
     answers = [block for block in blocks if block["type"] == "tool_result"]
@@ -59,7 +59,7 @@ def test_results_of_every_kind_convert_to_anthropic_as_its_table_says() -> None:
 
 
 @pytest.mark.parametrize("name", ["gemini", "vertexai"])
-def test_results_of_every_kind_convert_to_gemini_as_its_table_says(name: str) -> None:
+def test_results_of_every_kind_convert_to_gemini_as_in_its_table(name: str) -> None:
     contents = to(name, sample("results-of-every-kind.json"))["contents"]
     parts = [part for content in contents for part in content["parts"]]
     assert [part["functionResponse"]["response"] for part in parts if "functionResponse" in part] == [
@@ -84,7 +84,7 @@ CHOICES = {
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_every_choice_converts_as_the_table_says(name: str) -> None:
+def test_every_choice_converts_as_in_the_table(name: str) -> None:
     openai, anthropic, _ = CHOICES[name]
     assert to("openai-chat", sample(name))["tool_choice"] == openai
     assert to("anthropic", sample(name))["tool_choice"] == anthropic
@@ -92,11 +92,11 @@ def test_every_choice_converts_as_the_table_says(name: str) -> None:
 
 @pytest.mark.parametrize("vendor", ["gemini", "vertexai"])
 @pytest.mark.parametrize("name", CHOICES)
-def test_every_choice_converts_to_gemini_as_the_table_says(name: str, vendor: str) -> None:
+def test_every_choice_converts_to_gemini_as_in_the_table(name: str, vendor: str) -> None:
     assert to(vendor, sample(name))["toolConfig"]["functionCallingConfig"] == CHOICES[name][2]
 
 
-def test_a_definition_converts_as_the_table_says() -> None:
+def test_a_definition_converts_as_in_the_table() -> None:
     document = sample("results-of-every-kind.json")
     schema = document["tools"][0]["parameters"]
     assert to("openai-chat", document)["tools"][0] == {
@@ -123,7 +123,7 @@ def test_a_signature_of_a_call_goes_to_gemini_and_back() -> None:
 # ---------------------------------------------------------------- reading
 
 
-def test_a_message_says_the_same_with_and_without_its_type() -> None:
+def test_a_message_means_the_same_with_and_without_its_type() -> None:
     message = {"role": "assistant", "content": "Hi", "toolCalls": [{"id": "c", "name": "f", "arguments": {"a": 1}}]}
     assert PROMPT.lift([message]) == PROMPT.lift([{"type": "message", **message}])
 
@@ -169,7 +169,7 @@ def test_the_result_of_a_query_is_one_answer() -> None:
     }
 
 
-def test_attachments_are_pictures_by_url_and_files_by_path() -> None:
+def test_attachments_are_images_by_url_and_files_by_path() -> None:
     lifted = PROMPT.lift(sample("attachments.json"))
     media = [part for part in lifted.messages[0].parts if isinstance(part, Media)]
     assert [(part.type, part.url or part.data or part.path) for part in media] == [

@@ -34,7 +34,7 @@ def row(*messages: tuple[str, Any], **columns: Any) -> Any:
     return {"messages": [{"role": role, "content": content} for role, content in messages], **columns}
 
 
-def test_a_text_stands_before_the_calls_of_its_turn_and_comes_back_as_one_turn() -> None:
+def test_text_comes_before_the_calls_of_its_turn_and_is_read_back_as_one_turn() -> None:
     turn = Message("assistant", [Reasoning("Hm."), Text("Let me see."), *CALLS.parts])
     document, losses = written(ASKED, turn)
     assert [native["role"] for native in document["messages"]] == ["user", "assistant", "tool_call", "tool_call"]
@@ -56,7 +56,7 @@ def test_results_answer_the_calls_before_them_in_order() -> None:
     assert roles(ASKED, CALLS, result("b", "2"), ANSWERED)[3:5] == ["tool_response", "tool_response"]
 
 
-def test_a_result_that_answers_no_call_is_said_by_the_user() -> None:
+def test_a_result_without_a_call_becomes_a_user_message() -> None:
     assert roles(ASKED, ANSWERED, result("x", "1"), ANSWERED) == ["user", "assistant", "user", "assistant"]
 
 
@@ -75,7 +75,7 @@ def test_a_result_is_a_text_or_an_object(value: Any, kind: str, content: Any) ->
     assert written(ASKED, call, result("a", value, kind), ANSWERED)[0]["messages"][2]["content"] == content
 
 
-def test_what_is_no_json_of_a_call_is_a_text_and_told() -> None:
+def test_a_call_that_is_not_json_is_text_and_reported() -> None:
     document = row(("user", "Go."), ("tool_call", "f(1)"))
     assert DIALECT.lift(document).messages[1].parts == [Text("f(1)")]
     assert [finding.code for finding in pipeline.validate(document, DIALECT)] == ["invalid-arguments"]
@@ -129,7 +129,7 @@ def test_a_pair_is_written_with_the_answer_that_was_rejected() -> None:
     assert [native["content"] for native in document["rejected_messages"]] == ["Go.", "x", "rejected"]
 
 
-def test_files_without_a_mark_stand_before_the_first_text() -> None:
+def test_files_without_a_mark_come_before_the_first_text() -> None:
     document = row(("system", "s"), ("user", "x <image>"), ("assistant", "y"), images=["a.png", "b.png"])
     shown = [(getattr(part, "path", None) or part.type) for part in DIALECT.lift(document).messages[1].parts]
     assert shown == ["a.png", "text", "b.png"]
@@ -153,5 +153,5 @@ def test_tools_are_text_of_functions() -> None:
         {"query": "x", "response": "y"},
     ],
 )
-def test_a_row_is_known_by_what_only_this_trainer_takes(document: Any) -> None:
+def test_a_row_is_detected_by_what_only_this_trainer_reads(document: Any) -> None:
     assert detection.detect(document).dialect == "ms-swift"

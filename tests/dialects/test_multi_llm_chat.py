@@ -52,7 +52,7 @@ def test_a_flat_and_a_nested_call_say_the_same() -> None:
     assert flat.messages[0].parts == [ToolCall("c", "f", {"a": 1})]
 
 
-def test_a_result_may_be_flat_nested_a_bare_string_or_stand_under_its_author() -> None:
+def test_a_result_may_be_flat_nested_a_bare_string_or_under_its_author() -> None:
     call = {"role": "chatgpt", "content": [{"type": "tool_call", "name": "f", "arguments": {}, "tool_call_id": "c"}]}
     answers = [
         {"role": "tool", "content": [{"type": "tool_result", "name": "f", "content": "ok", "tool_call_id": "c"}]},
@@ -65,7 +65,7 @@ def test_a_result_may_be_flat_nested_a_bare_string_or_stand_under_its_author() -
         assert MLC.lift([call, answer]).messages[1] == Message("tool", [ToolResult("c", "f", "text", "ok")])
 
 
-def test_data_with_the_keys_of_a_nested_result_is_data_when_the_tool_is_named_beside_it() -> None:
+def test_data_with_the_keys_of_a_nested_result_is_data_when_the_tool_is_named_outside_of_it() -> None:
     content = {"name": "x", "content": "y"}
     lifted = MLC.lift([{"role": "tool", "content": [{"type": "tool_result", "name": "f", "content": content}]}])
     assert lifted.messages[0].parts == [ToolResult("call_1", "f", "data", content)]
@@ -79,7 +79,7 @@ def test_the_name_of_the_tool_as_id_answers_the_next_open_call_of_that_tool() ->
     ]
 
 
-def test_a_call_without_an_id_takes_that_of_its_result() -> None:
+def test_a_call_without_an_id_gets_that_of_its_result() -> None:
     call = {"type": "tool_call", "name": "f", "arguments": {}}
     result = {"type": "tool_result", "name": "f", "content": "ok", "tool_call_id": "call_77"}
     lifted = MLC.lift([{"role": "gemini", "content": [call]}, {"role": "tool", "content": [result]}])
@@ -116,7 +116,7 @@ def test_the_system_prompt_is_the_first_message() -> None:
 # ---------------------------------------------------------------- to others, as the documents say
 
 
-def test_the_documented_example_converts_to_openai_as_its_table_says() -> None:
+def test_the_documented_example_converts_to_openai_as_in_its_table() -> None:
     messages = to("openai-chat", sample("as-specified.json")).document["messages"]
     assert messages[0] == {"role": "user", "content": "Hello, how are you?"}
     assert messages[1]["role"] == "assistant"
@@ -133,14 +133,14 @@ def test_the_documented_example_converts_to_openai_as_its_table_says() -> None:
     assert messages[2]["content"] == '{"temperature": "25°C", "condition": "sunny"}'
 
 
-def test_answers_under_chatgpt_convert_to_openai_as_the_issue_says() -> None:
+def test_answers_under_chatgpt_convert_to_openai_as_in_the_issue() -> None:
     messages = to("openai-chat", sample("answers-under-chatgpt.json")).document["messages"]
     assert [message["role"] for message in messages[:4]] == ["user", "assistant", "tool", "assistant"]
     assert messages[1]["content"] is None
     assert messages[2] == {"role": "tool", "tool_call_id": "call_abc123", "content": '{"data":1}'}
 
 
-def test_the_documented_example_converts_to_gemini_as_its_table_says() -> None:
+def test_the_documented_example_converts_to_gemini_as_in_its_table() -> None:
     contents = to("gemini", sample("as-specified.json")).document["contents"]
     call = {"name": "get_weather", "args": {"location": "Tokyo"}}
     assert contents[0] == {"role": "user", "parts": [{"text": "Hello, how are you?"}]}
@@ -168,7 +168,7 @@ def test_a_call_is_written_flat_as_the_program_stores_it() -> None:
     ]
 
 
-def test_all_results_of_a_turn_stand_in_one_entry() -> None:
+def test_all_results_of_a_turn_share_one_entry() -> None:
     calls = Message("assistant", [ToolCall("a", "f", {}), ToolCall("b", "f", {})])
     results = [Message("tool", [ToolResult(id_, "f", "text", id_)]) for id_ in "ab"]
     assert [len(entry["content"]) for entry in written(Transcript([calls, *results])).document] == [2, 2]

@@ -50,8 +50,10 @@ def test_calls_and_results_are_written_nested() -> None:
 
 
 def test_only_the_turns_since_the_last_question_are_written() -> None:
-    said = [Message(role, [Text(role + str(i))]) for i, role in enumerate(("user", "assistant", "user", "assistant"))]
-    assert written(*said) == [{"type": "text", "content": "assistant3"}]
+    messages = [
+        Message(role, [Text(role + str(i))]) for i, role in enumerate(("user", "assistant", "user", "assistant"))
+    ]
+    assert written(*messages) == [{"type": "text", "content": "assistant3"}]
 
 
 def test_an_error_ends_its_turn() -> None:

@@ -1,4 +1,4 @@
-"""Ollama's native chat: what it cannot say is told, and what it lacks is not needed to read it again."""
+"""Ollama's native chat: what it cannot store is reported, and reading back needs no missing keys."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def written(transcript: Transcript) -> tuple[Any, dict[str, Loss]]:
 
 
 def pairs(transcript: Transcript) -> list[tuple[Any, Any]]:
-    """For each result, the arguments of the call that it answers, and what it says."""
+    """For each result, the arguments of the call that it answers, and its text."""
     calls = {part.id: part for message in transcript.messages for part in message.parts if isinstance(part, ToolCall)}
     results = [part for message in transcript.messages for part in message.parts if isinstance(part, ToolResult)]
     return [(calls[result.tool_call_id].arguments, result.value) for result in results]
@@ -62,7 +62,7 @@ def test_older_clients_name_the_tool_under_name() -> None:
     assert pairs(DIALECT.lift(rows)) == [({"of": "g"}, "G")]
 
 
-def test_a_foreign_exchange_is_paired_the_same_by_a_server_that_knows_no_ids() -> None:
+def test_an_exchange_of_another_format_is_paired_the_same_by_a_server_without_ids() -> None:
     source = dialects.get("openai-chat")
     calls = [
         {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": f'{{"n":{n}}}'}}
@@ -80,7 +80,7 @@ def test_a_foreign_exchange_is_paired_the_same_by_a_server_that_knows_no_ids() -
     assert pairs(DIALECT.lift(native)) == pairs(before)
 
 
-def test_arguments_that_are_no_object_are_told() -> None:
+def test_arguments_that_are_not_an_object_are_reported() -> None:
     document, losses = written(Transcript([Message("assistant", [ToolCall("c", "f", {}, raw_arguments='{"a":')])]))
     assert document["messages"][0]["tool_calls"][0]["function"]["arguments"] == {}
     assert losses["tool_call.rawArguments"].before == '{"a":'
@@ -116,20 +116,20 @@ def test_the_texts_of_an_assistant_are_joined_so_that_its_calls_stay_with_them()
         ("AAECAw==", None),
     ],
 )
-def test_the_first_bytes_of_a_picture_say_its_type(data: str, media_type: str | None) -> None:
+def test_the_first_bytes_of_an_image_give_its_type(data: str, media_type: str | None) -> None:
     (part,) = DIALECT.lift([{"role": "user", "images": [data]}]).messages[0].parts
     assert part == Media("image", data=data, media_type=media_type)
 
 
-def test_media_that_are_no_base64_pictures_are_told() -> None:
+def test_media_other_than_base64_images_are_reported() -> None:
     media = [Media("image", url="https://example.com/a.png"), Media("audio", data="AA==", media_type="audio/wav")]
     document, losses = written(Transcript([Message("user", [Text("See"), *media])]))
     assert document["messages"] == [{"role": "user", "content": "See"}]
-    assert losses["image"].why == "Ollama takes pictures as base64 only"
+    assert losses["image"].why == "Ollama supports images only as base64"
     assert losses["audio"].level == "content"
 
 
-def test_pictures_of_a_result_stay_with_it() -> None:
+def test_images_of_a_result_stay_with_it() -> None:
     value = [Text("A map"), Media("image", data=PNG, media_type="image/png")]
     rows = [
         Message("assistant", [ToolCall("c", "f", {})]),
@@ -165,7 +165,7 @@ def test_a_format_is_the_word_json_or_the_schema_itself() -> None:
     assert lifted == {"responseFormat": {"type": "json_schema", "schema": schema}}
 
 
-def test_what_the_server_would_ignore_is_not_written_but_told() -> None:
+def test_what_the_server_would_ignore_is_not_written_but_reported() -> None:
     tool = ToolDefinition("f", parameters={"type": "object"}, strict=True)
     document, losses = written(
         Transcript([], tools=[tool], tool_choice="required", settings={"parallelToolCalls": False})
@@ -202,6 +202,6 @@ def test_messages_with_arguments_in_a_text_are_of_others_though_their_results_na
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     result = {"role": "tool", "tool_call_id": "c1", "tool_name": "f", "content": "ok"}
     assert DIALECT.detect([{"role": "assistant", "tool_calls": [call]}, result]) is None
-    clue = DIALECT.detect([result])
-    assert clue is not None
-    assert clue.strength == 93
+    match = DIALECT.detect([result])
+    assert match is not None
+    assert match.strength == 93

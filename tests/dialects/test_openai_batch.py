@@ -56,7 +56,7 @@ def test_the_body_is_read_as_a_document_of_its_dialect(name: str, inner: str, pa
     assert (transcript.model, transcript.tools, transcript.settings) == (alone.model, alone.tools, alone.settings)
 
 
-def test_the_id_of_a_line_is_that_of_the_transcript_and_the_id_of_a_response_stands_beside_it() -> None:
+def test_the_line_id_is_that_of_the_transcript_and_the_response_id_is_an_extra() -> None:
     transcript = lifted("result.json")
     assert (transcript.id, transcript.created_at) == ("r-1", "2026-01-01T10:00:00Z")
     assert transcript.extras is not None
@@ -67,7 +67,7 @@ def test_the_id_of_a_line_is_that_of_the_transcript_and_the_id_of_a_response_sta
     }
 
 
-def test_a_transcript_becomes_a_request_with_an_id_made_of_what_is_said() -> None:
+def test_a_transcript_becomes_a_request_with_an_id_derived_from_its_content() -> None:
     document = written(HI)
     assert list(document) == ["custom_id", "method", "url", "body"]
     assert document["body"] == {"messages": [{"role": "user", "content": "Hi."}]}
@@ -75,7 +75,7 @@ def test_a_transcript_becomes_a_request_with_an_id_made_of_what_is_said() -> Non
     assert written(Transcript(HI.messages, id="row-1"))["custom_id"] == "row-1"
 
 
-def test_the_form_says_which_service_is_asked() -> None:
+def test_the_form_selects_the_service() -> None:
     document = written(HI, "responses")
     assert document["url"] == "/v1/responses"
     assert document["body"] == {"input": [{"type": "message", "role": "user", "content": "Hi."}]}
@@ -97,7 +97,7 @@ def test_a_line_without_an_answer_is_an_answer_that_failed(name: str, words: str
     assert (message.role, message.parts, message.stop_reason, message.error) == ("assistant", [], "error", words)
 
 
-def test_an_edited_failure_says_the_new_words_and_keeps_its_code() -> None:
+def test_an_edited_failure_has_the_new_message_and_keeps_its_code() -> None:
     transcript = lifted("expired.json")
     transcript.messages[0].error = "Too late."
     assert written(transcript)["error"] == {"code": "batch_expired", "message": "Too late."}
@@ -117,17 +117,17 @@ def test_requests_and_results_go_to_the_other_service() -> None:
 
 
 @pytest.mark.parametrize("dialect", [BATCH, CLAUDE], ids=lambda one: one.name)
-def test_the_answers_of_a_batch_are_no_streams(dialect: Any) -> None:
+def test_batch_answers_are_not_streamed(dialect: Any) -> None:
     conversion = pipeline.lower(Transcript(HI.messages, settings={"stream": True, "temperature": 0.5}), dialect)
     assert [loss.field for loss in conversion.losses if loss.field.startswith("settings")] == ["settings.stream"]
     assert [loss.why for loss in conversion.losses if loss.field == "settings.stream"] == [
-        "the answers of a batch are whole"
+        "batches do not stream their answers"
     ]
     streamed = {**sample("unusual.json"), "body": {**sample("unusual.json")["body"], "stream": True}}
     assert [(one.code, one.where) for one in pipeline.validate(streamed, BATCH)] == [("unknown-value", "/body/stream")]
 
 
-def test_rules_of_the_service_are_asked_of_the_body_and_told_at_their_place() -> None:
+def test_rules_of_the_service_apply_to_the_body_and_are_reported_at_their_path() -> None:
     document = {**sample("unusual.json"), "body": {"model": "gpt-5", "messages": [{"role": "user", "content": None}]}}
     findings = {(finding.code, finding.where) for finding in pipeline.validate(document, BATCH, purpose="request")}
     alone = {

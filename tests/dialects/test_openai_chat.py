@@ -62,7 +62,7 @@ def test_the_same_reasoning_under_both_keys_is_one_and_comes_back_twice() -> Non
 
 
 @pytest.mark.parametrize(("text", "arguments"), [('{"a":', {}), ("[1]", {}), ('{"a":1,"a":2}', {"a": 2})])
-def test_broken_arguments_keep_their_text_beside_what_can_be_read(text: str, arguments: Any) -> None:
+def test_broken_arguments_keep_their_string_and_what_can_be_read(text: str, arguments: Any) -> None:
     call = {**CALL, "function": {"name": "f", "arguments": text}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     assert parts(message) == [ToolCall("call_1", "f", arguments, text)]
@@ -106,7 +106,7 @@ def test_a_choice_among_allowed_tools_without_a_name_is_no_choice_and_comes_back
     assert DIALECT.lower(DIALECT.lift(document))["tool_choice"] == choice
 
 
-def test_what_a_message_says_under_a_name_of_what_stands_around_it_stays_apart() -> None:
+def test_message_keys_named_like_keys_around_it_stay_separate() -> None:
     usage = {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5, "queue": 1}
     message = {"role": "assistant", "content": "A", "usage": "mine", "choice": "mine too"}
     response = {"object": "chat.completion", "choices": [{"index": 0, "message": message, "x": 1}], "usage": usage}
@@ -129,7 +129,7 @@ def test_a_count_that_is_written_as_a_float_is_a_count() -> None:
 # ---------------------------------------------------------------- fit
 
 
-def test_media_of_results_follow_in_one_message_of_the_user_behind_all_results_of_the_turn() -> None:
+def test_result_media_follow_in_one_user_message_after_all_results_of_the_turn() -> None:
     calls = [ToolCall(id_, "shot", {}) for id_ in ("a", "b")]
     shots = [Message("tool", [ToolResult(id_, "shot", "multimodal", [Text(id_), PICTURE])]) for id_ in ("a", "b")]
     messages = messages_of(Message("assistant", [*calls]), *shots, Message("user", [Text("And?")]))
@@ -151,7 +151,7 @@ def test_a_result_that_is_no_text_is_json_in_its_text(result: ToolResult, conten
     assert messages[1] == {"role": "tool", "tool_call_id": "call_1", "content": content}
 
 
-def test_only_users_show_pictures_and_the_loss_says_which() -> None:
+def test_only_user_messages_have_images_and_the_loss_says_so() -> None:
     document, losses = written(Transcript([Message("assistant", [Text("Look:"), PICTURE])]))
     assert document["messages"] == [{"role": "assistant", "content": "Look:"}]
     assert (losses["image"].kind, losses["image"].level) == ("dropped", "content")
@@ -163,7 +163,7 @@ def test_reasoning_of_others_is_not_sent_back() -> None:
     assert "only requests of the form compatible" in losses["reasoning"].why
 
 
-def test_a_name_that_the_api_refuses_is_rewritten_wherever_it_stands() -> None:
+def test_a_name_that_the_api_rejects_is_rewritten_everywhere() -> None:
     name = "weather.get/now"
     transcript = Transcript(
         [Message("assistant", [ToolCall("c", name, {})]), Message("tool", [ToolResult("c", name, "text", "")])],
@@ -199,7 +199,7 @@ def test_a_schema_of_others_without_a_name_gets_one() -> None:
     }
 
 
-def test_a_response_format_that_names_no_schema_comes_back_and_says_nothing_to_others() -> None:
+def test_a_response_format_without_a_schema_is_read_back_and_means_nothing_to_others() -> None:
     document = {"messages": [{"role": "user", "content": "Hi"}], "response_format": {"type": "json_schema"}}
     assert DIALECT.lift(document).settings is None
     assert DIALECT.lower(DIALECT.lift(document)) == document
@@ -216,10 +216,10 @@ def test_a_response_format_that_names_no_schema_comes_back_and_says_nothing_to_o
         ({"messages": [{"role": "critic", "content": "A"}]}, 20),
     ],
 )
-def test_the_more_a_document_shows_the_stronger_the_clue(document: Any, strength: int) -> None:
-    clue = DIALECT.detect(document)
-    assert clue is not None
-    assert clue.strength == strength
+def test_more_evidence_makes_a_stronger_match(document: Any, strength: int) -> None:
+    match = DIALECT.detect(document)
+    assert match is not None
+    assert match.strength == strength
 
 
 THOUGHTS = Message("assistant", [Reasoning("One."), Text("4"), Reasoning("", ["Two."])], stop_reason="stop")
@@ -244,9 +244,9 @@ def test_what_a_compatible_server_streams_as_reasoning_is_in_the_response() -> N
 
 def test_results_without_ids_answer_the_open_calls_in_their_order() -> None:
     calls = [{"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}} for name in "fg"]
-    said = {"role": "assistant", "content": None, "tool_calls": calls}
+    answer = {"role": "assistant", "content": None, "tool_calls": calls}
     document = {
-        "messages": [said, {"role": "tool", "content": "1"}, {"role": "tool", "tool_call_id": None, "content": "2"}]
+        "messages": [answer, {"role": "tool", "content": "1"}, {"role": "tool", "tool_call_id": None, "content": "2"}]
     }
     results = [message.parts[0] for message in DIALECT.lift(document).messages[1:]]
     assert [(result.tool_call_id, result.value) for result in results if isinstance(result, ToolResult)] == [
@@ -255,11 +255,11 @@ def test_results_without_ids_answer_the_open_calls_in_their_order() -> None:
     ]
     assert [finding.code for finding in pipeline.validate(document, DIALECT)] == ["missing-call-id"] * 2
     assert_same(DIALECT, document)
-    misspelt = {"messages": [said, {"role": "tool", "content": "1", "toolCallId": "f"}]}
+    misspelt = {"messages": [answer, {"role": "tool", "content": "1", "toolCallId": "f"}]}
     assert pipeline.validate(misspelt, DIALECT)[0].help == 'found "toolCallId": did you mean "tool_call_id"?'
 
 
-def test_the_address_of_a_file_under_file_data_is_told_and_carried_to_those_who_take_it() -> None:
+def test_a_file_url_under_file_data_is_reported_and_kept_for_those_who_read_it() -> None:
     part = {"type": "file", "file": {"file_data": "https://example.com/a.pdf", "filename": "a.pdf"}}
     document = {"messages": [{"role": "user", "content": [part]}]}
     assert [finding.code for finding in pipeline.validate(document, DIALECT)] == ["not-a-data-url"]
@@ -272,9 +272,9 @@ def test_the_address_of_a_file_under_file_data_is_told_and_carried_to_those_who_
     assert_same(DIALECT, document)
 
 
-def test_what_a_model_said_aloud_has_no_type() -> None:
-    said = Transcript([Message("assistant", [Media("audio", file_id="audio_1", media_type="audio/wav")])])
+def test_audio_of_a_model_has_no_type() -> None:
+    answer = Transcript([Message("assistant", [Media("audio", file_id="audio_1", media_type="audio/wav")])])
     for dialect in (DIALECT, dialects.get("openai-batch")):
-        assert_writes(dialect, said)
-        lost = [loss.field for loss in pipeline.lower(said, dialect).losses if loss.kind == "dropped"]
+        assert_writes(dialect, answer)
+        lost = [loss.field for loss in pipeline.lower(answer, dialect).losses if loss.kind == "dropped"]
         assert lost == ["audio.mediaType"]

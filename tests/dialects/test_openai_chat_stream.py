@@ -1,4 +1,4 @@
-"""Streams of Chat Completions: how calls are told apart, how a stream ends, and what one answer can hold."""
+"""Streams of Chat Completions: how calls are distinguished, how a stream ends, and what one answer can have."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def deltas(rows: list[Any]) -> list[Any]:
         ),
     ],
 )
-def test_calls_are_told_apart(rows: list[Any], expected: list[Any]) -> None:
+def test_calls_are_distinguished(rows: list[Any], expected: list[Any]) -> None:
     parts = lift(*rows, chunk({}, "tool_calls"), DONE).messages[0].parts
     assert [(part.id, part.name, part.arguments) for part in parts if isinstance(part, ToolCall)] == expected
 
@@ -99,13 +99,13 @@ def test_usage_of_a_last_chunk_without_choices_is_that_of_the_answer() -> None:
 
 
 @pytest.mark.parametrize("value", ["", 0.0, [], False])
-def test_an_unknown_key_of_a_delta_comes_back_though_its_value_says_little(value: Any) -> None:
+def test_an_unknown_delta_key_is_read_back_even_with_an_empty_value(value: Any) -> None:
     transcript = lift(chunk({"content": "Hi", "x_note": value}), chunk({}, "stop"), DONE)
     assert_writes(STREAM, transcript)
     assert {"x_note": value} in deltas(STREAM.lower(transcript))
 
 
-def test_a_stream_says_what_the_response_of_its_sibling_says() -> None:
+def test_a_stream_means_the_same_as_the_whole_response() -> None:
     message = {"role": "assistant", "content": "Hi!"}
     response = {"object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
     rows = [
@@ -137,7 +137,7 @@ def test_every_choice_ends_with_a_reason(parts: list[Any], reason: str) -> None:
     assert rows[-2]["choices"][0]["finish_reason"] == reason
 
 
-def test_an_error_stands_in_place_of_the_end() -> None:
+def test_an_error_replaces_the_end() -> None:
     rows = chunks(Message("assistant", [Text("Once")], stop_reason="error", error="tired"))
     assert rows[-1] == {"error": {"message": "tired"}}
     assert [choice["finish_reason"] for row in rows[:-1] for choice in row["choices"]] == [None, None]

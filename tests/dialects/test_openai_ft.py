@@ -28,7 +28,7 @@ def written(*messages: Message, **options: Any) -> tuple[Any, set[str]]:
 
 
 @pytest.mark.parametrize("weight", [0, 1])
-def test_a_weight_says_whether_a_turn_is_trained(weight: int) -> None:
+def test_a_weight_sets_whether_a_turn_is_trained(weight: int) -> None:
     row = {"messages": [USER, {**ANSWER, "weight": weight}]}
     assert DIALECT.lift(row).messages[1].weight == weight
     assert pipeline.lower(DIALECT.lift(row), DIALECT).document == row
@@ -37,13 +37,13 @@ def test_a_weight_says_whether_a_turn_is_trained(weight: int) -> None:
     assert trained.losses == []
 
 
-def test_other_weights_are_lost_and_it_is_told() -> None:
+def test_other_weights_are_lost_and_reported() -> None:
     row, losses = written(Message("user", [Text("Hi.")], weight=1), Message("assistant", [Text("Hm.")], weight=0.5))
     assert all("weight" not in message for message in row["messages"])
     assert losses == {"dropped message.weight"}
 
 
-def test_arguments_are_text_and_reasoning_is_told() -> None:
+def test_arguments_are_strings_and_reasoning_is_reported() -> None:
     row, losses = written(Message("user", [Text("Go.")]), Message("assistant", [Reasoning("Hm."), *CALL.parts]), RESULT)
     assert row["messages"][1]["tool_calls"][0]["function"]["arguments"] == '{"n":1}'
     assert losses == {"dropped reasoning"}
@@ -80,7 +80,7 @@ def test_an_output_is_one_turn_of_the_assistant() -> None:
     assert {loss.where for loss in conversion.losses if loss.kind == "dropped"} >= {"/chosen/1", "/chosen/2"}
 
 
-def test_what_stands_inside_the_input_has_its_place_there() -> None:
+def test_what_is_inside_the_input_has_its_path_there() -> None:
     row = {**PAIR, "input": {"messages": [USER], "tools": [TOOL], "parallel_tool_calls": True, "note": "x"}}
     losses = pipeline.convert(row, DIALECT, dialects.get("llama-json")).losses
     assert {"/input/parallel_tool_calls", "/input/note"} <= {loss.where for loss in losses}

@@ -1,4 +1,4 @@
-"""OpenAI Responses: the hard cases, beside the laws that all dialects keep."""
+"""OpenAI Responses: the hard cases beyond the laws that all dialects keep."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HUB = dialects.get("intermediate")
 USER = {"type": "message", "role": "user", "content": "Hi"}
 
 
-def said(text: str, **more: Any) -> dict[str, Any]:
+def output_message(text: str, **more: Any) -> dict[str, Any]:
     return {"type": "message", **more, "role": "assistant", "content": [{"type": "output_text", "text": text}]}
 
 
@@ -55,7 +55,7 @@ def lower(*messages: Message, form: str | None = None, **fields: Any) -> Any:
 
 
 def written(document: Any) -> Any:
-    """The document as the dialect spells what it says."""
+    """The document as the dialect writes it."""
     stored = HUB.lower(DIALECT.lift(document))
     return DIALECT.lower(HUB.lift(stored), Options(form="list"))
 
@@ -64,27 +64,41 @@ def written(document: Any) -> Any:
 
 
 def test_items_of_the_assistant_that_follow_on_each_other_are_one_answer() -> None:
-    items = [USER, {"type": "reasoning", "summary": []}, said("a"), call("c1"), call("c2"), answer("c2", ""), said("b")]
+    items = [
+        USER,
+        {"type": "reasoning", "summary": []},
+        output_message("a"),
+        call("c1"),
+        call("c2"),
+        answer("c2", ""),
+        output_message("b"),
+    ]
     roles = [message.role for message in lift(items).messages]
     assert roles == ["user", "assistant", "tool", "assistant"]
     assert [part.type for part in lift(items).messages[1].parts] == ["reasoning", "text", "tool_call", "tool_call"]
 
 
 def test_two_messages_of_one_answer_stay_two_items() -> None:
-    items = [said("a"), said("b"), said("c", id="msg_1"), said("d", id="msg_1"), said("e", phase="final_answer")]
+    items = [
+        output_message("a"),
+        output_message("b"),
+        output_message("c", id="msg_1"),
+        output_message("d", id="msg_1"),
+        output_message("e", phase="final_answer"),
+    ]
     (message,) = lift(items).messages
     assert [part.text for part in message.parts] == list("abcde")  # type: ignore[union-attr]
 
 
 def test_an_empty_message_among_items_is_no_part_and_comes_back() -> None:
     empty = {"role": "assistant", "content": ""}
-    (message,) = lift([empty, call("c1"), empty, empty, said("a"), empty]).messages
+    (message,) = lift([empty, call("c1"), empty, empty, output_message("a"), empty]).messages
     assert [part.type for part in message.parts] == ["tool_call", "text"]
     (message,) = lift([empty]).messages
     assert message.parts == []
 
 
-def test_an_empty_message_that_says_something_else_is_opaque() -> None:
+def test_an_empty_message_with_other_keys_is_opaque() -> None:
     (message,) = lift([{"type": "message", "id": "msg_1", "role": "assistant", "content": []}]).messages
     assert [part.type for part in message.parts] == ["opaque"]
 
@@ -108,7 +122,7 @@ def test_ids_and_phases_of_items_survive_a_stay_without_spellings() -> None:
 def test_what_hosted_tools_did_is_kept_whole_and_belongs_to_the_answer() -> None:
     search = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search"}}
     novel = {"type": "of_tomorrow", "value": [1, None]}
-    (message,) = lift([search, said("a"), {"id": "rs_1"}, novel]).messages
+    (message,) = lift([search, output_message("a"), {"id": "rs_1"}, novel]).messages
     assert [part.type for part in message.parts] == ["opaque", "text", "opaque", "opaque"]
     assert written([search, novel]) == [search, novel]
 
@@ -137,7 +151,7 @@ def test_only_one_leading_system_text_becomes_instructions() -> None:
 
 
 @pytest.mark.parametrize("text", ["Hello", ""])
-def test_input_that_is_a_string_is_what_the_user_says(text: str) -> None:
+def test_input_that_is_a_string_is_a_user_message(text: str) -> None:
     transcript = lift({"model": "m", "input": text})
     assert transcript.messages == [Message("user", [Text(text)] if text else [])]
 
@@ -182,7 +196,7 @@ def test_a_result_with_an_image_is_multimodal_both_ways() -> None:
     assert item["output"] == [output[0], {**output[1], "detail": "auto"}]
 
 
-def test_a_result_with_a_part_that_nobody_knows_is_carried_whole() -> None:
+def test_a_result_with_an_unknown_part_is_kept_whole() -> None:
     output = [{"type": "input_text", "text": "seen"}, {"type": "encrypted_content", "encrypted_content": "gAA"}]
     result = lift([call("c1"), answer("c1", output)]).messages[1].parts[0]
     assert (result.kind, result.value) == ("text", "seen")  # type: ignore[union-attr]
@@ -190,7 +204,7 @@ def test_a_result_with_a_part_that_nobody_knows_is_carried_whole() -> None:
     assert written([answer("c1", output)]) == [answer("c1", output)]
 
 
-def test_a_failure_is_written_by_convention_and_told() -> None:
+def test_a_failure_is_written_by_convention_and_reported() -> None:
     before = Transcript(
         [
             Message("assistant", [ToolCall("c1", "f", {})]),
@@ -225,12 +239,12 @@ def test_two_calls_never_share_an_id() -> None:
 
 
 def test_reasoning_of_others_is_never_given_to_the_vendor() -> None:
-    foreign = [
+    other = [
         Reasoning("hm", metadata={"signature": "EqQB"}),
         Reasoning("ha"),
         Reasoning("", metadata={"itemId": "x"}),
     ]
-    items = lower(Message("assistant", [*foreign, Text("a")]), form="list")
+    items = lower(Message("assistant", [*other, Text("a")]), form="list")
     assert [item["type"] for item in items] == ["message"]
 
 
@@ -276,7 +290,7 @@ def test_the_detail_that_must_be_written_is_no_fact() -> None:
     assert conversion.losses == []
 
 
-def test_media_of_the_assistant_are_dropped_and_told() -> None:
+def test_media_of_the_assistant_are_dropped_and_reported() -> None:
     before = Transcript([Message("assistant", [Text("a"), Media("image", url="https://example.com/a.png")])])
     conversion = pipeline.lower(before, DIALECT)
     assert conversion.document["input"][0]["content"] == "a"
@@ -301,8 +315,8 @@ def test_keys_of_a_tool_that_must_be_written_as_null_are_no_facts() -> None:
 def test_built_in_tools_are_kept_whole_and_those_of_others_are_dropped() -> None:
     tools = [{"type": "web_search"}, {"type": "custom", "name": "patch", "format": {"type": "text"}}]
     assert [tool.name for tool in lift({"input": "", "tools": tools}).tools or ()] == ["web_search", "patch"]
-    foreign = ToolDefinition("search", extras={"anthropic": {"tool": {"type": "web_search_20250305"}}})
-    assert "tools" not in lower(tools=[foreign])
+    other = ToolDefinition("search", extras={"anthropic": {"tool": {"type": "web_search_20250305"}}})
+    assert "tools" not in lower(tools=[other])
 
 
 @pytest.mark.parametrize(
@@ -330,14 +344,14 @@ def test_a_tool_choice_is_read_as_near_as_it_can_be(native: Any, choice: Any, ca
     assert (transcript.extras is not None) == carried
 
 
-def test_effort_and_format_are_settings_and_the_rest_of_their_objects_is_carried() -> None:
+def test_effort_and_format_are_settings_and_the_rest_of_their_objects_is_kept() -> None:
     format_ = {"type": "json_schema", "name": "a", "schema": {"type": "object"}, "strict": True}
     transcript = lift({"input": "", "reasoning": {"effort": "low", "summary": "auto"}, "text": {"format": format_}})
     assert transcript.settings == {"reasoningEffort": "low", "responseFormat": format_}
     assert transcript.extras == {NAME: {"reasoning": {"summary": "auto"}}}
 
 
-def test_settings_of_others_are_told() -> None:
+def test_settings_of_other_formats_are_reported() -> None:
     before = Transcript([Message("user", [Text("a")])], settings={"topK": 3, "stop": ["x"], "temperature": 0})
     conversion = pipeline.lower(before, DIALECT)
     assert conversion.document["temperature"] == 0
@@ -354,16 +368,20 @@ def response(status: str | None, output: list[Any], **more: Any) -> dict[str, An
 @pytest.mark.parametrize(
     ("native", "reason", "carried"),
     [
-        (response("completed", [said("a")]), "stop", False),
+        (response("completed", [output_message("a")]), "stop", False),
         (response("completed", [call("c")]), "tool_calls", False),
-        (response("incomplete", [said("a")], incomplete_details={"reason": "max_output_tokens"}), "length", False),
+        (
+            response("incomplete", [output_message("a")], incomplete_details={"reason": "max_output_tokens"}),
+            "length",
+            False,
+        ),
         (response("incomplete", [], incomplete_details={"reason": "content_filter"}), "content_filter", False),
         (response("incomplete", [], incomplete_details={"reason": "novel"}), "novel", True),
         (response("incomplete", []), "incomplete", False),
         (response("failed", []), "error", False),
         (response("cancelled", []), "aborted", False),
         (response("queued", []), None, True),
-        (response(None, [said("a")]), None, False),
+        (response(None, [output_message("a")]), None, False),
     ],
 )
 def test_why_a_response_ended_is_the_stop_reason_of_its_answer(native: Any, reason: str | None, carried: bool) -> None:
@@ -380,16 +398,16 @@ def test_the_error_of_a_response_is_the_error_of_its_answer() -> None:
     assert other.extras == {NAME: {"error": {"code": "invalid_image", "message": "broken"}}}
 
 
-def test_what_a_response_repeats_of_its_request_is_carried_as_one_fact() -> None:
+def test_what_a_response_repeats_of_its_request_is_kept_as_one_extra() -> None:
     echo = {"temperature": 1.0, "tools": [{"type": "web_search"}], "tool_choice": "required"}
-    transcript = lift(response("completed", [said("a")], **echo, parallel_tool_calls=True))
+    transcript = lift(response("completed", [output_message("a")], **echo, parallel_tool_calls=True))
     assert (transcript.tools, transcript.settings, transcript.tool_choice) == (None, None, None)
     assert transcript.extras == {NAME: {"request": echo}}
     (loss,) = pipeline.lower(transcript, dialects.get("openai-chat"), source=DIALECT).losses[:1]
     assert (loss.field, loss.level) == (f"extras.{NAME}.request", "envelope")
 
 
-def test_an_answer_of_another_vendor_becomes_a_response_that_says_no_more() -> None:
+def test_an_answer_of_another_vendor_becomes_a_response_without_additions() -> None:
     usage = {"inputTokens": 5, "outputTokens": 2, "totalTokens": 7, "cacheReadTokens": 1}
     before = Transcript([Message("assistant", [Text("a")], stop_reason="stop", usage=usage)], id="r", model="m")
     conversion = pipeline.lower(before, DIALECT)
@@ -404,7 +422,7 @@ def test_an_answer_of_another_vendor_becomes_a_response_that_says_no_more() -> N
 
 
 def test_a_loss_names_the_item_and_not_only_the_answer() -> None:
-    items = [USER, said("a", id="msg_1"), call("c", id="fc_1"), said("b", status="incomplete")]
+    items = [USER, output_message("a", id="msg_1"), call("c", id="fc_1"), output_message("b", status="incomplete")]
     losses = pipeline.convert({"input": items}, DIALECT, dialects.get("openai-chat")).losses
     places = {(loss.field, loss.where) for loss in losses}
     assert ("text.metadata.itemId", "/input/1/id") in places
@@ -413,7 +431,12 @@ def test_a_loss_names_the_item_and_not_only_the_answer() -> None:
 
 
 def test_items_parts_and_responses_are_recognised_and_shapes_of_others_are_not() -> None:
-    for document in ([call("c")], {"input": [said("a")]}, {"output": [said("a")]}, {"model": "m", "input": "Hi"}):
+    for document in (
+        [call("c")],
+        {"input": [output_message("a")]},
+        {"output": [output_message("a")]},
+        {"model": "m", "input": "Hi"},
+    ):
         assert detection.detect(document).dialect == NAME
     for document in (
         {"messages": [], "input": "x"},
@@ -447,17 +470,17 @@ def test_a_function_of_chat_completions_that_does_not_say_strict_is_not_made_str
 
 
 @pytest.mark.parametrize("stated", [{}, {"strict": None}, {"strict": True}])
-def test_a_function_is_strict_unless_it_says_that_it_is_not(stated: dict[str, Any]) -> None:
+def test_a_function_is_strict_by_default(stated: dict[str, Any]) -> None:
     tool = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {"x": {}}}, **stated}
     request = {"model": "m", "input": "Hi.", "tools": [tool]}
     done = pipeline.convert(request, DIALECT, dialects.get("openai-chat"))
     assert done.document["tools"][0]["function"]["strict"] is True
-    told = {finding.code for finding in pipeline.validate(request, DIALECT)}
-    assert told == ({"open-strict-schema"} if stated.get("strict") else set())  # the service closes the others itself
+    codes = {finding.code for finding in pipeline.validate(request, DIALECT)}
+    assert codes == ({"open-strict-schema"} if stated.get("strict") else set())  # the service closes the others itself
 
 
 @pytest.mark.parametrize("name", ["openai-responses", "openai-responses-stream"])
-def test_a_response_holds_reasoning_of_others_and_a_request_does_not(name: str) -> None:
+def test_a_response_has_reasoning_of_others_and_a_request_does_not(name: str) -> None:
     thinking = {"type": "thinking", "thinking": "Hm.", "signature": "EqQB"}
     content = [thinking, {"type": "text", "text": "4"}]
     message = {"type": "message", "role": "assistant", "content": content, "stop_reason": "end_turn", "usage": {}}

@@ -1,4 +1,4 @@
-"""Streams of OpenAI Responses: how items grow, what counts when it is said twice, and how a stream ends."""
+"""Streams of OpenAI Responses: how items grow, which repetition counts, and how a stream ends."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_numbers_rise_and_the_pieces_of_arguments_give_the_whole() -> None:
     assert [events[0]["type"], events[-1]["type"]] == ["response.created", "response.completed"]
 
 
-def test_a_stream_says_what_the_response_of_its_sibling_says() -> None:
+def test_a_stream_means_the_same_as_the_whole_response() -> None:
     sibling = dialects.get("openai-responses")
     for sample in samples_of("openai-responses-stream"):
         if sample.document[-1]["type"] == "response.completed" and sample.document[-1]["response"]["output"]:
@@ -81,7 +81,7 @@ def test_a_stream_says_what_the_response_of_its_sibling_says() -> None:
 
 
 def without_place(item: Any) -> Any:
-    """The item without an id that only says where it stands."""
+    """The item without an id that only gives its position."""
     return {key: value for key, value in item.items() if key != "id" or "_output_" not in value}
 
 
@@ -100,7 +100,7 @@ def test_a_run_of_gemini_cli_becomes_items_of_calls_and_their_outputs(size: int)
     assert parts_of(STREAM.lift(done.document))[-1] == Text("22 °C in Tokyo; Osaka is unknown.")
 
 
-def test_every_event_calls_an_item_by_the_same_name_and_nothing_is_read_in_one_that_says_its_place() -> None:
+def test_every_event_names_an_item_the_same_and_a_positional_name_is_not_read() -> None:
     response = {
         "id": "msg_1",
         "type": "message",

@@ -48,7 +48,7 @@ def results(transcript: Transcript) -> list[ToolResult]:
     return [part for message in transcript.messages for part in message.parts if isinstance(part, ToolResult)]
 
 
-def told(losses: list[Loss], field: str) -> list[str]:
+def reported(losses: list[Loss], field: str) -> list[str]:
     return [loss.where for loss in losses if loss.field == field]
 
 
@@ -99,16 +99,16 @@ def test_calls_that_are_stored_twice_are_lifted_once() -> None:
     ]
 
 
-def test_what_an_injected_call_says_beside_its_arguments_rides_with_the_call() -> None:
+def test_other_keys_of_an_injected_call_are_extras_of_the_call() -> None:
     carried = [call.extras for call in calls(lifted("session-injected.jsonl"))]
     time = "2026-02-15T10:00:02.000Z"
     assert carried == [{"openclaw": {"status": word, "timestamp": time}} for word in ("success", "error")]
     conversion = pipeline.convert(sample("session-injected.jsonl"), OPENCLAW, dialects.get("openai-chat"))
-    places = told(conversion.losses, "extras.openclaw.status")
+    places = reported(conversion.losses, "extras.openclaw.status")
     assert places == ["/2/message/toolCalls/0/status", "/2/message/toolCalls/1/status"]
 
 
-def test_as_a_request_results_beside_the_content_are_told() -> None:
+def test_as_a_request_results_outside_the_content_are_reported() -> None:
     codes = [f.code for f in pipeline.validate(sample("session-injected.jsonl"), OPENCLAW, purpose="request")]
     assert [code for code in codes if code != "missing-key"] == ["misplaced-tool-result"]
     assert pipeline.validate(sample("session-injected.jsonl"), OPENCLAW) == []
@@ -129,7 +129,7 @@ def test_only_the_active_branch_goes_to_a_dialect_without_branches() -> None:
         "The basil is dry; rain comes tonight.",
         "I will remind you.",
     ]
-    assert told(conversion.losses, "branch") == ["/5", "/6", "/7"]
+    assert reported(conversion.losses, "branch") == ["/5", "/6", "/7"]
 
 
 def test_a_parent_that_no_row_has_cuts_nothing_off() -> None:
@@ -182,7 +182,7 @@ def test_a_session_has_a_header_ids_and_a_chain_of_parents() -> None:
     assert rows[2]["message"]["usage"]["totalTokens"] == 0
 
 
-def test_counts_and_a_directory_that_nobody_knows_are_told_as_invented() -> None:
+def test_unknown_counts_and_an_unknown_directory_are_reported_as_invented() -> None:
     conversion = pipeline.lower(
         Transcript([Message("user", [Text("Hi")]), Message("assistant", [Text("No.")])]), OPENCLAW
     )
@@ -198,20 +198,20 @@ def test_a_total_is_a_sum_and_only_the_other_counts_are_zero() -> None:
     usage = dict(conversion.document[1]["message"]["usage"])
     del usage["cost"]
     assert usage == {"input": 0, "output": 2, "cacheRead": 5, "cacheWrite": 0, "totalTokens": 7}
-    told_ = {loss.field: loss.after for loss in conversion.losses if "usage" in loss.field}
-    assert told_["message.usage.totalTokens"] == 7
-    assert told_["extras.openclaw.usage"].keys() == {"cacheWrite", "cost"}
+    changed = {loss.field: loss.after for loss in conversion.losses if "usage" in loss.field}
+    assert changed["message.usage.totalTokens"] == 7
+    assert changed["extras.openclaw.usage"].keys() == {"cacheWrite", "cost"}
 
 
-def test_a_row_without_a_time_has_that_of_the_row_before_it_and_it_is_told() -> None:
+def test_a_row_without_a_time_gets_that_of_the_previous_row_and_it_is_reported() -> None:
     messages = [Message("user", [Text("a")], created_at="2026-01-02T03:04:05Z"), Message("user", [Text("b")])]
     conversion = pipeline.lower(Transcript(messages), OPENCLAW)
     assert [row["timestamp"] for row in conversion.document] == ["2026-01-02T03:04:05Z"] * 3
     assert conversion.document[1]["message"]["timestamp"] == 1767323045000
-    assert told(conversion.losses, "message.createdAt") == ["/messages/1/createdAt"]
+    assert reported(conversion.losses, "message.createdAt") == ["/messages/1/createdAt"]
 
 
-def test_ids_that_are_taken_are_not_made_up_again() -> None:
+def test_used_ids_are_not_generated_again() -> None:
     messages = [Message("user", [Text("a")]), Message("user", [Text("b")], id="00000001")]
     messages.append(Message("user", [Text("c")], id="00000001"))
     assert [row["id"] for row in written(Transcript(messages))[1:]] == ["00000002", "00000001", "00000003"]
@@ -229,10 +229,10 @@ def test_a_tree_keeps_its_branches_and_its_head(head: str) -> None:
     conversion = pipeline.lower(Transcript(messages, head=head), OPENCLAW)
     after = OPENCLAW.lift(conversion.document)
     assert (after.head, [message.parent_id for message in after.messages]) == (head, list(parents.values()))
-    assert told(conversion.losses, "head") == told(conversion.losses, "message.parentId") == []
+    assert reported(conversion.losses, "head") == reported(conversion.losses, "message.parentId") == []
 
 
-def test_no_parent_stands_behind_its_child() -> None:
+def test_no_parent_comes_after_its_child() -> None:
     """pi walks from the leaf to the root, and a circle would never end."""
     messages = [
         Message("user", [Text("a")], id="a", parent_id="b"),
@@ -242,7 +242,7 @@ def test_no_parent_stands_behind_its_child() -> None:
     assert [row["parentId"] for row in rows[1:3]] == [None, "a"]
 
 
-def test_tools_stand_in_a_system_message_that_is_made_up_where_there_is_none() -> None:
+def test_tools_are_in_a_system_message_which_is_added_if_missing() -> None:
     transcript = Transcript([Message("user", [Text("Hi")])], tools=[ToolDefinition("f", parameters={"type": "object"})])
     conversion = pipeline.lower(transcript, OPENCLAW)
     assert conversion.document[1]["message"]["toolsAdded"][0]["name"] == "f"
@@ -250,7 +250,7 @@ def test_tools_stand_in_a_system_message_that_is_made_up_where_there_is_none() -
     assert [loss.kind for loss in conversion.losses if loss.field == "message"] == ["invented"]
 
 
-def test_data_is_written_as_json_and_pictures_stay_in_the_result() -> None:
+def test_data_is_written_as_json_and_images_stay_in_the_result() -> None:
     picture = Media("image", data="AAAA", media_type="image/png")
     transcript = Transcript(
         [
@@ -263,7 +263,7 @@ def test_data_is_written_as_json_and_pictures_stay_in_the_result() -> None:
     failed, shown = (row["message"] for row in conversion.document[2:])
     assert (failed["isError"], failed["content"][0]["text"]) == (True, '{"n":1}')
     assert [block["type"] for block in shown["content"]] == ["text", "image"]
-    assert told(conversion.losses, "tool_result.kind") == ["/messages/1/parts/0"]
+    assert reported(conversion.losses, "tool_result.kind") == ["/messages/1/parts/0"]
 
 
 def test_an_event_of_another_dialect_rides_in_a_custom_row_and_comes_back() -> None:
@@ -308,7 +308,7 @@ def test_an_edited_session_of_version_1_stays_one() -> None:
     assert not any("id" in row or "parentId" in row for row in rows[1:])
 
 
-def test_tools_that_were_taken_away_stay_away_when_an_edited_session_is_written() -> None:
+def test_removed_tools_stay_removed_when_an_edited_session_is_written() -> None:
     transcript = lifted("session-tools.jsonl")
     assert transcript.tools is not None
     transcript.tools.append(ToolDefinition("rake", parameters={}))
@@ -323,7 +323,7 @@ def test_of_two_tools_with_one_name_the_last_counts() -> None:
     assert [tool["description"] for tool in rows[1]["message"]["toolsAdded"]] == ["two"]
 
 
-def test_a_title_is_a_row_unless_one_says_it_already() -> None:
+def test_a_title_is_a_row_unless_a_row_has_it() -> None:
     transcript = lifted("session-tree.jsonl")
     assert len(written(transcript)) == len(sample("session-tree.jsonl"))
     transcript.title = "Another"
@@ -412,7 +412,7 @@ def test_a_summary_that_replaces_all_names_itself_and_comes_back() -> None:
     assert row["type"] == "compaction"
     assert (row["summary"], row["firstKeptEntryId"], row["tokensBefore"]) == ("We\n\ntalked.", row["id"], 0)
     assert OPENCLAW.lift(conversion.document).messages[1].replaces == "all"
-    assert told(conversion.losses, "message.replaces") == []
+    assert reported(conversion.losses, "message.replaces") == []
 
 
 def test_a_cost_in_dollars_is_the_total_and_zero_is_none() -> None:
@@ -424,7 +424,7 @@ def test_a_cost_in_dollars_is_the_total_and_zero_is_none() -> None:
     assert (message["usage"]["cost"]["total"], message["provider"]) == (0.5, "somebody")
 
 
-def test_a_signature_of_another_dialect_names_the_provider_where_nobody_does() -> None:
+def test_a_signature_of_another_dialect_names_a_missing_provider() -> None:
     thought = Reasoning("Hm.", metadata={"signature": "c2ln"})
     conversion = pipeline.lower(Transcript([Message("assistant", [thought])], cwd="/w"), OPENCLAW)
     assert conversion.document[1]["message"]["provider"] == "anthropic"
@@ -432,7 +432,7 @@ def test_a_signature_of_another_dialect_names_the_provider_where_nobody_does() -
 
 
 @pytest.mark.parametrize("target", ["hf-chat", "openai-ft", "ms-swift", "llamafactory-v1", "sharegpt", "hermes"])
-def test_an_answer_that_was_stopped_before_it_began_is_told_in_rows_at_its_place(target: str) -> None:
+def test_an_answer_stopped_before_it_began_is_reported_in_rows_at_its_path(target: str) -> None:
     asked = {"role": "user", "content": "Hi."}
     stopped = {"role": "assistant", "content": [], "stopReason": "aborted"}
     answer = {"role": "assistant", "content": [{"type": "text", "text": "Ho."}], "stopReason": "stop"}
@@ -442,5 +442,5 @@ def test_an_answer_that_was_stopped_before_it_began_is_told_in_rows_at_its_place
     ]
     transcript = OPENCLAW.lift(Rows([{"type": "session", "version": 3, "id": "s", "cwd": "/p"}, *rows]))
     findings = conversion.lower(transcript, dialects.get(target), source=OPENCLAW).findings
-    told = [finding.where for finding in findings if finding.code == "empty-message"]
-    assert told == ["/2/message"]
+    reported = [finding.where for finding in findings if finding.code == "empty-message"]
+    assert reported == ["/2/message"]

@@ -128,12 +128,12 @@ def test_ids_of_messages_that_ascend_stay() -> None:
         (ToolResult("c1", "ls", "multimodal", [Text("a"), Text("b")]), {"status": "completed", "output": "a\nb"}),
     ],
 )
-def test_a_result_stands_in_the_state_of_its_call(result: ToolResult, state: dict[str, Any]) -> None:
+def test_a_result_is_in_the_state_of_its_call(result: ToolResult, state: dict[str, Any]) -> None:
     [part] = parts_of(written(CALL, Message("tool", [result])))
     assert part["state"].items() >= {**state, "input": {"path": "."}}.items()
 
 
-def test_media_of_a_result_are_files_behind_its_output() -> None:
+def test_media_of_a_result_are_files_after_its_output() -> None:
     image = Media("image", data=DATA, media_type="image/png")
     [part] = parts_of(written(CALL, Message("tool", [ToolResult("c1", "ls", "multimodal", [image])])))
     assert part["state"]["output"] == ""
@@ -151,12 +151,12 @@ def test_a_message_of_the_user_names_the_model_that_answers() -> None:
     assert conversion.document["messages"][0]["info"]["model"] == {"providerID": "sea", "modelID": "tide"}
 
 
-def test_instructions_second_results_and_results_without_a_call_are_told_as_lost() -> None:
+def test_instructions_second_results_and_results_without_a_call_are_reported_as_lost() -> None:
     results = [Message("tool", [ToolResult(id_, "ls", "text", id_)]) for id_ in ("c1", "c1", "c2")]
     conversion = written(Message("system", [Text("Be brief.")]), CALL, *results)
     lost = [loss for loss in conversion.losses if loss.kind == "dropped"]
     assert len([loss for loss in lost if loss.field == "tool_result"]) == 2
-    assert any(loss.field == "text" and loss.why == "OpenCode brings its own instructions" for loss in lost)
+    assert any(loss.field == "text" and loss.why == "OpenCode supplies its own instructions" for loss in lost)
 
 
 def test_a_printed_run_is_a_session_of_answers() -> None:

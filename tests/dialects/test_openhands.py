@@ -29,7 +29,7 @@ def test_actions_of_two_responses_are_two_answers() -> None:
     assert [message.role for message in lifted("without-observation").messages] == ["user", "assistant", "assistant"]
 
 
-def test_an_observation_says_whether_its_tool_failed() -> None:
+def test_an_observation_has_whether_its_tool_failed() -> None:
     assert [(one.tool_call_id, one.kind) for one in results("session")] == [("c1", "text"), ("c2", "error")]
 
 
@@ -47,7 +47,7 @@ def test_images_are_media_and_several_in_one_are_kept_as_they_are() -> None:
     assert [type(part) for part in result.value] == [Text, Media]
 
 
-def test_what_an_action_says_beside_its_call_is_carried_with_the_call() -> None:
+def test_other_keys_of_an_action_are_kept_with_the_call() -> None:
     calls = [part for part in lifted("session").messages[3].parts if isinstance(part, ToolCall)]
     events = [(call.extras or {})["openhands"]["event"] for call in calls]
     assert [event["summary"] for event in events] == ["list", "read"]

@@ -29,7 +29,7 @@ def test_input_and_output_are_one_conversation_and_the_last_answer_is_the_output
     assert pipeline.lower(transcript, DIALECT).document == {INPUT: [USER], OUTPUT: [ANSWER]}
 
 
-def test_an_output_says_why_it_ended() -> None:
+def test_an_output_has_a_finish_reason() -> None:
     native, losses = written(Message("assistant", [ToolCall("a", "f", {})]))
     assert native[OUTPUT][0]["finish_reason"] == "tool_call"
     assert losses == {"invented message.stopReason"}
@@ -69,7 +69,7 @@ def test_attributes_are_values_or_json_in_a_string_alone_or_in_a_span(packed: bo
 
 
 @pytest.mark.parametrize("text", ["not JSON", "{}", '[{"role": "user"}]', '[{"role": "user", "parts": [{}]}]'])
-def test_a_text_that_holds_no_messages_is_carried(text: str) -> None:
+def test_a_string_without_messages_is_kept(text: str) -> None:
     transcript = DIALECT.lift({INPUT: [USER], OUTPUT: text})
     assert transcript.extras == {"otel-genai": {OUTPUT: text}}
 
@@ -85,8 +85,10 @@ def test_a_text_that_holds_no_messages_is_carried(text: str) -> None:
     ],
 )
 def test_a_response_is_any_value(result: ToolResult, response: Any, losses: set[str]) -> None:
-    native, told = written(Message("assistant", [ToolCall("a", "f", {})]), Message("tool", [result]), form="messages")
-    assert (native[1]["parts"][0]["response"], told) == (response, losses)
+    native, reported = written(
+        Message("assistant", [ToolCall("a", "f", {})]), Message("tool", [result]), form="messages"
+    )
+    assert (native[1]["parts"][0]["response"], reported) == (response, losses)
 
 
 def test_media_of_a_result_follow_in_a_message_of_the_user() -> None:
@@ -97,7 +99,7 @@ def test_media_of_a_result_follow_in_a_message_of_the_user() -> None:
     assert "dropped image" not in losses
 
 
-def test_results_among_the_words_of_a_user_are_results() -> None:
+def test_results_in_a_user_message_are_results() -> None:
     response = {"type": "tool_call_response", "id": "a", "result": "ok"}
     messages = DIALECT.lift([{"role": "user", "parts": [response, *USER["parts"]]}]).messages
     assert [message.role for message in messages] == ["tool", "user"]
@@ -113,12 +115,12 @@ def test_definitions_are_flat_and_nested_ones_are_read(nested: bool) -> None:
     assert pipeline.lower(transcript, DIALECT).document[TOOLS] == [{"type": "function", **body}]
 
 
-def test_losses_stand_at_the_attribute_that_says_it() -> None:
+def test_losses_have_the_path_of_their_attribute() -> None:
     document = {"attributes": {"gen_ai.request.model": "m", "gen_ai.response.id": "r", INPUT: [USER], OUTPUT: [ANSWER]}}
     losses = pipeline.convert(document, DIALECT, dialects.get("hf-chat")).losses
-    told = {loss.field: loss.where for loss in losses}
-    assert told["model"] == "/attributes/gen_ai.request.model"
-    assert told["message.id"] == "/attributes/gen_ai.response.id"
+    reported = {loss.field: loss.where for loss in losses}
+    assert reported["model"] == "/attributes/gen_ai.request.model"
+    assert reported["message.id"] == "/attributes/gen_ai.response.id"
 
 
 def typed(value: Any) -> dict[str, Any]:
@@ -150,15 +152,15 @@ def test_attributes_of_otlp_say_what_those_of_an_object_say() -> None:
     assert pipeline.convert(document, DIALECT, DIALECT).document == document
 
 
-def test_losses_of_otlp_stand_at_its_typed_values() -> None:
+def test_losses_of_otlp_have_the_path_of_its_typed_values() -> None:
     call = {"type": "tool_call", "id": "a", "name": "f", "arguments": {"n": 1}}
     messages = [{"role": "assistant", "parts": [call], "finish_reason": "stop"}]
     document = {"attributes": listed({"gen_ai.request.model": "m", INPUT: messages, "a.b": 1})}
     losses = pipeline.convert(document, DIALECT, dialects.get("hf-chat")).losses
-    told = {loss.field: loss.where for loss in losses}
+    reported = {loss.field: loss.where for loss in losses}
     message = "/attributes/1/value/arrayValue/values/0/kvlistValue/values"
-    assert told["model"] == "/attributes/0/value/stringValue"
-    assert told["message.stopReason"] == f"{message}/2/value/stringValue"
+    assert reported["model"] == "/attributes/0/value/stringValue"
+    assert reported["message.stopReason"] == f"{message}/2/value/stringValue"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_a_value_of_otlp_that_json_does_not_have_is_kept_as_it_is(value: Any) ->
     assert DIALECT.lift(DIALECT.lower(transcript)) == transcript
 
 
-def test_messages_may_stand_in_an_event_of_a_span() -> None:
+def test_messages_may_be_in_an_event_of_a_span() -> None:
     event = {"name": "details", "attributes": {INPUT: [USER], OUTPUT: [ANSWER], "gen_ai.request.model": "n"}}
     document = {"attributes": {"gen_ai.request.model": "m"}, "events": [{"name": "retry"}, event]}
     transcript = DIALECT.lift(document)
@@ -181,7 +183,7 @@ def test_messages_may_stand_in_an_event_of_a_span() -> None:
     assert pipeline.convert(document, DIALECT, DIALECT).document == document
 
 
-def test_a_setting_of_another_type_is_carried() -> None:
+def test_a_setting_of_another_type_is_kept() -> None:
     document = {"attributes": listed({INPUT: [USER], "gen_ai.request.temperature": "hot", "gen_ai.request.seed": 0.5})}
     transcript = DIALECT.lift(document)
     assert transcript.settings is None
@@ -192,7 +194,7 @@ def test_a_setting_of_another_type_is_carried() -> None:
     }
 
 
-def test_events_of_before_1_37_are_one_message_each_wherever_their_body_stands() -> None:
+def test_events_from_before_1_37_are_one_message_each_wherever_their_body_is() -> None:
     body = {"role": "user", "content": "Hi."}
     shapes = [
         {"event.name": "gen_ai.user.message", **body},
@@ -210,7 +212,7 @@ def test_events_of_before_1_37_are_one_message_each_wherever_their_body_stands()
             assert (message.role, message.parts) == ("user", [Text("Hi.")]), shape
 
 
-def test_records_of_a_log_that_are_no_messages_stand_beside_them() -> None:
+def test_log_records_other_than_messages_stay_among_them() -> None:
     log = [{"event.name": "gen_ai.user.message", "content": "Hi."}, {"eventName": "exception", "body": "late"}]
     assert [message.role for message in DIALECT.lift(log).messages] == ["user", "event"]
 

@@ -36,7 +36,7 @@ def written(*messages: Message) -> tuple[Any, set[str]]:
     return conversion.document, {f"{loss.kind} {loss.field}" for loss in conversion.losses}
 
 
-def test_what_stands_between_two_responses_is_one_request() -> None:
+def test_everything_between_two_responses_is_one_request() -> None:
     result = Message("tool", [ToolResult("a", "f", "text", "x")])
     natives, losses = written(result, Message("user", [Text("Go.")]), Message("assistant", []), Message("user", []))
     assert [[part["part_kind"] for part in native["parts"]] for native in natives] == [
@@ -56,7 +56,7 @@ def test_two_requests_that_say_more_than_their_parts_stay_two() -> None:
     assert pipeline.convert(document, DIALECT, DIALECT).document == document
 
 
-def test_the_instructions_of_the_last_request_lead_and_stand_on_every_request() -> None:
+def test_the_instructions_of_the_last_request_come_first_and_are_on_every_request() -> None:
     document = [request(USER, instructions="A"), response(), request(USER, instructions="B"), response(), request(USER)]
     transcript = DIALECT.lift(document)
     assert transcript.messages[0].parts == [Text("B")]
@@ -93,7 +93,7 @@ def test_a_tool_returns_a_text_media_or_any_data(content: Any, kind: str, value:
         ("interrupted", "error", "interrupted"),
     ],
 )
-def test_an_outcome_says_how_a_call_ended(outcome: str, kind: str, status: str | None) -> None:
+def test_an_outcome_gives_how_a_call_ended(outcome: str, kind: str, status: str | None) -> None:
     document = [request(returned("x", outcome=outcome))]
     result = DIALECT.lift(document).messages[0].parts[0]
     assert isinstance(result, ToolResult)
@@ -101,7 +101,7 @@ def test_an_outcome_says_how_a_call_ended(outcome: str, kind: str, status: str |
     assert pipeline.lower(DIALECT.lift(document), DIALECT).document == document
 
 
-def test_a_retry_of_older_files_is_a_failure_of_its_tool_or_words_of_the_user() -> None:
+def test_a_retry_of_older_files_is_a_tool_failure_or_a_user_message() -> None:
     retry = {"content": "Again.", "tool_name": "f", "tool_call_id": "a", "part_kind": "retry-prompt"}
     result = lifted(request(retry))[0].parts[0]
     assert result == ToolResult("a", "f", "error", "Again.", extras={"pydantic-ai": {"outcome": "retried"}})
@@ -155,9 +155,9 @@ def test_each_part_of_a_response_comes_back(part: Part, native: Any) -> None:
         (ToolResult("a", "f", "multimodal", [Text("x"), Text("y")]), "x\ny", {"changed tool_result.kind"}),
     ],
 )
-def test_what_is_read_in_another_way_is_told(result: ToolResult, content: Any, losses: set[str]) -> None:
-    natives, told = written(Message("tool", [result]))
-    assert (natives[0]["parts"][0]["content"], told) == (content, losses)
+def test_what_is_read_differently_is_reported(result: ToolResult, content: Any, losses: set[str]) -> None:
+    natives, reported = written(Message("tool", [result]))
+    assert (natives[0]["parts"][0]["content"], reported) == (content, losses)
 
 
 def test_counts_and_ids_of_older_files_are_read() -> None:

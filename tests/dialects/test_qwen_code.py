@@ -22,7 +22,7 @@ def results(name: str) -> list[ToolResult]:
     return [part for one in lifted(name).messages for part in one.parts if isinstance(part, ToolResult)]
 
 
-def test_what_all_rows_say_is_said_of_the_session() -> None:
+def test_what_all_rows_have_in_common_belongs_to_the_session() -> None:
     transcript = lifted("session")
     assert (transcript.id, transcript.cwd) == ("5b1f0000-0000-4000-8000-000000000002", "/home/user/tides")
     assert transcript.extras == {"qwen-code": {"session": {"version": "0.21.13", "gitBranch": "main"}}}
@@ -34,7 +34,7 @@ def test_counts_of_the_output_hold_the_thoughts() -> None:
     assert (usage["outputTokens"], usage["reasoningTokens"]) == (13, 3)
 
 
-def test_a_result_has_failed_or_was_cancelled_where_the_program_says_so() -> None:
+def test_a_result_has_the_status_that_the_program_stored() -> None:
     assert [(one.kind, one.is_error) for one in results("session")] == [("text", None), ("error", None)]
     assert [(one.kind, one.is_error) for one in results("data")] == [("data", True)]
     assert [one.status for one in results("answer-in-two-rows")] == ["cancelled"]
@@ -60,10 +60,10 @@ def test_a_call_without_an_id_is_answered_by_name() -> None:
     assert [call.id for call in calls] == [result.tool_call_id]
 
 
-# ---------------------------------------------------------------- compactions, titles, rows beside the tree
+# ---------------------------------------------------------------- compactions, titles, rows outside of the tree
 
 
-def test_a_compaction_holds_all_that_the_model_sees_from_there_on() -> None:
+def test_a_compaction_has_the_whole_context_from_there_on() -> None:
     transcript = lifted("compaction")
     [summary] = [message for message in transcript.messages if message.replaces is not None]
     assert (summary.id, summary.parent_id, summary.replaces) == ("q5", "q4", "all")
@@ -73,7 +73,7 @@ def test_a_compaction_holds_all_that_the_model_sees_from_there_on() -> None:
     assert transcript.head is None
 
 
-def test_a_title_behind_all_that_says_nothing_else_is_no_row_of_its_own() -> None:
+def test_a_last_row_with_only_the_title_is_not_an_event() -> None:
     transcript = lifted("titled")
     assert (transcript.title, len(transcript.messages)) == ("High water", 2)
     written = QWEN.lower(replace(transcript, title="Tides"))
@@ -81,7 +81,7 @@ def test_a_title_behind_all_that_says_nothing_else_is_no_row_of_its_own() -> Non
     assert written[-1]["parentUuid"] == written[-2]["uuid"]
 
 
-def test_what_is_spoken_is_not_sent_and_artifacts_stand_beside_the_tree() -> None:
+def test_spoken_rows_are_not_sent_and_artifacts_are_outside_of_the_tree() -> None:
     transcript = lifted("rows-beside")
     assert [message.role for message in transcript.messages] == [
         *("user", "assistant", "tool", "tool", "user", "event", "event", "assistant"),
@@ -89,14 +89,14 @@ def test_what_is_spoken_is_not_sent_and_artifacts_stand_beside_the_tree() -> Non
     assert transcript.head is None
 
 
-def test_what_the_screen_shows_of_a_result_is_not_carried_where_it_is_the_result() -> None:
+def test_the_screen_text_of_a_result_is_not_kept_if_it_is_the_result() -> None:
     assert lifted("rows-beside").messages[2].extras is None
 
 
 # ---------------------------------------------------------------- what is written
 
 
-def test_each_result_of_another_program_has_a_row_and_says_what_became_of_its_call() -> None:
+def test_each_result_of_another_program_has_a_row_with_the_status_of_its_call() -> None:
     calls = [ToolCall(id_, "ls", {}) for id_ in ("c1", "c2", "c3")]
     results = [
         ToolResult("c1", "ls", "text", "a"),

@@ -46,16 +46,16 @@ def test_one_call_is_an_object_and_several_are_a_list_with_their_results_in_one_
     assert several[2] == ("observation", f"1{BETWEEN}2")
 
 
-def test_results_stand_in_the_order_of_their_calls() -> None:
+def test_results_are_in_the_order_of_their_calls() -> None:
     assert turns(ASKED, CALLS, result("b", "2"), result("a", "1"), ANSWERED)[2][1] == f"1{BETWEEN}2"
 
 
-def test_a_result_that_is_missing_among_others_is_made_up_and_told() -> None:
+def test_a_result_missing_among_others_is_added_and_reported() -> None:
     assert turns(ASKED, CALLS, result("b", "2"), ANSWERED)[2][1] == f"{BETWEEN}2"
     assert "invented message" in written(ASKED, CALLS, result("b", "2"), ANSWERED)[1]
 
 
-def test_a_result_that_holds_the_mark_between_results_can_be_told_apart_from_the_others() -> None:
+def test_a_result_with_the_mark_between_results_can_be_split_from_the_others() -> None:
     document, losses = written(ASKED, CALLS, result("a", f"x{BETWEEN}y"), result("b", "2"), ANSWERED)
     again = DIALECT.lift(document)
     assert [message.role for message in again.messages] == ["user", "assistant", "tool", "tool", "assistant"]
@@ -70,7 +70,7 @@ def test_results_that_are_not_as_many_as_the_calls_stay_one_text() -> None:
     ]
 
 
-def test_a_thought_stands_before_calls_and_a_text_beside_them_is_told_as_lost() -> None:
+def test_a_thought_comes_before_calls_and_text_with_them_is_reported_as_lost() -> None:
     message = Message("assistant", [Reasoning("Hm."), Text("Let me see."), *CALL.parts])
     document, losses = written(ASKED, message)
     assert document["conversations"][1]["value"].startswith("<think>\nHm.\n</think>\n\n{")
@@ -85,7 +85,7 @@ def test_a_signature_of_a_thought_is_lost_because_a_thought_is_text_only(name: s
     assert ("reasoning.metadata.signature", "a thought is text only") in {(one.field, one.why) for one in losses}
 
 
-def test_arguments_are_an_object_and_a_string_is_told() -> None:
+def test_arguments_are_an_object_and_a_string_is_reported() -> None:
     quoted = row(("human", "Go."), ("function_call", '{"name": "f", "arguments": "{\\"n\\": 1}"}'))
     assert DIALECT.lift(quoted).messages[1].parts == [ToolCall("call_1", "f", {"n": 1})]
     assert [finding.code for finding in pipeline.validate(quoted, DIALECT)] == ["arguments-quoted-twice"]
@@ -113,16 +113,16 @@ def test_what_is_no_json_of_calls_is_a_text_that_comes_back() -> None:
         pytest.param([ASKED, CALL, result("a", "1")], "hf", id="a result without an answer"),
         pytest.param([ASKED, CALL, ANSWERED], "hfog", id="a call without a result"),
         pytest.param([ASKED, CALL, ASKED, ANSWERED], "hfhg", id="a call that was interrupted"),
-        pytest.param([ASKED, CALL, result("a", "1"), ASKED, ANSWERED], "hfog", id="words behind a result"),
+        pytest.param([ASKED, CALL, result("a", "1"), ASKED, ANSWERED], "hfog", id="user text after a result"),
         pytest.param([ASKED, result("x", "1"), ANSWERED], "hg", id="a result without a call"),
         pytest.param([ASKED], "h", id="nothing but a question"),
     ],
 )
-def test_turns_stand_in_the_order_that_a_trainer_takes(messages: list[Message], tags: str) -> None:
+def test_turns_are_in_the_order_that_a_trainer_requires(messages: list[Message], tags: str) -> None:
     assert "".join(tag[0] for tag, _ in turns(*messages)) == tags
 
 
-def test_a_row_without_an_answer_is_told() -> None:
+def test_a_row_without_an_answer_is_reported() -> None:
     conversion = pipeline.lower(Transcript([ASKED]), DIALECT)
     assert [finding.code for finding in conversion.findings] == ["unanswered-row"]
 
@@ -144,7 +144,7 @@ def test_a_thought_is_read_at_the_head_of_an_answer(value: str, parts: list[Any]
     assert DIALECT.lift(row(("human", "x"), ("gpt", value))).messages[1].parts == parts
 
 
-def test_files_stand_in_columns_in_the_order_of_their_marks() -> None:
+def test_files_are_in_columns_in_the_order_of_their_marks() -> None:
     shown = [Media("image", path="a.png"), Text("and"), Media("image", url="https://x.org/b.png")]
     document, losses = written(Message("user", [*shown]), ANSWERED)
     assert document["conversations"][0]["value"] == "<image>and<image>"
@@ -164,7 +164,7 @@ def test_a_file_in_a_result_is_read_there() -> None:
     )
 
 
-def test_a_mark_that_is_only_text_is_no_mark_beside_files() -> None:
+def test_a_mark_that_is_only_text_is_no_mark_among_files() -> None:
     document, losses = written(Message("user", [Text("<<image>image>"), Media("image", path="a.png")]), ANSWERED)
     assert document["conversations"][0]["value"].count("<image>") == len(document["images"]) == 1
     assert "changed text.text" in losses

@@ -16,7 +16,7 @@ def lifted(name: str) -> Transcript:
     return SWE.lift(next(one.document for one in samples_of("swe-agent") if one.path.name == f"{name}.json"))
 
 
-def test_the_history_is_the_conversation_and_the_steps_are_carried() -> None:
+def test_the_history_is_the_conversation_and_the_steps_are_kept() -> None:
     transcript = lifted("trajectory")
     assert [message.role for message in transcript.messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert set((transcript.extras or {})["swe-agent"]) == {"environment", "trajectory", "info", "replay_config"}
@@ -31,7 +31,7 @@ def test_a_result_answers_the_first_call_that_it_names() -> None:
         assert (message.extras or {})["swe-agent"].get("tool_call_ids") == others
 
 
-def test_words_that_stand_for_actions_are_no_calls() -> None:
+def test_text_that_describes_actions_is_not_a_call() -> None:
     parts = [part for message in lifted("without-tools").messages for part in message.parts]
     assert not any(isinstance(part, (ToolCall, ToolResult)) for part in parts)
 

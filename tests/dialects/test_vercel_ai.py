@@ -37,7 +37,7 @@ def written(*messages: Message, form: str) -> tuple[Any, set[str]]:
     return conversion.document, {f"{loss.kind} {loss.field}" for loss in conversion.losses}
 
 
-def test_a_ui_message_is_a_turn_for_each_step_with_its_results_behind() -> None:
+def test_a_ui_message_is_a_turn_for_each_step_followed_by_its_results() -> None:
     step = {"type": "step-start"}
     native = shown(step, text("Wait."), tool("output-available", output="x"), step, text("So."))
     assert [message.role for message in lifted(native)] == ["assistant", "tool", "assistant"]
@@ -72,7 +72,7 @@ def test_turns_of_a_model_with_their_results_become_one_ui_message() -> None:
         (tool("output-denied", approval={"id": "p", "approved": False, "reason": "no"}), "error", "no", "denied"),
     ],
 )
-def test_the_state_of_a_tool_says_what_came_of_the_call(native: Any, kind: str, value: Any, status: Any) -> None:
+def test_the_state_of_a_tool_gives_the_result_of_the_call(native: Any, kind: str, value: Any, status: Any) -> None:
     result = lifted(shown(native))[1].parts[0]
     assert isinstance(result, ToolResult)
     assert (result.kind, result.value, result.status) == (kind, value, status)
@@ -103,7 +103,7 @@ def test_a_call_without_an_output_has_no_result(state: str) -> None:
         ),
     ],
 )
-def test_an_output_says_itself_what_it_is(output: Any, kind: Any, value: Any, fields: Any) -> None:
+def test_an_output_has_its_own_type(output: Any, kind: Any, value: Any, fields: Any) -> None:
     document = [
         {"role": "assistant", "content": [CALL]},
         {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "a", "toolName": "f", "output": output}]},
@@ -112,7 +112,7 @@ def test_an_output_says_itself_what_it_is(output: Any, kind: Any, value: Any, fi
     assert pipeline.lower(DIALECT.lift(document), DIALECT).document == document
 
 
-def test_what_a_ui_message_cannot_say_of_a_result_is_told() -> None:
+def test_what_a_ui_message_cannot_store_of_a_result_is_reported() -> None:
     turn = Message("assistant", [ToolCall("a", "f", {})])
     result = Message("tool", [ToolResult("a", "f", "data", {"n": 1}, is_error=True)])
     natives, losses = written(turn, result, form="ui")
@@ -214,14 +214,14 @@ def test_a_task_of_roo_code_has_times_summaries_and_thoughts_without_a_role() ->
 
 
 def test_a_task_of_roo_code_is_written_without_instructions() -> None:
-    told = Transcript(
+    task = Transcript(
         [
             Message("system", [Text("Be brief.")]),
             Message("user", [Text("Hi")], created_at="2026-01-01T10:00:00.000Z"),
             Message("assistant", [Text("Ho")], replaces="all"),
         ]
     )
-    conversion = pipeline.lower(told, DIALECT, Options(form="roo"))
+    conversion = pipeline.lower(task, DIALECT, Options(form="roo"))
     assert conversion.document == {
         "version": 2,
         "messages": [

@@ -38,7 +38,7 @@ def output(id_: str, value: Any, **more: Any) -> Any:
     return {"type": "tool-output-available", "toolCallId": id_, "output": value, **more}
 
 
-def test_a_stream_is_a_turn_for_each_step_with_its_results_behind_in_the_order_of_the_calls() -> None:
+def test_a_stream_is_a_turn_for_each_step_followed_by_its_results_in_call_order() -> None:
     messages = lift(called("1", {}), called("2", {}), output("2", "b"), output("1", "a"), DONE, STEP, *text("t", "So."))
     assert [message.role for message in messages] == ["assistant", "tool", "tool", "assistant"]
     assert [part.value for one in messages[1:3] for part in one.parts if isinstance(part, ToolResult)] == ["a", "b"]
@@ -56,7 +56,7 @@ def test_texts_that_grow_at_once_stay_apart_and_a_thought_has_what_its_provider_
     ]
 
 
-def test_of_outputs_and_data_that_come_again_the_last_word_counts_and_the_first_is_kept_beside() -> None:
+def test_of_repeated_outputs_and_data_the_last_counts_and_the_first_is_an_extra() -> None:
     data = [{"type": "data-bar", "id": "x", "data": value} for value in (1, 2)]
     events = [called("1", {}), output("1", 50, preliminary=True), *data, output("1", 100)]
     transcript = STREAM.lift(Rows([{"type": "start"}, STEP, *events, END]))
@@ -70,7 +70,7 @@ def test_of_outputs_and_data_that_come_again_the_last_word_counts_and_the_first_
     assert STREAM.lift(STREAM.write(transcript, Options())) == transcript  # type: ignore[misc]
 
 
-def test_what_is_taken_back_is_an_event_and_no_part() -> None:
+def test_what_is_discarded_is_an_event_and_no_part() -> None:
     *events, message = lift(*text("a", "One."), {"type": "reset-step"}, *text("a", "Two."))
     assert message.parts == [Text("Two.")]
     assert [(event.role, len(event.parts)) for event in events] == [("event", 1)] * 5
@@ -87,7 +87,7 @@ def test_what_is_taken_back_is_an_event_and_no_part() -> None:
         ([{"type": "finish"}], None, None),
     ],
 )
-def test_a_stream_says_how_it_ended(end: list[Any], reason: str | None, error: str | None) -> None:
+def test_a_stream_has_its_stop_reason(end: list[Any], reason: str | None, error: str | None) -> None:
     document = Rows([{"type": "start"}, STEP, *text("text-1", "One."), DONE, *end, *(["[DONE]"] if end else [])])
     transcript = STREAM.lift(document)
     [message] = transcript.messages

@@ -110,7 +110,7 @@ def test_what_both_relatives_know_goes_from_one_to_the_other() -> None:
     assert conversion.losses == []
 
 
-def test_what_only_one_relative_knows_is_lost_at_its_place_and_what_nobody_knows_goes_on() -> None:
+def test_what_only_one_relative_has_is_lost_at_its_path_and_unknown_keys_are_kept() -> None:
     part = {"text": "?", "partMetadata": {"a": 1}, "aKeyOfTheFuture": 2}
     document = {"contents": [{"role": "user", "parts": [part]}], "serviceTier": "flex"}
     conversion = pipeline.convert(document, GEMINI, VERTEX)
@@ -131,7 +131,7 @@ def test_signatures_go_from_one_relative_to_the_other() -> None:
     assert pipeline.convert(document, VERTEX, GEMINI).document == document
 
 
-def test_a_key_that_one_relative_lacks_is_taken_out_of_what_the_other_carries() -> None:
+def test_a_key_that_one_relative_lacks_is_removed_from_the_other_ones_extras() -> None:
     rating = {"category": "x", "threshold": "OFF", "method": "SEVERITY"}
     document = {"contents": [{"role": "user", "parts": [{"text": "?"}]}], "safetySettings": [rating]}
     conversion = pipeline.convert(document, VERTEX, GEMINI)
@@ -169,12 +169,12 @@ def test_a_response_goes_from_one_relative_to_the_other_in_any_order_of_keys() -
 )
 def test_a_mark_of_its_own_makes_it_vertex(mark: dict[str, Any]) -> None:
     document = {"contents": [{"role": "user", "parts": [{"text": "?"}]}], **mark}
-    told = detection.detect(document)
-    assert told.dialect == "vertexai"
-    assert "gemini" in {name for name, _ in told.others}
+    detected = detection.detect(document)
+    assert detected.dialect == "vertexai"
+    assert "gemini" in {name for name, _ in detected.others}
 
 
 def test_without_a_mark_it_is_the_gemini_api_and_vertex_is_only_possible() -> None:
-    told = detection.detect({"contents": [{"role": "user", "parts": [{"text": "?"}]}]})
-    assert told.dialect == "gemini"
-    assert [name for name, _ in told.others][:1] == ["vertexai"]
+    detected = detection.detect({"contents": [{"role": "user", "parts": [{"text": "?"}]}]})
+    assert detected.dialect == "gemini"
+    assert [name for name, _ in detected.others][:1] == ["vertexai"]

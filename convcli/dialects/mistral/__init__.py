@@ -1,22 +1,23 @@
-"""Mistral chat completions: requests, responses, bare lists of messages, and rows for fine-tuning.
+"""Mistral chat completions: requests, responses, bare message lists, and fine-tuning rows.
 
 Specification: the API reference of chat completions, as typed by the Python SDK `mistralai` 3.7.0; read 2026-11-20.
 
 Quirks
-- A relative of Chat Completions: what differs is listed here.
-- Ids of calls have exactly 9 letters or digits up to tokenizer v11: other ids are rewritten. The SDK says `"null"` for
-  a call without an id.
-- `arguments` is JSON in a string or the object itself.
-- Content is made of chunks. The types allow pictures in results too; the validator of `mistral_common` 1.13 does not.
-- Thinking is a chunk; its pieces may be references. A picture is a URL or an object with one; audio is base64, a data
+- The format derives from Chat Completions. Only the differences are listed here.
+- Call ids have exactly 9 letters or digits up to tokenizer v11. Other ids are rewritten. The SDK writes `"null"` for a
+  call without an id.
+- `arguments` is a JSON string or the object itself.
+- Content is a list of chunks. The types allow images in results too; the validator of `mistral_common` 1.13 does not.
+- Thinking is a chunk; its pieces may be references. An image is a URL or an object with one; audio is base64, a data
   URL or a URL.
-- A system message stands at the top or beside one of a user, not behind an answer or a result.
-- Chunks that point at sources (reference, tool_reference, resource …) are kept as they are.
-- `tool_choice` has two words for one thing: `any` and `required`. One of several named tools cannot be asked for.
-- Every function needs `parameters`. The last message is of a user or a tool, or has `prefix`.
-- The reason `model_length` is read as `length`.
-- A row for fine-tuning (`--form row`) has messages and tools alone. It ends with an answer, and an answer has a text or
-  calls; written, it is text (`mistral_common` 1.13.1, validator of tokenizer v3, `finetuning`; read 2026-11-23).
+- A system message may be at the top or next to a user message, not after an answer or a result.
+- Chunks that point at sources (reference, tool_reference, resource …) are kept unchanged.
+- `tool_choice` has two words for one meaning: `any` and `required`. It cannot require one of several named tools.
+- Every function needs `parameters`. The last message has the role user or tool, or has `prefix`.
+- The finish reason `model_length` is read as `length`.
+- A fine-tuning row (`--form row`) has only messages and tools. It ends with an answer. An answer has either text or
+  calls; its content is written as a string (`mistral_common` 1.13.1, validator of tokenizer v3, `finetuning`; read
+  2026-11-23).
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ USAGE: common.Counts = {
 }
 ANSWERS = Answers(NAME, lift_message, write_message, FINISH, FINISH_OF, USAGE)
 RESULTS = Convention(
-    express, {**AS_TEXT, "multimodal": ("encoded", "the answer of a tool is text: the media follow in a user message")}
+    express, {**AS_TEXT, "multimodal": ("encoded", "a tool answer is text: the media follow in a user message")}
 )
 
 OWN_SETTINGS = ("random_seed", "safe_prompt", "prompt_mode", "guardrails")
@@ -111,36 +112,36 @@ MODEL = re.compile("(open-)?(mistral|mixtral|ministral|magistral|codestral|devst
 
 
 def detect(document: Any) -> Clue | None:
-    """By keys, chunks and ids that only Mistral has, where no message has a key that Mistral lacks."""
+    """Matches keys, chunks and ids that only Mistral has, unless a message has a key that Mistral lacks."""
     messages = _messages(document)
     if messages is None or any(key in message for message in messages for key in FOREIGN_KEYS):
         return None
     request = as_object(document)
-    mark = next(_marks(request, messages), None)
-    if mark is not None:
-        return Clue(96, mark)
-    return Clue(60, "the tool choice any") if request.get("tool_choice") == "any" else None
+    evidence = next(_evidence(request, messages), None)
+    if evidence is not None:
+        return Clue(96, evidence)
+    return Clue(60, 'the tool choice "any"') if request.get("tool_choice") == "any" else None
 
 
 def _messages(document: Any) -> list[Native] | None:
-    """The messages of a request, a response or a list; None where it is none of these."""
+    """Returns the messages of a request, a response or a list; None for anything else."""
     choices = document.get("choices") if isinstance(document, dict) else None
     if isinstance(choices, list):
         document = [choice.get("message") for choice in choices if isinstance(choice, dict)]
     return messages_in(document, "role")
 
 
-def _marks(document: Native, messages: list[Native]) -> Iterator[str]:
+def _evidence(document: Native, messages: list[Native]) -> Iterator[str]:
     yield from (f"the setting {key}" for key in OWN_SETTINGS if key in document)
     if any("prefix" in message for message in messages):
         yield "messages with prefix"
     if any(_is_own_chunk(chunk) for message in messages for chunk in objects_in(message.get("content"))):
-        yield "content chunks of Mistral"
+        yield "Mistral content chunks"
     ids = [call.get("id") for message in messages for call in objects_in(message.get("tool_calls"))]
     if ids and all(isinstance(id_, str) and ID.fullmatch(id_) for id_ in ids):
-        yield "ids of 9 letters or digits"
+        yield "call ids of 9 letters or digits"
     if isinstance(document.get("model"), str) and MODEL.fullmatch(document["model"]):
-        yield "the name of the model"
+        yield "a Mistral model name"
 
 
 def _is_own_chunk(chunk: Native) -> bool:
@@ -188,32 +189,32 @@ lift = lift_forms(
 # ---------------------------------------------------------------- fit
 
 
-def _known_effort(transcript: Transcript) -> Transcript:
+def _drop_unknown_effort(transcript: Transcript) -> Transcript:
     settings = transcript.settings or {}
     if settings.get("reasoningEffort", "none") in EFFORTS:
         return transcript
     return replace(transcript, settings=omit(settings, "reasoningEffort") or None)
 
 
-def _as_written(media: Media) -> Media:
-    """Sounds by URL have no type."""
+def _drop_audio_url_type(media: Media) -> Media:
+    """Drops the type of audio by URL, which has no field for it."""
     is_untyped = media.type == "audio" and media.data is None and media.media_type is not None
     return replace(media, media_type=None) if is_untyped else media
 
 
-def _spoken_or_shown(part: Part, message: Message) -> Part | None:
-    """Media that the API takes, from users only; a refusal is its words."""
+def _keep_supported_media(part: Part, message: Message) -> Part | None:
+    """Keeps media that the API supports, in user messages only; a refusal becomes text."""
     if isinstance(part, Refusal):
         return Text(part.text, extras=part.extras)
     if isinstance(part, Media):
-        is_shown = message.role == "user" and write_media(part) is not None
-        return fitting.known_detail(_as_written(part), turns.DETAILS) if is_shown else None
+        is_supported = message.role == "user" and write_media(part) is not None
+        return fitting.known_detail(_drop_audio_url_type(part), turns.DETAILS) if is_supported else None
     return part
 
 
 PARTS = (
     fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
-    on_parts(_spoken_or_shown, "refusal", *MEDIA),
+    on_parts(_keep_supported_media, "refusal", *MEDIA),
     fitting.only_own_opaque(NAME),
     without_empty_text(NAME),
     fitting.ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
@@ -232,7 +233,7 @@ MESSAGES = fused(
     fitting.with_parameters(),
     common.named_format,
     SETTINGS.fits,
-    _known_effort,
+    _drop_unknown_effort,
     fitting.one_choice,
 )
 ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
@@ -243,7 +244,7 @@ FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER, rows.FORM: (*M
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A request, a response or a list of messages."""
+    """Writes a request, a response or a message list."""
     if options.form == "response":
         return write_response(transcript, ANSWERS)
     messages = [write_message(message) for message in transcript.messages]
@@ -331,28 +332,28 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
-    lacks={**{form: lacked | {"message.weight"} for form, lacked in LACKS.items()}, rows.FORM: OF_ROWS},
+    lacks={**{form: unsupported | {"message.weight"} for form, unsupported in LACKS.items()}, rows.FORM: OF_ROWS},
     has=fields("message.weight"),
     reasons={
         **REASONS,
-        "message.role": "Mistral has no developer, and takes a system message only at the top or beside a user",
+        "message.role": "Mistral has no developer role; system messages go at the top or next to a user message",
         "message.name": "only a tool message has a name",
-        "message.stopReason": "only a response has a finish reason, and Mistral has few",
-        "refusal": "Mistral has no field for a refusal: the words are written as text",
-        "metadata": "what another provider bound to the part means nothing to Mistral",
-        "settings.reasoningEffort": "Mistral does not know this effort",
-        "settings.responseFormat.name": "the schema of an answer must have a name",
-        "settings.serviceTier": "the tiers of Mistral are auto and standard_only",
-        "tool.parameters": "Mistral needs parameters: an empty object schema stands for none",
-        "tool_call.id": "an id has exactly 9 letters or digits",
-        "tool_result.toolCallId": "an id has exactly 9 letters or digits",
-        "tool_call.name": "a name has up to 64 letters, digits, _ and -",
-        "tool_result.name": "a name has up to 64 letters, digits, _ and -",
-        "toolChoice": "Mistral cannot ask for one of several named tools",
-        "video": "Mistral takes no video",
-        "message": "a row ends with an answer, and an answer is asked for",
-        "message.weight": "only an answer of a row is trained or not",
-        "message.grouping": "an answer of a row has a text or calls",
+        "message.stopReason": "only a response has a finish reason, and Mistral supports few",
+        "refusal": "Mistral has no refusal field: the refusal is written as text",
+        "metadata": "Mistral cannot use metadata of another provider",
+        "settings.reasoningEffort": "Mistral has no such reasoning effort",
+        "settings.responseFormat.name": "Mistral requires a name for the response schema",
+        "settings.serviceTier": "Mistral has only the service tiers auto and standard_only",
+        "tool.parameters": "Mistral requires `parameters`: an empty object schema is written",
+        "tool_call.id": "Mistral ids have exactly 9 letters or digits",
+        "tool_result.toolCallId": "Mistral ids have exactly 9 letters or digits",
+        "tool_call.name": "a tool name has at most 64 characters: letters, digits, _ and -",
+        "tool_result.name": "a tool name has at most 64 characters: letters, digits, _ and -",
+        "toolChoice": "Mistral cannot require one of several named tools",
+        "video": "Mistral does not support video",
+        "message": "a row ends with an answer, and an answer follows a user message",
+        "message.weight": "only an answer in a row has a weight",
+        "message.grouping": "an answer in a row has either text or calls",
     },
     places={
         "image.detail": ("image_url", "detail"),

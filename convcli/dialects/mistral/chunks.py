@@ -1,4 +1,4 @@
-"""The content chunks of Mistral: text, thinking, pictures, documents and audio."""
+"""Mistral content chunks: text, thinking, images, documents and audio."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHUNKS = {
 
 
 def lift_content(content: Any) -> tuple[list[Part], list[Path]]:
-    """The parts of a content, and where they stand in the message."""
+    """Returns the parts of a message content and their paths in the message."""
     if isinstance(content, str):
         return ([Text(content)], [("content",)]) if content else ([], [])
     parts = [lift_chunk(chunk) for chunk in content or ()]
@@ -31,7 +31,7 @@ def lift_content(content: Any) -> tuple[list[Part], list[Path]]:
 
 
 def lift_chunk(native: Native) -> Part:
-    """The part that a chunk says; one of another kind is opaque."""
+    """Returns the part for a chunk; a chunk of an unknown type becomes opaque."""
     kind = native["type"]
     lifted = LIFT_CHUNK[kind](native) if kind in CHUNKS else None
     if lifted is None:
@@ -43,7 +43,7 @@ def lift_chunk(native: Native) -> Part:
 
 
 def write_chunk(part: Part) -> Native | None:
-    """A chunk; None where the API has none for it."""
+    """Returns the chunk for a part; None if the API has none."""
     carried = carried_by(part.extras, NAME)
     if isinstance(part, Opaque):
         return part.value if part.dialect == NAME else None
@@ -60,18 +60,18 @@ def write_chunk(part: Part) -> Native | None:
 
 
 def write_media(media: Media) -> Native | None:
-    """The chunk of a picture, a document or audio; None where the API has none for it."""
+    """Returns the chunk for an image, a document or audio; None if the API has none."""
     if media.type not in WRITE_MEDIA:
         return None
     return WRITE_MEDIA[media.type](media, carried_by(media.extras, NAME))
 
 
 Lifted = tuple[Any, Native]
-"""A part, and what must be carried of the inside of its chunk."""
+"""A part, and the extras from inside its chunk."""
 
 
 def _lift_thinking(native: Native) -> Lifted:
-    """The texts of all pieces; pieces that are more than text are carried whole."""
+    """Joins the text of all pieces; keeps the pieces as an extra if they hold more than text."""
     pieces = native["thinking"]
     part = Reasoning(_text_of(pieces))
     is_plain = all(piece == {"type": "text", "text": piece.get("text")} for piece in pieces)
@@ -122,7 +122,7 @@ def _write_document(media: Media, carried: Native) -> Native | None:
 
 
 def _lift_audio(native: Native) -> Lifted | None:
-    """Base64, bare or in a data URL, or the URL of a file; vLLM and the older SDK also take data and format."""
+    """Reads base64, bare or in a data URL, or a file URL; vLLM and the older SDK also accept data and format."""
     body = native["input_audio"]
     if isinstance(body, str):
         return (common.media_of_url("audio", body) if ":" in body else Media("audio", data=body)), {}

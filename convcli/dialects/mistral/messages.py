@@ -1,4 +1,4 @@
-"""The messages of Mistral: calls and results around content chunks."""
+"""Mistral messages: calls and results around content chunks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from convcli.kit.texts import is_bare
 from convcli.model.transcript import Media, Message, Part, Spots, Text, ToolResult
 
 NO_ID = "null"
-"""What the SDK writes as the id of a call that has none."""
+"""What the SDK writes as the id of a call without one."""
 
 MESSAGE = Keys("role content tool_calls prefix", carried="prefix")
 RESULT = Keys("role name content tool_call_id")
@@ -32,12 +32,12 @@ RESULT = Keys("role name content tool_call_id")
 
 
 def lift_any(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A message of a request: a turn or a result."""
+    """Reads a request message: a tool result or any other message."""
     return (_lift_result if native["role"] == "tool" else lift_message)(native, context)
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A message that is no result; that it is no prefix says nothing."""
+    """Reads a message other than a result; `prefix: false` is the default and dropped."""
     parts, spots = lift_content(native.get("content"))
     for j, call in enumerate(native.get("tool_calls") or ()):
         parts.append(lift_call({**call, "id": None} if call.get("id") == NO_ID else call, context))
@@ -49,12 +49,12 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
 
 
 def is_prefix(message: Message) -> bool:
-    """Does the answer of the model begin with this turn?"""
+    """True if this message is the prefix of the model's answer."""
     return carried_by(message.extras, NAME).get("prefix") is True
 
 
 def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A tool message; content with chunks that are neither text nor media is carried whole."""
+    """Reads a tool message; content with chunks other than text and media is also kept as an extra."""
     written_id = native.get("tool_call_id")
     id_ = None if written_id in (None, "", NO_ID) else written_id
     result = ToolResult(*context.pairing.result(id_, native.get("name") or None), "text", native.get("content") or "")
@@ -73,7 +73,7 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
 
 
 def write_message(message: Message, dialect: str = NAME) -> Native:
-    """One message; a result stands in a message of its own."""
+    """Writes one message; a result has a message of its own."""
     if message.role == "tool":
         return _write_result(message)
     content, calls = write_parts(message.parts, NAME, write_chunk)
@@ -102,16 +102,16 @@ def _write_value(result: ToolResult) -> Any:
 
 
 def instructions_of_user(messages: list[Message]) -> list[Message]:
-    """Behind an answer or a result, what the system says is said by the user: the API takes it nowhere else."""
+    """Turns system messages after an answer or a result into user messages: the API rejects them there."""
     fitted: list[Message] = []
     for message in messages:
-        behind = fitted and fitted[-1].role in ("assistant", "tool")
-        fitted.append(replace(message, role="user") if behind and message.role == "system" else message)
+        follows_answer = fitted and fitted[-1].role in ("assistant", "tool")
+        fitted.append(replace(message, role="user") if follows_answer and message.role == "system" else message)
     return fitted
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How `lift` reads back a result for which the API has no field of its own, where nothing of it gets lost."""
+    """Returns the kind and value that `lift` reads back, for a lossless result that the API has no field for."""
     if result.kind != "multimodal":
         return ("text", text_of_result(result)) if result.kind != "text" else None
     return express_media(result, _read_again)

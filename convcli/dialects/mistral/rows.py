@@ -1,4 +1,4 @@
-"""Rows for fine-tuning, as `mistral_common` takes them: an answer stands at the end, and has a text or calls."""
+"""Fine-tuning rows as `mistral_common` accepts them: the last message is an answer, and it has text or calls."""
 
 from __future__ import annotations
 
@@ -18,46 +18,48 @@ from convcli.validation.survey import Survey
 
 FORM = "row"
 KEYS = frozenset(("messages", "tools"))
-EMPTY = "mistral_common refuses the row"
+REJECTED = "mistral_common rejects the row"
 
 
 def is_row(native: dict[str, Any]) -> bool:
-    """Are there messages and tools alone, up to an answer that is no beginning of one?"""
+    """True if there are only messages and tools, and the last message is an answer without `prefix`."""
     last = native["messages"][-1] if native["messages"] else {}
     is_answered = last.get("role") == "assistant" and not last.get("prefix")
     return bool(is_answered) and KEYS.issuperset(key for key, value in native.items() if value is not None)
 
 
 def lift_weights(native: Native, messages: list[Message]) -> None:
-    """The weights of the answers of a row, as `FinetuningAssistantMessage` of mistral_common 1.13.1 has them."""
-    for one, message in zip(native["messages"], messages, strict=True):
-        weight = one.get("weight")
+    """Reads the weights of a row's answers, as in `FinetuningAssistantMessage` of mistral_common 1.13.1."""
+    for row_message, message in zip(native["messages"], messages, strict=True):
+        weight = row_message.get("weight")
         if message.role == "assistant" and type(weight) in (int, float) and weight in BINARY.values():
             message.weight = int(weight)
             message.extras = without_keys(message.extras, "mistral", "weight")
 
 
 def write_weight(message: Message, native: Native) -> Native:
-    """The message of a row with its weight behind its content and calls."""
+    """Adds the weight to the message, after its content and calls."""
     return native if message.weight is None else {**native, "weight": message.weight}
 
 
 def in_order(messages: list[Message]) -> list[Message]:
-    """The messages up to the last answer, each with a text or calls; a turn of the user is made up before an answer
-    that nobody asked for."""
-    fitted = [piece for message in messages for piece in _apart(message)]
+    """Keeps the messages up to the last answer, and splits text from calls.
+
+    An empty user message is inserted before an answer that follows no user message.
+    """
+    fitted = [piece for message in messages for piece in _split_text_and_calls(message)]
     first = next((message for message in fitted if message.role != "system"), None)
     if first is not None and first.role == "assistant":
         fitted.insert(fitted.index(first), Message("user", []))
     return shared(messages, up_to_last_answer(fitted))
 
 
-def _apart(message: Message) -> list[Message]:
+def _split_text_and_calls(message: Message) -> list[Message]:
     calls = calls_of(message)
     if message.role != "assistant" or (message.parts and len(calls) in (0, len(message.parts))):
         return [message]
-    said = [part for part in message.parts if not isinstance(part, ToolCall)]
-    return [replace(message, parts=said), Message("assistant", [*calls], weight=message.weight)] if calls else []
+    content = [part for part in message.parts if not isinstance(part, ToolCall)]
+    return [replace(message, parts=content), Message("assistant", [*calls], weight=message.weight)] if calls else []
 
 
 FIT = fused(
@@ -69,20 +71,20 @@ FIT = fused(
 )
 
 
-def _readable(survey: Survey) -> Iterable[Breach]:
-    """What `mistral_common` refuses of a row that is a request all the same."""
+def _accepted_by_trainer(survey: Survey) -> Iterable[Breach]:
+    """Reports what makes `mistral_common` reject a row that is valid as a request."""
     messages = survey.messages if survey.form == FORM else []
     first = next((i for i, message in enumerate(messages) if message.role != "system"), None)
     if first is not None and messages[first].role == "assistant":
-        yield Breach("wrong-first-role", NodeRef(first), f"nobody asked for this answer: {EMPTY}", "warning")
+        yield Breach("wrong-first-role", NodeRef(first), f"no user message precedes this answer: {REJECTED}", "warning")
     for i, message in enumerate(messages):
         calls = calls_of(message)
         if _has_other_weight(survey, i):
-            yield Breach("bad-weight", NodeRef(i), f"the weight of an answer is 0 or 1: {EMPTY}", "warning")
+            yield Breach("bad-weight", NodeRef(i), f"an answer's weight must be 0 or 1: {REJECTED}", "warning")
         if message.role == "assistant" and not message.parts:
-            yield Breach("empty-message", NodeRef(i), f"an answer has a text or calls: {EMPTY}", "warning")
+            yield Breach("empty-message", NodeRef(i), f"an answer must have text or calls: {REJECTED}", "warning")
         elif calls and len(calls) < len(message.parts):
-            yield Breach("text-beside-calls", NodeRef(i), f"an answer has a text or calls: {EMPTY}", "warning")
+            yield Breach("text-beside-calls", NodeRef(i), f"an answer has either text or calls: {REJECTED}", "warning")
 
 
 def _has_other_weight(survey: Survey, index: int) -> bool:
@@ -90,4 +92,4 @@ def _has_other_weight(survey: Survey, index: int) -> bool:
     return message.role == "assistant" and message.weight is None and native.get("weight") is not None
 
 
-RULES = (Rule(("wrong-first-role", "bad-weight", "empty-message", "text-beside-calls"), _readable),)
+RULES = (Rule(("wrong-first-role", "bad-weight", "empty-message", "text-beside-calls"), _accepted_by_trainer),)

@@ -1,18 +1,17 @@
-"""modular-prompt, a TypeScript library for prompts: messages with calls and results, and what a query returns.
+"""modular-prompt, a TypeScript prompt library: messages with calls and results, and query results.
 
 Specification: prompts/memos/tool-call-intermediate-format.v1.md, packages/core/src/types.ts and
 packages/driver/src/types.ts of otolab/modular-prompt at commit c47f633 (2026-08-18); read 2026-11-20.
 
 Quirks
-- A message is an element of a prompt, with `type: "message"`, or a ChatMessage of a driver, without. The first is
-  written.
-- The kinds `text`, `data` and `error` are those of the intermediate format. `multimodal` is specified but not yet read
-  by any driver: its value is written as attachments. An error that is no string is data that failed.
-- A call carries `metadata` from turn to turn, whatever the driver put there.
-- The older form follows Chat Completions: calls with `function` and arguments as text, results with `content`, tools
-  and choice likewise. It is read, and comes back as it was.
-- Files stand in attachments by path, with a type; pictures by URL.
-- A prompt keeps no thinking; only the result of a query has `thinkingContent`.
+- A message is a prompt element with `type: "message"`, or a driver's ChatMessage without it. The first is written.
+- The kinds `text`, `data` and `error` are those of the intermediate format. `multimodal` is specified but no driver
+  reads it yet: its value is written as attachments. An error that is not a string is data that failed.
+- A call keeps `metadata` across turns, whatever the driver put there.
+- The older form follows Chat Completions: calls with `function` and string arguments, results with `content`, tools
+  and choice likewise. It is read, and written back unchanged.
+- Files are attachments with a path and a type; images have a URL.
+- A prompt keeps no thinking; only a query result has `thinkingContent`.
 """
 
 from __future__ import annotations
@@ -85,39 +84,39 @@ FINISH_OF = {reason: reason for reason in ("stop", "length", "error", "tool_call
     "content_filter": "error",
     "aborted": "error",
 }
-"""The reasons of the drivers for ours; any other is an ordinary stop."""
-RESULTS = Convention(express, {"error": ("changed", "a failure whose value is a string is an error, not data")})
+"""Maps the drivers' finish reasons to convcli's; any other is an ordinary stop."""
+RESULTS = Convention(express, {"error": ("changed", "a failed result with a string value is an error, not data")})
 
 
 def detect(document: Any) -> Clue | None:
-    """By calls and results with the keys of their own, or by what a query returns."""
+    """Matches calls and results with modular-prompt's own keys, or a query result."""
     if isinstance(document, dict) and document.get("messages") is None:
         return _detect_result(document)
     messages = messages_in(document) or []
-    clues = [clue for message in messages for clue in _marks(message)]
-    return max(clues, default=None)
+    matches = [match for message in messages for match in _match_message(message)]
+    return max(matches, default=None)
 
 
 def _detect_result(document: Native) -> Clue | None:
     usage = document.get("usage")
     counted = isinstance(usage, dict) and {"promptTokens", "completionTokens"} <= usage.keys()
     known = isinstance(document.get("content"), str) and "role" not in document
-    return Clue(92, "the result of a query") if known and (counted or "finishReason" in document) else None
+    return Clue(92, "a query result") if known and (counted or "finishReason" in document) else None
 
 
-def _marks(message: Native) -> list[Clue]:
-    marks: list[Clue] = []
+def _match_message(message: Native) -> list[Clue]:
+    matches: list[Clue] = []
     if message.get("role") == "tool" and "toolCallId" in message:
         kind = "kind" in message and "value" in message
-        marks += [Clue(97, "results with a kind")] if kind else [Clue(93, "results with toolCallId")]
+        matches += [Clue(97, "tool results with a kind")] if kind else [Clue(93, "tool results with toolCallId")]
     calls = message.get("toolCalls") if message.get("role") == "assistant" else None
     if isinstance(calls, list) and any(isinstance(call, dict) and _is_call(call) for call in calls):
-        marks.append(Clue(95, "messages with toolCalls"))
+        matches.append(Clue(95, "messages with toolCalls"))
     if "cacheHint" in message and "role" in message:
-        marks.append(Clue(90, "messages with a cacheHint"))
+        matches.append(Clue(90, "messages with a cacheHint"))
     if message.get("type") == "message" and _has_attachments(message.get("content")):
-        marks.append(Clue(93, "messages with a type and attachments"))
-    return marks
+        matches.append(Clue(93, "messages with a type and attachments"))
+    return matches
 
 
 def _is_call(call: Native) -> bool:
@@ -145,12 +144,12 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
 
 
 def _carried_choice(choice: Any) -> Native:
-    """A choice that says more than the name of a tool."""
+    """Returns a choice that has more than a tool name."""
     if not isinstance(choice, dict):
         return {}
     inner = choice.get("function", choice)
-    says_more = (choice.keys() | inner.keys()) - {"type", "name", "function"}
-    return {"toolChoice": choice} if says_more else {}
+    has_more_keys = (choice.keys() | inner.keys()) - {"type", "name", "function"}
+    return {"toolChoice": choice} if has_more_keys else {}
 
 
 def _lift_answer(native: Native, context: LiftContext) -> Transcript:
@@ -185,7 +184,7 @@ def _lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefiniti
 
 
 def _lift_choice(native: Any) -> ToolChoice:
-    """A choice; the older form of a named one is that of Chat Completions."""
+    """Reads a choice; the older form of a named choice is that of Chat Completions."""
     return native if isinstance(native, str) else {"name": native.get("function", native)["name"]}
 
 
@@ -195,14 +194,14 @@ lift = lift_forms(NAME, lift_message, _lift_request, _lift_answer)
 # ---------------------------------------------------------------- fit
 
 
-def _one_answer(transcript: Transcript) -> Transcript:
-    """What a query returns is one answer: the first, in one text and one thought."""
+def _keep_first_answer(transcript: Transcript) -> Transcript:
+    """Keeps the first answer only, with one text and one thought: a query returns one answer."""
     messages = [message for message in transcript.messages if message.role == "assistant"]
-    answer = _joined(messages[0] if messages else Message("assistant", []))
+    answer = _join_parts(messages[0] if messages else Message("assistant", []))
     return transcript if transcript.messages == [answer] else replace(transcript, messages=[answer])
 
 
-def _joined(message: Message) -> Message:
+def _join_parts(message: Message) -> Message:
     texts = "\n".join(part.text for part in message.parts if isinstance(part, (Text, Refusal)))
     thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
     thought = "\n".join(thoughts)
@@ -227,7 +226,7 @@ MESSAGES = fused(
     fitting.one_choice,
     SETTINGS.fits,
 )
-ANSWER = fused(renaming(NAMES), fitting.linear, _one_answer, fitting.known_finish({}, FINISH_OF, "stop"))
+ANSWER = fused(renaming(NAMES), fitting.linear, _keep_first_answer, fitting.known_finish({}, FINISH_OF, "stop"))
 FIT = {"request": MESSAGES, "list": MESSAGES, "result": ANSWER}
 
 
@@ -235,7 +234,7 @@ FIT = {"request": MESSAGES, "list": MESSAGES, "result": ANSWER}
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """Messages with the options of their query or alone, or what a query returns."""
+    """Writes messages with the options of their query, messages alone, or a query result."""
     if options.form == "result":
         return _write_answer(transcript)
     messages = [write_message(message) for message in transcript.messages]
@@ -245,11 +244,11 @@ def write(transcript: Transcript, options: Options) -> Any:
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     carried = dict(carried_by(transcript.extras, NAME))
     choice = carried.pop("toolChoice", None)
-    still_says = choice is not None and _lift_choice(choice) == transcript.tool_choice
+    is_unchanged = choice is not None and _lift_choice(choice) == transcript.tool_choice
     native = {
         "messages": messages,
         "tools": None if transcript.tools is None else [_write_tool(tool) for tool in transcript.tools],
-        "toolChoice": choice if still_says else transcript.tool_choice,
+        "toolChoice": choice if is_unchanged else transcript.tool_choice,
         **SETTINGS.write(transcript.settings or {}, {}),
     }
     return REQUEST.write(native, carried)
@@ -316,19 +315,19 @@ DIALECT = Dialect(
     lacks=LACKS,
     repeats=frozenset(("/toolChoice/type",)),
     reasons={
-        "reasoning": "a prompt keeps no thinking",
-        "refusal": "there is no part for a refusal: it is written as text",
-        "message.role": "there is only one role for instructions",
-        "message.stopReason": "only the result of a query has a finish reason, one of four",
-        "message.usage": "only the result of a query has usage",
-        "model": "the model is that of the driver, not of the query",
-        "toolChoice": "a choice names one tool or none",
-        "tool_call.rawArguments": "arguments are an object",
-        "tool_result.isError": "only text and data have the kind error",
-        "image": "a picture has a URL or a path",
-        **dict.fromkeys(("audio", "video", "document"), "a file has a path"),
-        "image.mediaType": "a picture by URL has no type, a file needs one",
-        **dict.fromkeys(("audio.mediaType", "video.mediaType", "document.mediaType"), "a file needs a type"),
+        "reasoning": "modular-prompt prompts have no thinking",
+        "refusal": "modular-prompt has no refusal part: the refusal is written as text",
+        "message.role": "modular-prompt has only one role for instructions",
+        "message.stopReason": "only a query result has a finish reason, one of four",
+        "message.usage": "only a query result has usage",
+        "model": "the driver names the model, not the query",
+        "toolChoice": "a tool choice names at most one tool",
+        "tool_call.rawArguments": "arguments must be an object",
+        "tool_result.isError": "only text and data results can be errors",
+        "image": "an image needs a URL or a path",
+        **dict.fromkeys(("audio", "video", "document"), "a file needs a path"),
+        "image.mediaType": "an image URL has no media type, a file requires one",
+        **dict.fromkeys(("audio.mediaType", "video.mediaType", "document.mediaType"), "a file requires a media type"),
     },
     places={
         **SETTINGS.places(),

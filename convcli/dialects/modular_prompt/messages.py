@@ -1,4 +1,4 @@
-"""The messages of modular-prompt: attachments, calls, results by kind, and both as they were written before."""
+"""modular-prompt messages: attachments, calls, results by kind, and the older form of both."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ ATTACHMENT = {"text": Keys("type text"), "image_url": Keys("type image_url"), "f
 INNER = {"image_url": Keys("url"), "file": Keys("path mime_type")}
 MEDIA_KINDS = ("image", "audio", "video")
 UNTYPED = {"document": "application/octet-stream"}
-"""The type of a file that the source does not name: a file needs one."""
+"""The media type written for a file without one: modular-prompt requires a type."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A turn or a result, with or without `type`."""
+    """Reads a message or a tool result, with or without `type`."""
     if native["role"] == "tool":
         return _lift_result(native, context)
     content = native.get("content")
@@ -58,7 +58,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
 
 
 def lift_tool_call(native: Native, context: LiftContext) -> Part:
-    """A call, or one in the shape of Chat Completions, as it was written before."""
+    """Reads a call, or an older call in the shape of Chat Completions."""
     if "function" in native:
         part = lift_call(native, context)
         part.extras = extras_of(NAME, flat(carried_by(part.extras, NAME)))
@@ -70,7 +70,7 @@ def lift_tool_call(native: Native, context: LiftContext) -> Part:
 
 
 def flat(carried: Native) -> Native:
-    """What was carried of the older shape, whose function was an object inside."""
+    """Flattens extras of the older shape, where `function` is a nested object."""
     inner = carried.get("function", {})
     return {**omit(carried, "function"), **inner}
 
@@ -84,7 +84,7 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
 
 
 def _lift_kind(id_: str, name: str, native: Native) -> ToolResult:
-    """A result of today; an error that is no string is data that failed."""
+    """Reads a result with a kind; an error that is not a string becomes failed data."""
     kind, value = native["kind"], native["value"]
     if kind == "multimodal":
         return ToolResult(id_, name, kind, [_lift_attachment(item) for item in value])
@@ -119,7 +119,7 @@ def _kind_of(media_type: str) -> Any:
 
 
 def write_message(message: Message) -> Native:
-    """A message with its type, as an element of a prompt has it."""
+    """Writes a message with its type, as a prompt element has it."""
     if message.role == "tool":
         return _write_result(message)
     native = {
@@ -138,7 +138,7 @@ def _content(message: Message) -> Any:
 
 
 def write_tool_call(call: ToolCall) -> Native:
-    """A call with its arguments as an object."""
+    """Writes a call, with its arguments as an object."""
     native = {"id": call.id, "name": call.name, "arguments": call.arguments, "metadata": call.metadata}
     return CALL.write(native, carried_by(call.extras, NAME))
 
@@ -159,7 +159,7 @@ def _value(result: ToolResult) -> Any:
 
 
 def write_attachment(part: Part) -> Native | None:
-    """One attachment; None for what there is none for."""
+    """Writes one attachment; None for a part that cannot be one."""
     carried = dict(carried_by(part.extras, NAME))
     if isinstance(part, Text):
         return ATTACHMENT["text"].put({"type": "text", "text": part.text}, carried)
@@ -185,7 +185,7 @@ def _write_media(media: Media) -> tuple[str, Native] | None:
 
 
 def as_attachment(part: Part, _: Message) -> Part | None:
-    """Media with a URL or a path, of which a file needs a type; a refusal is its words, and thinking is not kept."""
+    """Keeps media with a URL or a path, adding the file type; a refusal becomes text, and thinking is dropped."""
     if isinstance(part, Refusal):
         return Text(part.text, extras=part.extras)
     if not isinstance(part, Media):
@@ -194,14 +194,14 @@ def as_attachment(part: Part, _: Message) -> Part | None:
     if written is None or written[0] == "image_url":
         return None if written is None else part
     media_type = part.media_type or UNTYPED.get(part.type, f"{part.type}/*")
-    kind = _kind_of(media_type)  # the type of a file says what it is
+    kind = _kind_of(media_type)  # readers derive the kind from the file's media type
     return (
         part if (kind, media_type) == (part.type, part.media_type) else replace(part, type=kind, media_type=media_type)
     )
 
 
 def attached(result: ToolResult) -> ToolResult:
-    """The parts of a result as its attachments are read back."""
+    """Returns the result with its parts as they are read back from attachments."""
     if result.kind != "multimodal":
         return result
     parts = [as_attachment(part, NOBODY) for part in result.value]
@@ -214,5 +214,5 @@ NOBODY = Message("tool", [])
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result comes back for which there is no form: a failure whose value is a string is an error."""
+    """Returns the kind and value of a result without a form: a failed string value is an error."""
     return ("error", result.value) if result.is_error and isinstance(result.value, str) else None

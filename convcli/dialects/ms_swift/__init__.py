@@ -1,20 +1,20 @@
-"""Rows of ms-swift: messages whose calls and results are turns of their own.
+"""ms-swift rows: calls and results are messages of their own.
 
 Specification: swift/dataset/preprocessor/core.py and swift/template/template_inputs.py of ms-swift 4.6, and its page
 "Custom dataset"; read 2026-11-22.
 
 Quirks
-- A call is a message of the role `tool_call`, the object of its name and its arguments or the JSON of that; calls that
-  follow one another, and the answer before them, are one turn. A result is `tool_response` or `tool`.
-- A result is a text or an object: of a list the trainer thinks that it has blocks of Anthropic.
-- There are no ids: results answer the calls of the turn before them in order.
-- `loss` says whether an answer is trained, `loss_scale` how much. Of a message nothing else survives.
-- A thought stands in the text, between `<think>` and `</think>`. Files stand in columns of their own, and a mark
-  (`<image>`) in the text; files without a mark stand before the first text.
-- What was rejected is an answer to the last question (`rejected_response`, a text or messages), or a whole conversation
-  (`rejected_messages`). `label` says how good the last answer is.
-- The older form has `query`, `response` and `history`. An answer before any question, and turns of one side that follow
-  one another, are joined by the trainer itself.
+- A call is a message with the role `tool_call`: an object with name and arguments, or its JSON. Consecutive calls and
+  the answer before them are one assistant message. A result has the role `tool_response` or `tool`.
+- A result is a string or an object: the trainer reads a list as Anthropic content blocks.
+- There are no ids: results answer the calls of the preceding message in order.
+- `loss` sets whether an answer is trained, `loss_scale` how much. The trainer drops every other message key.
+- A thought is part of the text, between `<think>` and `</think>`. Files are in columns of their own, each with a mark
+  (`<image>`) in the text; files without a mark come before the first text.
+- What was rejected is an answer to the last question (`rejected_response`, a string or messages), or a whole
+  conversation (`rejected_messages`). `label` rates the last answer.
+- The older form has `query`, `response` and `history`. The trainer itself joins an answer before any question, and
+  consecutive messages of one side.
 """
 
 from __future__ import annotations
@@ -53,19 +53,21 @@ from convcli.validation.survey import Survey
 
 
 def detect(document: Any) -> Clue | None:
-    """By roles of calls and results, by what was rejected, by losses, or by files in columns with marks for them."""
+    """Matches call and result roles, rejected answers, losses, or file columns with marks in the text."""
     if not isinstance(document, dict) or "model" in document:
         return None
     messages = document.get("messages")
     if not isinstance(messages, list):
-        asked, answered = document.get("query"), document.get("response")
-        return Clue(90, "a query and a response") if isinstance(asked, str) and isinstance(answered, str) else None
+        question_end, answered = document.get("query"), document.get("response")
+        return (
+            Clue(90, "a query and a response") if isinstance(question_end, str) and isinstance(answered, str) else None
+        )
     if not messages or not all(isinstance(message, dict) for message in messages):
         return None
     if any(message.get("role") in ("tool_call", "tool_response") for message in messages):
         return Clue(97, "messages with the roles tool_call and tool_response")
     if document.get(ANSWER) is not None or isinstance(document.get(LINE), list):
-        return Clue(95, "messages and what was rejected")
+        return Clue(95, "messages and a rejected answer")
     if any(isinstance(message.get("loss"), bool) or "loss_scale" in message for message in messages):
         return Clue(93, "messages with a loss")
     texts = [message.get("content") for message in messages]
@@ -73,7 +75,7 @@ def detect(document: Any) -> Clue | None:
         kind for mark, kind in media.MARKS.items() if any(isinstance(text, str) and mark in text for text in texts)
     ]
     if any(isinstance(document.get(media.COLUMN_OF[kind]), list) for kind in marked):
-        return Clue(60, "files in columns, and marks for them in the texts")
+        return Clue(60, "file columns with marks in the text")
     return None
 
 
@@ -88,8 +90,8 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 RESULTS = Convention(_express, AS_TEXT)
 
 
-def _joined(messages: list[Message]) -> list[Message]:
-    """The instruction is one text before all turns; calls without a text belong to the answer before them."""
+def _join_instruction_and_calls(messages: list[Message]) -> list[Message]:
+    """Joins the instruction into one text before all messages, and calls without text to the answer before them."""
     head = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
     fitted = order.instruction(messages[:head])
     joined: Message | None = None
@@ -107,29 +109,29 @@ def _joined(messages: list[Message]) -> list[Message]:
     return shared(messages, fitted)
 
 
-def _one_text(message: Message) -> Message:
-    """A thought, then texts and files, then calls; a text says what it looks like. Only an answer has a weight."""
+def _order_parts(message: Message) -> Message:
+    """Orders a message: one thought, then text and files, then calls. Only an answer keeps its weight."""
     is_answer = message.role == "assistant"
     if message.weight is not None and not is_answer:
         message = replace(message, weight=None)
     if message.role == "tool":
         return message
     parts = one_thought(message) if is_answer else message.parts
-    said = media.joined_texts([part for part in parts if not isinstance(part, ToolCall)], JOINT)
-    parts = [*said, *parts_of((ToolCall,), message)]
+    content_parts = media.joined_texts([part for part in parts if not isinstance(part, ToolCall)], JOINT)
+    parts = [*content_parts, *parts_of((ToolCall,), message)]
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _labelled(transcript: Transcript) -> Transcript:
-    """The last message alone has a label, and nothing else says how good it is, or what was rejected."""
+def _label_last_message(transcript: Transcript) -> Transcript:
+    """Keeps the label of the last message only, and removes extras that also rate or reject an answer."""
     messages, last = transcript.messages, len(transcript.messages) - 1
     is_stated = isinstance(carried_by(transcript.extras, NAME).get("label"), bool)
-    gone = [ANSWER, LINE, *(["label"] if is_stated or (messages and messages[last].label is not None) else [])]
-    extras = without_keys(transcript.extras, NAME, *gone)
+    dropped = [ANSWER, LINE, *(["label"] if is_stated or (messages and messages[last].label is not None) else [])]
+    extras = without_keys(transcript.extras, NAME, *dropped)
     return replace(transcript, messages=last_labelled(messages), extras=extras)
 
 
-def _unrated(transcript: Transcript) -> Transcript:
+def _drop_rejected(transcript: Transcript) -> Transcript:
     return without_carried(transcript, NAME, ANSWER, LINE)
 
 
@@ -148,18 +150,18 @@ CONVERSATION = fused(
     results.expressed(RESULTS),
     custom.as_functions,
     calls.without_raw_arguments,
-    on_each_message(_one_text),
-    on_messages(_joined),
+    on_each_message(_order_parts),
+    on_messages(_join_instruction_and_calls),
     on_messages(order.results_by_position),
     media.unmarked,
     fitting.functions_only(NAME),
     described,
 )
-FIT = {MESSAGES: (*CONVERSATION, _labelled), PREFERENCE: (on_both(*CONVERSATION), _unrated)}
+FIT = {MESSAGES: (*CONVERSATION, _label_last_message), PREFERENCE: (on_both(*CONVERSATION), _drop_rejected)}
 
 
 def form_of(transcript: Transcript) -> str:
-    """A pair where there is one."""
+    """Returns the preference form for a preference pair."""
     return PREFERENCE if is_pair(transcript) else MESSAGES
 
 
@@ -167,7 +169,7 @@ def form_of(transcript: Transcript) -> str:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A row with its messages, and with those that were rejected."""
+    """Writes a row with its messages, and the rejected ones of a pair."""
     pair = pair_of(transcript) if options.form == PREFERENCE else None
     columns: Native = {}
     native: Native = {}
@@ -186,10 +188,10 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _rejected(prompt: list[Native], chosen: list[Native], rejected: list[Native]) -> Native:
-    """An answer where it is a text to the last question of the conversation, else all messages."""
-    asked = max((i + 1 for i, native in enumerate(chosen) if native["role"] == "user"), default=0)
+    """Returns a single rejected answer if it is a string after the conversation's last question, else all messages."""
+    question_end = max((i + 1 for i, native in enumerate(chosen) if native["role"] == "user"), default=0)
     alone = rejected[0] if len(rejected) == 1 else {}
-    if asked == len(prompt) and alone.keys() == {"role", "content"} and alone["role"] == "assistant":
+    if question_end == len(prompt) and alone.keys() == {"role", "content"} and alone["role"] == "assistant":
         return {ANSWER: alone["content"]}
     return {LINE: [*prompt, *rejected]}
 
@@ -199,16 +201,16 @@ def _write_line(messages: list[Message], columns: Native) -> list[Native]:
 
 
 def _write_message(message: Message, columns: Native) -> list[Native]:
-    """An answer with the calls behind it, each of which is trained as the answer is."""
+    """Writes an answer and the calls after it, each with the answer's weight."""
     carried = carried_by(message.extras, NAME)
     loss = _write_weight(message.weight)
     if message.role == "tool":
         return [MESSAGE.put({"role": "tool_response", "content": _write_result(message, columns)}, carried)]
     natives = []
-    said = parts_of((Reasoning, Text, Media), message)
-    if said or not calls_of(message):
-        thought = "".join(part.text for part in said if isinstance(part, Reasoning))
-        content = write_thought(thought, media.write_parts(said, columns))
+    content_parts = parts_of((Reasoning, Text, Media), message)
+    if content_parts or not calls_of(message):
+        thought = "".join(part.text for part in content_parts if isinstance(part, Reasoning))
+        content = write_thought(thought, media.write_parts(content_parts, columns))
         natives.append({"role": message.role, "content": content, **loss})
     natives += [_write_call(call, loss) for call in calls_of(message)]
     natives[0] = MESSAGE.put(natives[0], {**carried, **loss}, sort=True)
@@ -216,10 +218,10 @@ def _write_message(message: Message, columns: Native) -> list[Native]:
 
 
 def _write_call(call: ToolCall, loss: Native) -> Native:
-    around = carried_by(call.extras, NAME).get(AROUND, {})
+    other_keys = carried_by(call.extras, NAME).get(AROUND, {})
     content = calls.write_json(calls.write_call(without_carried(call, NAME, AROUND), NAME))
-    stated = {} if {"loss", "loss_scale"} & around.keys() else loss
-    return MESSAGE.put({"role": "tool_call", "content": content, **stated}, around, sort=True)
+    stated = {} if {"loss", "loss_scale"} & other_keys.keys() else loss
+    return MESSAGE.put({"role": "tool_call", "content": content, **stated}, other_keys, sort=True)
 
 
 def _write_weight(weight: float | None) -> Native:
@@ -240,37 +242,37 @@ def _write_result(message: Message, columns: Native) -> Any:
 
 
 def _calls_are_read(survey: Survey) -> Any:
-    """The text of a call is the JSON of an object with a name."""
+    """Reports a call whose content is not the JSON of an object with a name."""
     for i, native in enumerate(survey.document.get("messages") or ()):
         if native["role"] == "tool_call" and read_calls(native["content"]) is None:
             at = NodeRef(steps=("messages", i, "content"))
-            yield Breach("invalid-arguments", at, "this is not the JSON of a call: it is trained as it stands")
+            yield Breach("invalid-arguments", at, "this is not a JSON call: it is trained as plain text")
 
 
 def _tools_are_read(survey: Survey) -> Any:
     stated = survey.document.get("tools")
     if stated and survey.transcript.tools is None:
-        yield Breach("wrong-format", NodeRef(steps=("tools",)), "this is no list of tools", "warning")
+        yield Breach("wrong-format", NodeRef(steps=("tools",)), "this is not a list of tools", "warning")
 
 
-def _is_other(survey: Survey) -> Any:
-    """The answer that was rejected is one, and says something else."""
+def _rejected_differs(survey: Survey) -> Any:
+    """Reports a rejected answer that is missing, or the same as the chosen one."""
     if ANSWER not in survey.document:
         return
     rejected = survey.document[ANSWER]
     if rejected is None:
-        problem = "an answer that was rejected is a text or messages: ms-swift leaves the row out"
+        problem = "a rejected answer must be a string or messages: ms-swift drops the row"
         yield Breach("wrong-type", NodeRef(steps=(ANSWER,)), problem, "warning")
     messages = survey.document.get("messages") or [{"content": survey.document.get("response")}]
     if isinstance(rejected, str) and rejected == messages[-1]["content"]:
         at = NodeRef(steps=(ANSWER,))
-        yield Breach("conflicting-keys", at, "what was rejected is what was chosen: ms-swift leaves the row out")
+        yield Breach("conflicting-keys", at, "the rejected answer equals the chosen one: ms-swift drops the row")
 
 
 RULES = (
     Rule(("invalid-arguments",), _calls_are_read),
     Rule(("wrong-format",), _tools_are_read),
-    Rule(("wrong-type", "conflicting-keys"), _is_other),
+    Rule(("wrong-type", "conflicting-keys"), _rejected_differs),
     turns.system_first(),
     *training.RULES,
 )
@@ -282,7 +284,7 @@ DIALECT = Dialect(
     name=NAME,
     title="ms-swift rows",
     aliases=("swift", "modelscope"),
-    specification="the custom data sets of ms-swift 4.6; read 2026-11-22",
+    specification="ms-swift 4.6, custom datasets; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE),
     detect=detect,
@@ -295,19 +297,19 @@ DIALECT = Dialect(
     lacks=LACKS,
     has=lacking.fields("message.weight message.label"),
     reasons={
-        "message": "a result answers a call of the turn before it",
-        "message.role": "a row has one instruction, before all turns",
-        "message.grouping": "calls belong to the answer before them",
-        "moved": "a result stands behind its call, in the order of the calls",
-        "message.label": "the last answer is good or bad",
-        "message.weight": "only an answer counts or not",
-        "message.name": "messages have no name",
-        "text": "a message holds one text",
-        "reasoning": "a turn has one thought, before its text",
+        "message": "a tool result answers a call of the preceding assistant message",
+        "message.role": "a row has one system message, before all others",
+        "message.grouping": "calls are part of the answer before them",
+        "moved": "tool results follow their calls, in call order",
+        "message.label": "only the last answer has a label, good or bad",
+        "message.weight": "only an answer has a weight",
+        "message.name": "ms-swift messages have no name",
+        "text": "an ms-swift message has one text",
+        "reasoning": "an answer has one thought, before its text",
         "reasoning.metadata": "a thought is text only",
         **training.REASONS,
         **training.REASONS_OF_FILES,
-        "document": "a row has no column for documents",
+        "document": "ms-swift rows have no document column",
     },
     places={
         "tools": ("tools",),

@@ -1,4 +1,4 @@
-"""The rows of ms-swift read: turns as messages, calls beside the text before them, and the columns."""
+"""Reads ms-swift rows: messages, calls that join the message before them, and the columns."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ NAME = "ms-swift"
 MESSAGES, PREFERENCE = "messages", "preference"
 """The forms of a row."""
 ANSWER, LINE = "rejected_response", "rejected_messages"
-"""The columns for what was rejected: an answer to the last question, or the whole conversation."""
+"""The columns for rejected content: an answer to the last question, or the whole conversation."""
 ROW = Keys(
     "system messages history query response rejected_messages rejected_response label tools images videos audios",
     carried="images videos audios",
 )
 MESSAGE = Keys("role content loss loss_scale", carried="role")
 AROUND = "message"
-"""Under this name is carried what stands beside a call in its message."""
+"""The extra that keeps a call message's other keys."""
 RESULT_ROLES = ("tool_response", "tool")
 LABELS = {True: CHOSEN, False: REJECTED}
 Place: TypeAlias = tuple[Native, Path, Path]
-"""A message, where it stands, and where its content stands in it."""
+"""A message, its path, and the path of its content within it."""
 
 
 def lift(document: Any) -> Transcript:
-    """The conversation of a row; that of a pair of preference is a tree."""
+    """Reads a row; a preference pair becomes a tree."""
     context = LiftContext(NAME, document, spot=("content",))
-    natives = _marked(document, list(_natives(document)))
-    shelf = media.Shelf(document, (_shown(native) for native, _, _ in natives))
+    natives = _add_missing_marks(document, list(_natives(document)))
+    shelf = media.Shelf(document, (_text_with_marks(native) for native, _, _ in natives))
     _lift_line(document, natives, shelf, context)
     carried = omit(ROW.carried(document) or {}, *shelf.columns)
     rejected = _rejected(document, natives)
@@ -49,12 +49,12 @@ def lift(document: Any) -> Transcript:
         context.origin.form = MESSAGES
         carried |= {key: document[key] for key in (ANSWER, LINE) if document.get(key) is not None}
         carried |= _label(document, context)
-    offered, unread = _tools(document.get("tools"), context)
-    return context.transcript(head=head, tools=offered, extras=extras_of(NAME, {**carried, **unread}))
+    tools, unread = _tools(document.get("tools"), context)
+    return context.transcript(head=head, tools=tools, extras=extras_of(NAME, {**carried, **unread}))
 
 
 def _natives(row: Native) -> Iterator[Place]:
-    """The messages of a row; of the older form, those of its history and of its last exchange."""
+    """Yields the messages of a row; in the older form, those of its history and its last exchange."""
     if "messages" in row:
         for i, native in enumerate(row["messages"]):
             yield native, ("messages", i), ("content",)
@@ -68,31 +68,31 @@ def _natives(row: Native) -> Iterator[Place]:
             yield {"role": role, "content": row[key]}, (key,), ()
 
 
-def _marked(row: Native, natives: list[Place]) -> list[Place]:
-    """The messages with marks for all files: the trainer puts those without one before the first text."""
+def _add_missing_marks(row: Native, natives: list[Place]) -> list[Place]:
+    """Adds the missing file marks before the first text, as the trainer does."""
     first = next((i for i, (native, _, _) in enumerate(natives) if native["role"] != "system"), len(natives))
     if first == len(natives) or natives[first][0]["role"] != "user":
         return natives
-    missing = media.missing_marks(row, (_shown(native) for native, _, _ in natives))
+    missing = media.missing_marks(row, (_text_with_marks(native) for native, _, _ in natives))
     native, place, spot = natives[first]
     native = {**native, "content": missing + native["content"]} if missing else native
     return [*natives[:first], (native, place, spot), *natives[first + 1 :]]
 
 
 def _rejected(row: Native, natives: list[Place]) -> list[Place] | None:
-    """The messages of the conversation that was rejected; None where there is none."""
+    """Returns the messages of the rejected conversation, or None."""
     if row.get(LINE):
         return [(native, (LINE, i), ("content",)) for i, native in enumerate(row[LINE])]
     if row.get(ANSWER) in (None, []):
         return None
-    asked = max((i + 1 for i, (native, _, _) in enumerate(natives) if native["role"] == "user"), default=0)
+    question_end = max((i + 1 for i, (native, _, _) in enumerate(natives) if native["role"] == "user"), default=0)
     if isinstance(row[ANSWER], str):
-        return [*natives[:asked], ({"role": "assistant", "content": row[ANSWER]}, (ANSWER,), ())]
-    return [*natives[:asked], *((native, (ANSWER, i), ("content",)) for i, native in enumerate(row[ANSWER]))]
+        return [*natives[:question_end], ({"role": "assistant", "content": row[ANSWER]}, (ANSWER,), ())]
+    return [*natives[:question_end], *((native, (ANSWER, i), ("content",)) for i, native in enumerate(row[ANSWER]))]
 
 
-def _shown(native: Native) -> str:
-    """The text of a message in which files may stand."""
+def _text_with_marks(native: Native) -> str:
+    """Returns the text of a message that may contain file marks."""
     content = native["content"] if isinstance(native["content"], str) else ""
     if native["role"] == "assistant":
         return read_thought(content)[1]
@@ -100,7 +100,7 @@ def _shown(native: Native) -> str:
 
 
 def _label(row: Native, context: LiftContext) -> Native:
-    """Sets the label of the last message; one that is no truth value is carried."""
+    """Sets the label of the last message; a label that is not a boolean becomes an extra."""
     label = row.get("label")
     if isinstance(label, bool) and context.messages:
         context.messages[-1].label = LABELS[label]
@@ -109,7 +109,7 @@ def _label(row: Native, context: LiftContext) -> Native:
 
 
 def _tools(tools: Any, context: LiftContext) -> tuple[Any, Native]:
-    """The tools of a row, and what of them cannot be read."""
+    """Returns the tools of a row, and those that cannot be read as extras."""
     if not isinstance(tools, list):
         natives = calls.read_tools(tools) if tools else None
         paths: list[Path] = [("tools",)] * len(natives or ())
@@ -126,7 +126,7 @@ def _tools(tools: Any, context: LiftContext) -> tuple[Any, Native]:
 
 
 def _lift_line(row: Native, natives: list[Place], shelf: media.Shelf, context: LiftContext) -> None:
-    """The instruction and these messages."""
+    """Reads the instruction and these messages."""
     if row.get("system"):
         context.add(Message("system", [Text(row["system"])]), ("system",), [()])
     lifting = _MessageLifting(context, shelf)
@@ -135,7 +135,7 @@ def _lift_line(row: Native, natives: list[Place], shelf: media.Shelf, context: L
 
 
 class _MessageLifting:
-    """A conversation while it is lifted: calls join the answer before them, results answer the calls before them."""
+    """Builds a conversation: calls join the answer before them, results answer the calls before them."""
 
     def __init__(self, context: LiftContext, shelf: media.Shelf) -> None:
         self.context, self.shelf = context, shelf
@@ -144,7 +144,7 @@ class _MessageLifting:
         self.open: list[str] = []
 
     def add(self, native: Native, place: Path, spot: Path) -> None:
-        """One message of the row, which may be a call in the one before it."""
+        """Reads one message of the row, which may be a call that joins the message before it."""
         role = native["role"]
         called = read_calls(native["content"]) if role == "tool_call" else None
         if called is not None:
@@ -163,12 +163,12 @@ class _MessageLifting:
         if role == "tool_call":
             message.role, carried = "assistant", {"role": role, **carried}
         thought, text = read_thought(content) if role == "assistant" else ("", content)
-        shown = self.shelf.parts(text) if role in ("user", "assistant") else [(Text(text), ())] if text else []
-        shown = [*([(Reasoning(thought), ())] if thought else []), *shown]
-        message.parts = [part for part, _ in shown]
+        located_parts = self.shelf.parts(text) if role in ("user", "assistant") else [(Text(text), ())] if text else []
+        located_parts = [*([(Reasoning(thought), ())] if thought else []), *located_parts]
+        message.parts = [part for part, _ in located_parts]
         message.extras = extras_of(NAME, carried)
-        up: Path = ("..",) * len(place)
-        self.spots = [(*up, *file) if file else spot for _, file in shown]
+        parent: Path = ("..",) * len(place)
+        self.spots = [(*parent, *file) if file else spot for _, file in located_parts]
         self.context.add(message, place, self.spots)
         return message if message.role == "assistant" else None
 
@@ -184,8 +184,8 @@ class _MessageLifting:
                 carried = {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None} | carried
             if carried:
                 carry(call, NAME, {AROUND: carried})
-            up: Path = ("..",) * len(self.context.origin.places[-1][0])
-            self.spots.append((*up, *place, "content"))
+            parent: Path = ("..",) * len(self.context.origin.places[-1][0])
+            self.spots.append((*parent, *place, "content"))
             self.turn.parts.append(call)
         self.open.append(call.id)
 
@@ -204,7 +204,7 @@ class _MessageLifting:
 
 
 def read_calls(content: Any) -> Native | None:
-    """The call that the content of a message is, or spells; None for anything else."""
+    """Returns the call in a message content, an object or its JSON; None for anything else."""
     if not isinstance(content, str):
         return content if calls.is_call(content) else None
     natives = calls.read_natives(content)
@@ -212,7 +212,7 @@ def read_calls(content: Any) -> Native | None:
 
 
 def _weight(native: Native) -> tuple[Native, float | None]:
-    """What must be carried of a message, and how much it counts; only an answer does."""
+    """Returns the extras of a message and its weight, which only an answer has."""
     carried = MESSAGE.carried({**native, "role": None}) or {}
     loss, scale = native.get("loss"), native.get("loss_scale")
     is_answer = native["role"] in ("assistant", "tool_call")
@@ -225,5 +225,5 @@ def _weight(native: Native) -> tuple[Native, float | None]:
 
 
 def parts_of(kinds: tuple[type, ...], message: Message) -> list[Part]:
-    """The parts of a message that are of one of these kinds."""
+    """Returns the parts of a message that have one of these types."""
     return [part for part in message.parts if isinstance(part, kinds)]

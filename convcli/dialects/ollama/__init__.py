@@ -1,17 +1,17 @@
-"""Ollama's native chat (`/api/chat`): requests, responses and bare lists of messages.
+"""Ollama's native chat (`/api/chat`): requests, responses and bare message lists.
 
 Specification: api/types.go of the server, August 2026, and the Python package `ollama` 0.6.3; read 2026-11-20.
 
 Quirks
-- A message has one text. The texts of a user's turn are written as several messages, which is the same to the server;
+- A message has one text. The texts of a user message are written as several messages, which is the same to the server;
   those of the assistant are joined by a blank line, since the server keeps the calls of the first of two only.
-- Arguments are objects. Ids of calls are optional and older servers do not know them: results name their tool.
-- Pictures are base64 without a type: the type is read from their first bytes. Other media cannot be said.
-- There is no tool choice and no strict mode: unknown keys are ignored in silence, so they are not written.
-- `options` are settings under llama.cpp's names. A negative `num_predict` is no limit, and rides in extras.
-- `think` is a boolean or a level; `true` has no level, and rides in extras.
+- Arguments are objects. Call ids are optional and unknown to older servers: results name their tool.
+- Images are base64 without a type: the type is read from their first bytes. Other media are unsupported.
+- There is no tool choice and no strict mode. The server silently ignores unknown keys, so they are not written.
+- `options` are settings under llama.cpp's names. A negative `num_predict` means no limit, and is kept as an extra.
+- `think` is a boolean or a level; `true` has no level, and is kept as an extra.
 - `format` is `"json"` or a JSON Schema.
-- The answer of a call ends with the reason `stop`. Durations count nanoseconds.
+- An answer with calls ends with the reason `stop`. Durations are in nanoseconds.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ THINK: dict[str, Any] = {
 
 
 def _lift_think(think: Any) -> str | None:
-    """A boolean or a known level; anything else is carried."""
+    """Reads a boolean or a known level; anything else becomes an extra."""
     return "none" if think is False else think if isinstance(think, str) and think in THINK.values() else None
 
 
@@ -85,7 +85,7 @@ OPTIONS = Settings(
         **in_snake_case("stop seed presence_penalty frequency_penalty"),
     }
 )
-"""The settings that stand in `options`."""
+"""The settings in `options`."""
 SETTINGS = Settings(
     {
         "think": Setting("reasoningEffort", _lift_think, THINK.get, partial=True),
@@ -98,12 +98,12 @@ OPTION_KEYS = Keys(" ".join(OPTIONS.keys()))
 COUNTS = {"prompt_eval_count": "inputTokens", "eval_count": "outputTokens"}
 FINISH = {reason: reason for reason in ("stop", "length", "load", "unload")}
 RESULTS = Convention(
-    express, {**AS_TEXT, "multimodal": ("changed", "a tool message has one text, and its pictures beside it")}
+    express, {**AS_TEXT, "multimodal": ("changed", "a tool message has one text, with its images in `images`")}
 )
 
 
 def detect(document: Any) -> Clue | None:
-    """By `message` beside `done`, by request keys of its own, by pictures and calls as only Ollama writes them."""
+    """Matches `message` with `done`, Ollama's own request keys, or images and calls as only Ollama writes them."""
     answer = document.get("message") if isinstance(document, dict) else None
     if isinstance(answer, dict) and "done" in document and "role" in answer:
         return Clue(97, "message and done")
@@ -111,10 +111,10 @@ def detect(document: Any) -> Clue | None:
     if messages is None:
         return None
     if isinstance(document, dict) and any(_is_own_setting(document, key) for key in ("options", "keep_alive", "think")):
-        return Clue(93, "the settings of Ollama")
+        return Clue(93, "Ollama settings")
     listed = (message.get("tool_calls") for message in messages)
-    calls = [call for some in listed if isinstance(some, list) for call in some]
-    if any(map(_has_text, calls)):
+    calls = [call for listed_calls in listed if isinstance(listed_calls, list) for call in listed_calls]
+    if any(map(_has_string_arguments, calls)):
         return None
     if any(isinstance(message.get(key), str) for message in messages for key in ("tool_name", "thinking")):
         return Clue(93, "messages with tool_name or thinking")
@@ -131,8 +131,8 @@ def _is_images(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
 
 
-def _has_text(call: Any) -> bool:
-    """Are the arguments of a call a text? Those of Ollama are objects."""
+def _has_string_arguments(call: Any) -> bool:
+    """True if the call's arguments are a string; Ollama's are objects."""
     function = call.get("function") if isinstance(call, dict) else None
     return isinstance(function, dict) and isinstance(function.get("arguments"), str)
 
@@ -148,13 +148,13 @@ def _is_own_call(call: Any) -> bool:
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     settings, carried = SETTINGS.lift(native)
     options = native.get("options") or {}
-    of_options, carried_options = OPTIONS.lift(options)
+    options_settings, carried_options = OPTIONS.lift(options)
     carried_options |= OPTION_KEYS.carried(options) or {}
     extras = {**(REQUEST.carried(native) or {}), **({"options": carried_options} if carried_options else {}), **carried}
     return context.transcript(
         model=native.get("model"),
         tools=common.lift_tools({"tools": native.get("tools")}, context),
-        settings={**of_options, **settings} or None,
+        settings={**options_settings, **settings} or None,
         extras=extras_of(NAME, extras),
     )
 
@@ -177,7 +177,7 @@ lift = lift_forms(NAME, lift_message, _lift_request, _lift_response)
 # ---------------------------------------------------------------- fit
 
 
-def _without_strict(tool: ToolDefinition) -> ToolDefinition:
+def _drop_strict(tool: ToolDefinition) -> ToolDefinition:
     return tool if tool.strict is None else replace(tool, strict=None)
 
 
@@ -197,7 +197,7 @@ MESSAGES = fused(
     fitting.roles({"developer": "system"}),
     *TURNS,
     fitting.functions_only(NAME),
-    on_tools(_without_strict),
+    on_tools(_drop_strict),
     lambda transcript: OPTIONS.fits(transcript, SETTINGS),
 )
 ANSWER = fused(
@@ -210,7 +210,7 @@ FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A request, a response or a list of messages."""
+    """Writes a request, a response or a message list."""
     if options.form == "response":
         return _write_response(transcript)
     messages = [write_message(message) for message in transcript.messages]
@@ -284,24 +284,24 @@ DIALECT = Dialect(
     repeats=frozenset(("/messages/*/tool_calls/*/function/index", "/message/tool_calls/*/function/index")),
     reasons={
         **REASONS,
-        "message.role": "Ollama has no developer: the system says it",
+        "message.role": "Ollama has no developer role: it becomes a system message",
         "message.createdAt": "only a response has a time",
         "message.model": "only a request and a response name a model",
-        "message.usage": "only a response has counts, of the prompt and of the answer",
-        "message.stopReason": "only a response has a reason: stop or length",
-        "text": "a message has one text: several of the assistant are joined by a blank line",
-        "reasoning": "a message has one thinking: several are joined by a blank line",
-        "refusal": "Ollama has no field for a refusal: the words are written as text",
-        "metadata": "what a provider bound to the part means nothing to Ollama",
-        "image": "Ollama takes pictures as base64 only",
-        "image.mediaType": "pictures have no type: it is read from their first bytes",
-        **dict.fromkeys(("audio", "video", "document"), "Ollama takes pictures only"),
-        "settings.reasoningEffort": "Ollama knows other levels of thinking",
-        "settings.responseFormat": "Ollama takes JSON or the schema alone",
+        "message.usage": "only a response has token counts, of the prompt and the answer",
+        "message.stopReason": "only a response has a finish reason: stop or length",
+        "text": "an Ollama message has one text: several assistant texts are joined by a blank line",
+        "reasoning": "an Ollama message has one `thinking`: several are joined by a blank line",
+        "refusal": "Ollama has no refusal field: the refusal is written as text",
+        "metadata": "Ollama cannot use provider metadata",
+        "image": "Ollama supports images only as base64",
+        "image.mediaType": "Ollama images have no media type: it is read from their first bytes",
+        **dict.fromkeys(("audio", "video", "document"), "Ollama supports no media but images"),
+        "settings.reasoningEffort": "Ollama has other thinking levels",
+        "settings.responseFormat": "Ollama supports JSON mode or the bare schema only",
         "toolChoice": "Ollama has no tool choice",
         "tool.strict": "Ollama has no strict mode",
-        "tool.parameters": "Ollama reads parameters: an empty object schema stands for none",
-        "tool_call.rawArguments": "arguments are an object",
+        "tool.parameters": "Ollama reads `parameters`: an empty object schema is written",
+        "tool_call.rawArguments": "arguments must be an object",
     },
     places={
         **CALLS,

@@ -1,4 +1,4 @@
-"""The messages of Ollama's native chat: one text, thinking, pictures as base64, calls with object arguments."""
+"""Messages of Ollama's native chat: one text, thinking, images as base64, calls with object arguments."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ CALL = Keys("id type function")
 FUNCTION = Keys("index name arguments")
 
 JOINT = "\n\n"
-"""What the server puts between the texts of two messages of one role (collate in template/template.go)."""
+"""What the server puts between the texts of two consecutive messages of one role (collate in template/template.go)."""
 
 SIGNATURES = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif"}
-"""Media types by the first bytes of a picture, in base64."""
+"""Maps the first characters of base64 image data to media types."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A turn or a result."""
+    """Reads a message or a tool result."""
     if native["role"] == "tool":
         return _lift_result(native, context)
     lifted: list[tuple[Part, Path]] = []
@@ -51,7 +51,7 @@ def _lift_image(data: str) -> Media:
 
 
 def type_of_image(data: str) -> str | None:
-    """The media type that a picture shows by its first bytes: Ollama has no field for it."""
+    """Returns the media type that an image's first bytes show: Ollama has no field for it."""
     if data.startswith("UklGR") and data[12:16] == "RUJQ":
         return "image/webp"
     return next((name for start, name in SIGNATURES.items() if data.startswith(start)), None)
@@ -71,7 +71,7 @@ def _lift_call(native: Native, index: int, context: LiftContext) -> ToolCall:
 
 
 def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A tool message; older clients write the name of the tool under `name`."""
+    """Reads a tool message; older clients write the tool name under `name`."""
     carried = RESULT.carried(native) or {}
     name = native.get("tool_name") or (carried.pop("name") if carried.get("name") else None)
     ids = context.pairing.result(native.get("tool_call_id") or None, name)
@@ -80,7 +80,7 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
 
 
 def _lift_value(native: Native) -> tuple[Any, Any]:
-    """Kind and value of a result."""
+    """Returns the kind and value of a result."""
     text = native.get("content") or ""
     images: list[Part] = [_lift_image(data) for data in native.get("images") or ()]
     return ("multimodal", [*([Text(text)] if text else []), *images]) if images else ("text", text)
@@ -90,7 +90,7 @@ def _lift_value(native: Native) -> tuple[Any, Any]:
 
 
 def write_message(message: Message) -> Native:
-    """A turn of one text and one thought, or a result."""
+    """Writes a message with one text and one thought, or a tool result."""
     if message.role == "tool":
         return _write_result(message)
     thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
@@ -132,40 +132,40 @@ def _write_value(result: ToolResult) -> Native:
 
 
 def as_pictures(part: Part, message: Message) -> Part | None:
-    """Of media only pictures with their data, whose type their first bytes show; a refusal is its words."""
+    """Keeps images with data, typed by their first bytes, and drops other media; a refusal becomes text."""
     if isinstance(part, Refusal):
         return Text(part.text)
     if not isinstance(part, Media):
         return part
     if part.type != "image" or part.data is None:
         return None
-    shown = type_of_image(part.data)
-    return part if part.media_type == shown else replace(part, media_type=shown)
+    detected = type_of_image(part.data)
+    return part if part.media_type == detected else replace(part, media_type=detected)
 
 
 def one_text(messages: list[Message]) -> list[Message]:
-    """A message has one text: those of the assistant are joined, those of others are messages of their own."""
-    fitted: list[Message] = []
+    """Joins the texts of an assistant message, and splits those of others into messages of their own."""
+    reread: list[Message] = []
     for message in messages:
         texts = [part for part in message.parts if isinstance(part, Text)]
         if message.role == "tool" or (len(texts) < 2 and all(text.text for text in texts)):
-            fitted.append(message)
+            reread.append(message)
         elif message.role == "assistant":
-            fitted.append(_with_text(message, JOINT.join(text.text for text in texts)))
+            reread.append(_with_text(message, JOINT.join(text.text for text in texts)))
         else:
-            fitted.append(_with_text(message, texts[0].text))
-            fitted += [Message(message.role, [Text(text.text)] if text.text else []) for text in texts[1:]]
-    return fitted
+            reread.append(_with_text(message, texts[0].text))
+            reread += [Message(message.role, [Text(text.text)] if text.text else []) for text in texts[1:]]
+    return reread
 
 
 def _with_text(message: Message, text: str) -> Message:
-    """The message with this one text in place of its texts."""
+    """Returns the message with this text in place of its texts."""
     parts = [part for part in message.parts if not isinstance(part, Text)]
     return replace(message, parts=[*([Text(text)] if text else []), *parts])
 
 
 def one_thought(message: Message) -> Message:
-    """A message has one thinking: several are joined, and an empty one is none."""
+    """Joins several thoughts into one, and drops empty ones."""
     thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
     if not thoughts or (len(thoughts) == 1 and thoughts[0].text):
         return message
@@ -175,22 +175,22 @@ def one_thought(message: Message) -> Message:
 
 
 def read_again(result: ToolResult) -> ToolResult:
-    """The result as it is read back: a text, or a text and pictures."""
+    """Returns the result as it is read back: text, or text and images."""
     kind, value = _lift_value(_write_value(result))
-    same = kind == result.kind and value == result.value
-    return result if same else replace(result, kind=kind, value=value, is_error=None)
+    is_unchanged = kind == result.kind and value == result.value
+    return result if is_unchanged else replace(result, kind=kind, value=value, is_error=None)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How `lift` reads back a result for which the API has no field of its own, where nothing of it gets lost."""
-    fitted = read_again(result)
-    if fitted is result or (result.kind == "multimodal" and not all(map(_is_kept, result.value))):
+    """Returns the kind and value that `lift` reads back, for a lossless result that the API has no field for."""
+    reread = read_again(result)
+    if reread is result or (result.kind == "multimodal" and not all(map(_is_kept, result.value))):
         return None
-    return fitted.kind, fitted.value
+    return reread.kind, reread.value
 
 
 def _is_kept(part: Part) -> bool:
-    """Text or a picture that comes back with all that it says."""
+    """True if a text or an image is read back unchanged."""
     if isinstance(part, Media):
         return part.data is not None and part == _lift_image(part.data)
     return is_bare(part)

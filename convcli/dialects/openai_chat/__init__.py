@@ -1,15 +1,15 @@
-"""OpenAI Chat Completions: requests, responses and bare lists of messages.
+"""OpenAI Chat Completions: requests, responses and bare message lists.
 
 Specification: the API reference of Chat Completions, as typed by the Python SDK `openai` 3.51.0; read 2026-11-20.
 
 Quirks
-- `arguments` is JSON in a string, and models write broken JSON.
-- A tool message holds text only and has no field for a failure: an error is written as `{"error": …}`, and media of
-  a result follow in a user message behind all results of the turn.
-- Text stands before the calls of the same message; the API has no other order.
-- The API itself takes no reasoning back; compatible servers answer with `reasoning_content` or `reasoning`, and some
-  take it back: it is written in a response, and in a request of the form `compatible`.
-- Several choices of one response are siblings: a tree of which the first is the head.
+- `arguments` is a JSON string, and models write invalid JSON.
+- A tool message is text only and has no failure field: an error is written as `{"error": …}`, and result media follow
+  in a user message after all results of the turn.
+- Text comes before the calls of the same message; the API has no other order.
+- The API itself does not accept reasoning back; compatible servers answer with `reasoning_content` or `reasoning`, and
+  some accept it back: it is written in a response, and in a request of the form `compatible`.
+- Several choices of one response are siblings: a tree whose head is the first choice.
 """
 
 from __future__ import annotations
@@ -51,35 +51,35 @@ REQUEST = Keys(
 ANSWERS = Answers(NAME, lift_message, write_message, common.FINISH, common.FINISH_OF, common.USAGE)
 
 OWN_SETTINGS = ("max_completion_tokens", "response_format", "logit_bias", "functions")
-"""Keys of a request that tell it from one of Anthropic."""
+"""Request keys that distinguish it from an Anthropic request."""
 FOREIGN = frozenset(("system_prompt", "systemPrompt", "sessionId"))
-"""Keys of programs that keep messages of this shape, and say beside them what would be lost here."""
+"""Keys of programs that store messages of this shape with data that would be lost here."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By `tool_calls`, `choices[].message`, roles of its own, or the shapes of its content parts."""
+    """Matches `tool_calls`, `choices[].message`, roles of its own, or the shapes of its content parts."""
     if isinstance(document, dict):
         choices = document.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict) and "message" in choices[0]:
             return Clue(95, "choices with a message")
     messages = messages_in(document)
-    if messages is None or _is_of_another(document) or any(map(_is_response_of_anthropic, messages)):
+    if messages is None or _belongs_to_other_program(document) or any(map(_is_response_of_anthropic, messages)):
         return None
-    marks = {mark for message in messages for mark in _marks(message)}
-    if marks:
-        return Clue(90, sorted(marks)[0])
+    matches = {match for message in messages for match in _match_message(message)}
+    if matches:
+        return Clue(90, sorted(matches)[0])
     if isinstance(document, dict) and _is_request(document):
-        return Clue(70, "the tools or settings of a Chat Completions request")
-    said = any("content" in message for message in messages)
-    if said and all(message.get("role") in ROLES and _plain(message.get("content")) for message in messages):
-        return Clue(40, "messages with the roles and plain content of Chat Completions")
+        return Clue(70, "tools or settings of a Chat Completions request")
+    has_content = any("content" in message for message in messages)
+    if has_content and all(message.get("role") in ROLES and _plain(message.get("content")) for message in messages):
+        return Clue(40, "messages with Chat Completions roles and plain content")
     if messages and all("role" in message and "content" in message for message in messages):
         return Clue(20, "messages with role and content")
-    return Clue(10, "an empty list of messages") if messages == [] and isinstance(document, dict) else None
+    return Clue(10, "an empty message list") if messages == [] and isinstance(document, dict) else None
 
 
-def _is_of_another(document: Any) -> bool:
-    """An object around the messages that says whose file it is, or holds a text that is no message here."""
+def _belongs_to_other_program(document: Any) -> bool:
+    """True if the object around the messages belongs to another program, which stores data outside of them."""
     if not isinstance(document, dict):
         return False
     return not document.keys().isdisjoint(FOREIGN) or document.keys() >= {"agent", "version"}
@@ -95,22 +95,22 @@ def _is_request(document: Native) -> bool:
     return has_functions or any(document.get(key) is not None for key in OWN_SETTINGS)
 
 
-def _marks(message: Native) -> list[str]:
+def _match_message(message: Native) -> list[str]:
     calls = message.get("tool_calls")
-    found = []
+    matches = []
     if isinstance(calls, list) and any(isinstance(call, dict) and "function" in call for call in calls):
-        found.append("messages with tool_calls that hold a function")
+        matches.append("messages with tool_calls of functions")
     if message.get("role") == "tool" and "tool_call_id" in message and "content" in message:
-        found.append("tool messages with tool_call_id")
+        matches.append("tool messages with tool_call_id")
     if not message.keys().isdisjoint(("refusal", "annotations")):
-        found.append("messages with refusal or annotations")
+        matches.append("messages with refusal or annotations")
     content = message.get("content")
     if isinstance(content, list) and any(
         isinstance(part, dict) and part.get("type") in ("image_url", "input_audio", "file", "refusal")
         for part in content
     ):
-        found.append("content parts of Chat Completions")
-    return found
+        matches.append("Chat Completions content parts")
+    return matches
 
 
 def _plain(content: Any) -> bool:
@@ -152,7 +152,7 @@ lift = lift_forms(
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A request, a response or a list of messages."""
+    """Writes a request, a response or a message list."""
     if options.form == RESPONSE:
         return write_response(transcript, ANSWERS)
     messages = [write_message(message, NAME) for message in transcript.messages]
@@ -168,12 +168,12 @@ def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
         **common.write_choices(transcript.tool_choice, carried, custom.names_of(transcript)),
         **common.REQUEST_SETTINGS.write(transcript.settings or {}, carried),
     }
-    beside = omit(common.REQUEST_SETTINGS.rest(carried), *common.CHOICES)
-    return REQUEST.put(without_nulls(native), beside)
+    other_keys = omit(common.REQUEST_SETTINGS.rest(carried), *common.CHOICES)
+    return REQUEST.put(without_nulls(native), other_keys)
 
 
 RESPONSE, COMPATIBLE = "response", "compatible"
-"""The forms in which reasoning has a place: compatible servers answer so, and some take it back."""
+"""The forms that support reasoning: compatible servers answer with it, and some accept it back."""
 
 MESSAGES = fused(
     *of_requests(NAME),
@@ -243,16 +243,16 @@ DIALECT = Dialect(
     has=CUSTOM,
     reasons={
         **REASONS,
-        "reasoning": "only requests of the form compatible take it back",
-        "settings.responseFormat.name": "the schema of an answer must have a name",
-        "settings.modalities": "answers of Chat Completions are text or audio",
-        "audio.mediaType": "audio that is sent is WAV or MP3, and what was answered has no type",
-        "settings.serviceTier": "Chat Completions has no such tier",
+        "reasoning": "only requests of the form compatible can send it back",
+        "settings.responseFormat.name": "Chat Completions requires a name for the response schema",
+        "settings.modalities": "Chat Completions answers are text or audio",
+        "audio.mediaType": "input audio is WAV or MP3, and answered audio has no media type",
+        "settings.serviceTier": "Chat Completions has no such service tier",
         "message.stopReason": "only a response has a finish reason",
         "settings.topK": "Chat Completions has no top_k",
-        **dict.fromkeys(("tool.name", "tool_call.name"), "names are letters, digits, _ and -, at most 64"),
+        **dict.fromkeys(("tool.name", "tool_call.name"), "names have at most 64 characters: letters, digits, _ and -"),
         **dict.fromkeys(("tool_call.id", "tool_result.toolCallId"), "ids have at most 40 characters"),
-        "video": "Chat Completions takes no video",
+        "video": "Chat Completions does not support video",
     },
     places=PLACES,
     envelope=frozenset(("object", "system_fingerprint", "service_tier", "choice", "created", "usage", "logprobs")),

@@ -1,4 +1,4 @@
-"""Messages of Chat Completions as nearly all are: nothing can be wrong with them, whatever stands beside them."""
+"""Skips plain messages of Chat Completions: they need no checks, whatever other keys the document has."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from convcli.families.openai.parts import IDS, NAMES
 from convcli.kit.objects import Native, without_plain
 from convcli.kit.values import are_plain_arguments
 
-SPOKEN = frozenset(("system", "developer", "user", "assistant"))
-OF_ANSWER = frozenset(("role", "content", "tool_calls"))
+TEXT_ROLES = frozenset(("system", "developer", "user", "assistant"))
+ANSWER_KEYS = frozenset(("role", "content", "tool_calls"))
 
 
 def without_plain_messages(document: Any) -> Any:
-    """What is left of a request or a list whose messages are plain."""
+    """Returns the document without its messages, if they are all plain."""
     if document.__class__ is dict and "choices" in document:
         return None
     return without_plain(document, "messages", _are_plain)
 
 
 def _are_plain(messages: list[Any]) -> bool:
-    """Are they texts, images, reasoning, calls and their results in order?"""
+    """True if the messages are text, images, reasoning, calls and their results in order."""
     waiting: set[str] = set()
     ids: list[str] = []
     names: set[str] = set()
@@ -31,18 +31,18 @@ def _are_plain(messages: list[Any]) -> bool:
             if content.__class__ is not str or len(native) != 3:
                 return False
             waiting.remove(native["tool_call_id"])
-        elif waiting or role not in SPOKEN:
+        elif waiting or role not in TEXT_ROLES:
             return False
         elif content.__class__ is str and len(native) == 2:  # most messages
             continue
         elif role != "assistant":
-            if not _is_asked(native, names):
+            if not _is_input(native, names):
                 return False
         elif not _is_answer(native):
             return False
         else:
             for call in native.get("tool_calls") or ():
-                id_ = _called(call, names)
+                id_ = _call_id(call, names)
                 if id_ in waiting:
                     return False
                 waiting.add(id_)
@@ -50,9 +50,9 @@ def _are_plain(messages: list[Any]) -> bool:
     return NAMES.accepts_all(names) and IDS.accepts_all(ids)
 
 
-def _is_asked(native: Native, names: set[str]) -> bool:
-    """Is it text, or what a user says, who may have a name and show images?"""
-    content, kinds = native["content"], SHOWN if native["role"] == "user" else TEXTS
+def _is_input(native: Native, names: set[str]) -> bool:
+    """True if the message is plain text, or a user message that may have a name and images."""
+    content, kinds = native["content"], USER_PARTS if native["role"] == "user" else TEXTS
     if "name" in native:
         if kinds is TEXTS or native["name"].__class__ is not str:
             return False
@@ -65,18 +65,21 @@ def _is_asked(native: Native, names: set[str]) -> bool:
 
 
 def _is_answer(native: Native) -> bool:
-    """Is it the message of an assistant, calls aside: text, or no content beside calls, and perhaps reasoning?"""
+    """True if an assistant message, apart from its calls, is text or no content with calls, and optional reasoning."""
     content, calls = native["content"], native.get("tool_calls")
     if calls.__class__ is not list and calls is not None:
         return False
     if content.__class__ is not str and (content is not None or not calls):
         return False
     is_bare = len(native) == 3 and bool(calls)
-    return is_bare or all(BESIDE[key](native[key]) for key in native.keys() - OF_ANSWER)
+    return is_bare or all(OTHER_KEYS[key](native[key]) for key in native.keys() - ANSWER_KEYS)
 
 
-def _called(call: Any, names: set[str]) -> str:
-    """The id of a plain call, whose name is added to the others; raises TypeError for any other."""
+def _call_id(call: Any, names: set[str]) -> str:
+    """Adds the name of a plain call and returns its id.
+
+    Raises TypeError for any other call.
+    """
     id_, function = call["id"], call["function"]
     name = function["name"]
     if id_.__class__ is not str or name.__class__ is not str or len(call) != 3 or len(function) != 2:
@@ -105,12 +108,12 @@ def _is_str(value: Any) -> bool:
     return value.__class__ is str
 
 
-BESIDE: dict[str, Callable[[Any], bool]] = {
+OTHER_KEYS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("reasoning_content", "reasoning"), _is_str),
     **dict.fromkeys(("refusal", "audio", "function_call"), _is_null),
     "annotations": lambda value: value == [],
 }
-"""What may stand beside the content and the calls of an answer: reasoning, and what the service writes for nothing."""
+"""Checks for other keys of an answer: reasoning, and what the service writes for absent values."""
 TEXTS: dict[str, Callable[[Native], bool]] = {"text": _is_text}
-SHOWN = {**TEXTS, "image_url": _is_image}
-"""Plain parts by their type: of everybody, and of users."""
+USER_PARTS = {**TEXTS, "image_url": _is_image}
+"""Checks for plain parts by their type: for all roles, and for users."""

@@ -1,17 +1,17 @@
-"""Streams of OpenAI Chat Completions: chunks with deltas, as SSE or one chunk a line.
+"""OpenAI Chat Completions streams: chunks with deltas, as SSE or one chunk per line.
 
 Specification: `chat.completion.chunk` in the API reference of Chat Completions, as typed by the Python SDK `openai`
 3.51.0; read 2026-11-20.
 
 Quirks
 - A choice grows by its `index`, a call by the index inside `tool_calls`; parallel calls may interleave.
-- Ids and names come in the first delta of a call; compatible servers send them late, twice, or with index 0 for every
-  call: another id together with a name begins another call, unless the one before has no name yet: no call is complete
-  without one. A call without an index is whole, or goes on with the last.
+- The first delta of a call has its id and name. Compatible servers send them late, twice, or with index 0 for every
+  call. Another id together with a name begins another call, unless the previous one has no name yet: no call is
+  complete without one. A call without an index is whole, or continues the last one.
 - Usage comes in a last chunk without choices, an error in an object of its own, and `[DONE]` ends the stream.
-- A stream without an end breaks off: what came is kept, its turn has the stop reason `error`.
-- Thinking is streamed as `reasoning_content` (or `reasoning`) by compatible servers, and is written so.
-- It holds one answer: the last turn of the assistant, or all choices of a response.
+- A stream without an end was cut off: what arrived is kept, and its turn has the stop reason `error`.
+- Compatible servers stream thinking as `reasoning_content` (or `reasoning`); it is written the same way.
+- A stream has one answer: the last assistant turn, or all choices of a response.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ NAME = "openai-chat-stream"
 
 
 def detect(document: Any) -> Clue | None:
-    """By chunks that say so, or by choices with a delta."""
+    """Matches `object` of chunks, or choices with a delta."""
     if not isinstance(document, Rows):
         return None
     for row in document:
         if isinstance(row, dict):
             choices = row.get("choices")
             if row.get("object") == CHUNK:
-                return Clue(95, "chunks of a chat completion")
-            if isinstance(choices, list) and any(isinstance(one, dict) and "delta" in one for one in choices):
+                return Clue(95, "chat completion chunks")
+            if isinstance(choices, list) and any(isinstance(item, dict) and "delta" in item for item in choices):
                 return Clue(90, "choices with a delta")
     return None
 
@@ -78,7 +78,7 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of the answer that the chunks grow to."""
+    """Reads the response that the chunks add up to."""
     answer = Answer()
     for at, row in enumerate(document):
         answer.take(row, at)
@@ -91,7 +91,7 @@ def lift(document: Any) -> Transcript:
 
 
 def _lift_end(answer: Answer, messages: list[Message]) -> None:
-    """A choice that nothing ended broke off; an error is that of the first such choice."""
+    """Marks choices without an end as failed; an error belongs to the first of them."""
     broken = [message for message in messages if message.stop_reason is None]
     for message in broken if answer.error is not None or not answer.is_done else ():
         message.stop_reason = "error"
@@ -106,27 +106,27 @@ def _lift_end(answer: Answer, messages: list[Message]) -> None:
 # ---------------------------------------------------------------- fit
 
 
-def _answer_of_request(transcript: Transcript) -> Transcript:
-    """Of what a request says, an answer has neither the author of a turn nor the keys that ride in extras."""
+def _drop_request_keys(transcript: Transcript) -> Transcript:
+    """Drops what an answer to a request lacks: the author of a turn, and the keys kept as extras."""
     if is_response(transcript):
         return transcript
     messages = [
-        replace(message, name=None, extras=_only(message.extras, ("annotations", "choice", "usage", "error")))
+        replace(message, name=None, extras=_keep_keys(message.extras, ("annotations", "choice", "usage", "error")))
         for message in transcript.messages
     ]
-    return replace(transcript, messages=messages, extras=_only(transcript.extras, ANSWERED))
+    return replace(transcript, messages=messages, extras=_keep_keys(transcript.extras, ANSWERED))
 
 
 ANSWERED = ("object", "created", "usage", "service_tier", "system_fingerprint")
 
 
-def _only(extras: Extras | None, keys: tuple[str, ...]) -> Extras | None:
+def _keep_keys(extras: Extras | None, keys: tuple[str, ...]) -> Extras | None:
     carried = carried_by(extras, SIBLING)
     return extras_of(SIBLING, {key: carried[key] for key in keys if key in carried})
 
 
-def _spoken(part: Part, message: Message) -> Part | None:
-    """An answer holds no media but what was said aloud, and no block of an unknown kind but a call, which has an id."""
+def _keep_answer_parts(part: Part, message: Message) -> Part | None:
+    """Drops media other than audio answers, and unknown blocks other than calls, which have an id."""
     if isinstance(part, Media):
         return part if part.type == "audio" and write_answer_audio(part, SIBLING) is not None else None
     if isinstance(part, Opaque):
@@ -134,23 +134,23 @@ def _spoken(part: Part, message: Message) -> Part | None:
     return part
 
 
-def _one_of_each(message: Message) -> Message:
-    """A stream has no parts: texts, refusals and thoughts become one each, and an empty one is none."""
+def _join_same_parts(message: Message) -> Message:
+    """Joins texts, refusals and thoughts into one each, since a stream has no parts; drops empty ones."""
     parts: list[Part] = []
     for part in message.parts:
-        before = next((one for one in parts if one.type == part.type), None)
+        same_type = next((item for item in parts if item.type == part.type), None)
         if not isinstance(part, (Text, Refusal, Reasoning)):
             parts.append(part)
-        elif isinstance(before, (Text, Refusal, Reasoning)):
-            parts[parts.index(before)] = replace(before, text=before.text + part.text, extras=None)
+        elif isinstance(same_type, (Text, Refusal, Reasoning)):
+            parts[parts.index(same_type)] = replace(same_type, text=same_type.text + part.text, extras=None)
         else:
             parts.append(replace(part, extras=None) if part.extras else part)
     parts = [part for part in parts if not isinstance(part, (Text, Refusal, Reasoning)) or part.text]
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _ended(message: Message) -> Message:
-    """Every choice ends with a reason."""
+def _add_finish_reason(message: Message) -> Message:
+    """Adds a finish reason to a choice without one."""
     if message.stop_reason is not None:
         return message
     return replace(message, stop_reason="tool_calls" if any(map(_is_call, message.parts)) else "stop")
@@ -160,8 +160,8 @@ def _is_call(part: Part) -> bool:
     return isinstance(part, (ToolCall, Opaque))
 
 
-def _first_error(messages: list[Message]) -> list[Message]:
-    """A stream breaks off once: an error ends it."""
+def _keep_first_error(messages: list[Message]) -> list[Message]:
+    """Keeps the first error only: it ends the stream."""
     failed = [message for message in messages if message.error is not None]
     if len(failed) < 2:
         return messages
@@ -172,7 +172,7 @@ def _first_error(messages: list[Message]) -> list[Message]:
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
-    """The chunks of the answer."""
+    """Writes the chunks of the answer."""
     return Rows(list(chunks(write_response(transcript, ANSWERS), transcript.messages, options.chunk)))
 
 
@@ -188,15 +188,15 @@ ANSWERS = Answers(SIBLING, lift_message, _write_message, common.FINISH, common.F
 FIT = fused(
     streams.one_answer,
     without("tools", "tool_choice", "settings"),
-    _answer_of_request,
+    _drop_request_keys,
     parts_in_roles({"tool_result": ()}),
-    on_parts(_spoken, "opaque", *MEDIA),
+    on_parts(_keep_answer_parts, "opaque", *MEDIA),
     custom.calls,
-    on_each_message(_one_of_each),
+    on_each_message(_join_same_parts),
     ordered_parts("reasoning", "text", "refusal", "audio", "tool_call", kind=kind_in_turn),
-    on_each_message(_ended),
+    on_each_message(_add_finish_reason),
     known_finish(ANSWERS, kept=("error",)),
-    on_messages(_first_error),
+    on_messages(_keep_first_error),
     usage_of_response,
     created_in_seconds,
 )
@@ -210,12 +210,12 @@ REPEATED = fields(
     "/*/id /*/object /*/created /*/model /*/obfuscation "
     "/*/choices/*/delta/tool_calls/*/index /*/choices/*/delta/tool_calls/*/function/name"
 )
-"""What every chunk says again."""
+"""What every chunk repeats."""
 
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
-    title="streams of OpenAI Chat Completions",
+    title="OpenAI Chat Completions streams",
     specification="chat.completion.chunk of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("sse", "events"),
     forms=("stream",),
@@ -228,14 +228,14 @@ DIALECT = Dialect(
     repeats=REPEATED,
     rules=RULES,
     reasons={
-        **dict.fromkeys(("message", *PARTS, *MEDIA), "a stream holds one answer: the last turn of the assistant"),
-        "createdAt": "a stream has whole seconds",
-        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream holds one answer, not what was asked"),
-        "text": "text of one answer is one stream: the boundaries of parts are lost",
-        "message.name": "an answer has no name",
-        "message.model": "the model is that of the whole stream",
+        **dict.fromkeys(("message", *PARTS, *MEDIA), "a stream has one answer: the last assistant turn"),
+        "createdAt": "a stream has times in whole seconds",
+        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
+        "text": "the text of an answer is one stream: part boundaries are lost",
+        "message.name": "a streamed answer has no name",
+        "message.model": "only the whole stream names a model",
         "message.stopReason": "every choice ends with a finish reason",
-        "video": "Chat Completions answers no video",
+        "video": "Chat Completions does not answer with video",
     },
     places=PLACES,
     envelope=frozenset(("object", "system_fingerprint", "service_tier", "choice", "created", "usage", "logprobs")),

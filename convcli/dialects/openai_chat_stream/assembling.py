@@ -1,4 +1,4 @@
-"""The response that the chunks of a stream grow to, and where each thing in it was said first."""
+"""Assembles the response from the chunks of a stream, and records where each value first occurs."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from convcli.kit.streams import Growing, Slots
 from convcli.model.transcript import Path
 
 SIBLING = "openai-chat"
-"""The dialect of whole responses, under whose name facts of its own are carried."""
+"""The dialect of whole responses, which also owns the extras."""
 CHUNK = "chat.completion.chunk"
 WHOLE = "chat.completion"
 FORMER = "former_id"
-"""Under what key the id rides that a call had before its name came with another."""
+"""The extra that keeps the id that a call had previous_id its name came with another id."""
 ONCE = frozenset(("id", "type", "name", "role", "index", "finish_reason"))
 BODIES = {"function": "arguments", "custom": "input"}
-"""The member of a call that holds its name, and the key of the text in it, by the type of the call."""
+"""Maps the type of a call to the key of its string payload."""
 
 
 class _Choice:
-    """One choice while its deltas come in."""
+    """One choice while its deltas arrive."""
 
     def __init__(self) -> None:
         self.rest, self.message, self.calls = Growing(), Growing(role="assistant"), Slots()
         self.latest = self.end = 0
 
     def slot(self, call: Native) -> int:
-        """Which call a delta belongs to."""
+        """Returns the slot of the call that a delta belongs to."""
         index, id_ = call.get("index"), call.get("id")
         slot: int = self.latest if index is None else index
         open_: Native = self.calls.get(slot) or {}
-        before = open_.get("id")
+        previous_id = open_.get("id")
         is_next = index is None or (_has_name(call) and _has_name(open_))
-        if before and id_ and before != id_ and is_next:
+        if previous_id and id_ and previous_id != id_ and is_next:
             slot = self.end
         self.latest, self.end = slot, max(self.end, slot + 1)
         return slot
 
     def whole(self) -> Native:
-        """The choice as the sibling knows it."""
+        """Returns the choice as the openai-chat dialect has it."""
         message: Native = streams.whole(self.message)
         calls = [_whole_call(streams.whole(self.calls[slot])) for slot in sorted(self.calls)]
         if calls:
@@ -57,7 +57,7 @@ def _has_name(call: Native) -> bool:
 
 
 def _whole_call(call: Native) -> Native:
-    """A call as the sibling knows it: one that broke off before its name has an empty one."""
+    """Returns a call as the openai-chat dialect has it; one that was cut off previous_id its name has an empty one."""
     kind = call.get("type") or "function"
     body = dict(call.get(kind) or {})
     body["name"] = body.get("name") or ""
@@ -66,10 +66,10 @@ def _whole_call(call: Native) -> Native:
 
 
 class Answer:
-    """A response while its chunks come in.
+    """A response while its chunks arrive.
 
-    `first` says where each thing was said first, by its path in the response with the index that the chunks give to
-    a choice and the slot of a call; `ids` where the id of a call was said last.
+    `first` maps paths in the response, with the index of a choice in its chunks and the slot of a call, to where each
+    value first occurs; `ids` to where the id of a call last occurs.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Answer:
         self.ids: dict[tuple[int, int], Path] = {}
 
     def take(self, row: Any, at: int) -> None:
-        """A chunk, or the mark of the end, which stands at this index."""
+        """Adds a chunk, or the end mark, at this index."""
         if isinstance(row, str):
             self.is_done = True
             return
@@ -101,36 +101,36 @@ class Answer:
         index = native.get("index") or 0
         choice = self.choices.setdefault(index, _Choice())
         streams.merge(choice.rest, omit(native, "delta"), ONCE)
-        self._say(("choices", index), place, omit(native, "delta"))
+        self._record(("choices", index), place, omit(native, "delta"))
         delta = native.get("delta") or {}
-        home, place = ("choices", index, "message"), (*place, "delta")
-        self.first.setdefault(home, place)
+        message_path, place = ("choices", index, "message"), (*place, "delta")
+        self.first.setdefault(message_path, place)
         rest = omit(delta, "role", "tool_calls")
-        self._say(home, place, rest)
+        self._record(message_path, place, rest)
         streams.merge(choice.message, rest, ONCE)
         for j, call in enumerate(delta.get("tool_calls") or ()):
             slot = choice.slot(call)
             former = choice.calls[slot].get("id") if slot in choice.calls else None
             if former and call.get("id") and former != call["id"]:
                 call = {**call, FORMER: former}
-                self.first[*home, "tool_calls", slot, FORMER] = self.ids[index, slot]
+                self.first[*message_path, "tool_calls", slot, FORMER] = self.ids[index, slot]
             if call.get("id"):
                 self.ids[index, slot] = (*place, "tool_calls", j, "id")
-            self._say((*home, "tool_calls", slot), (*place, "tool_calls", j), call)
+            self._record((*message_path, "tool_calls", slot), (*place, "tool_calls", j), call)
             streams.merge(choice.calls.setdefault(slot, Growing()), call, ONCE)
 
-    def _say(self, path: Path, place: Path, said: Native) -> None:
-        """What is said at a place, down to the keys of its objects, is part of what has this path."""
+    def _record(self, path: Path, place: Path, native: Native) -> None:
+        """Records where the values at a place occur, down to the keys of objects, under the path they belong to."""
         self.first.setdefault(path, place)
-        for key, value in said.items():
+        for key, value in native.items():
             if isinstance(value, dict):
                 self.first.add((*path, key), (*place, key))
-                self._say((*path, key), (*place, key), value)
+                self._record((*path, key), (*place, key), value)
             elif value:
                 self.first.add((*path, key), (*place, key))
 
     def whole(self) -> Native:
-        """The response as the sibling knows it."""
+        """Returns the response as the openai-chat dialect has it."""
         if self.error is not None and not self.choices:
             self.choices[0] = _Choice()
         native = dict(self.response)
@@ -142,7 +142,7 @@ class Answer:
         return native
 
     def routes(self) -> dict[Path, Path]:
-        """Where what is in the response was said in the chunks."""
+        """Maps paths in the response to where they occur in the chunks."""
         order = {index: at for at, index in enumerate(sorted(self.choices))}
         slots = {index: {call: at for at, call in enumerate(sorted(self.choices[index].calls))} for index in order}
         routes = {path: place for path, place in self.first.items() if path[0] != "choices"}

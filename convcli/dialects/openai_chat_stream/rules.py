@@ -1,4 +1,4 @@
-"""What a stream of Chat Completions looks like when it is whole, though its schema takes any chunks."""
+"""What a complete stream of Chat Completions requires beyond its schema, which allows any chunks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from convcli.validation.survey import for_outputs
 
 
 class _Chunks:
-    """The choices so far: none goes on when it has ended, or with two calls under one index."""
+    """The choices so far: none continues after its end, or has two calls under one index."""
 
     def __init__(self) -> None:
         self.choices: dict[int, _Choice] = {}
 
     def objection(self, event: Native) -> str:
-        """Why the chunk cannot come now; nothing if it can."""
+        """Returns why the chunk is not allowed now; empty if it is."""
         for native in event.get("choices") or ():
             problem = self.choices.setdefault(native.get("index") or 0, _Choice()).objection(native)
             if problem:
@@ -23,21 +23,21 @@ class _Chunks:
 
 
 class _Choice:
-    """What has been said of one choice while the chunks go by."""
+    """The state of one choice while its chunks arrive."""
 
     def __init__(self) -> None:
         self.has_ended = False
         self.ids: dict[int, str] = {}
 
     def objection(self, native: Native) -> str:
-        """Why the chunk cannot come now; nothing if it can."""
+        """Returns why the chunk is not allowed now; empty if it is."""
         delta = native.get("delta") or {}
-        behind = self.has_ended and any(delta.get(key) for key in ("content", "refusal", "tool_calls"))
+        is_after_end = self.has_ended and any(delta.get(key) for key in ("content", "refusal", "tool_calls"))
         self.has_ended = self.has_ended or bool(native.get("finish_reason"))
-        twice = [call for call in delta.get("tool_calls") or () if self._is_another(call)]
-        if behind:
-            return "the choice has ended before"
-        return f"another call has the index {twice[0]['index']} already" if twice else ""
+        repeated = [call for call in delta.get("tool_calls") or () if self._is_another(call)]
+        if is_after_end:
+            return "the choice has already ended"
+        return f"another call already has the index {repeated[0]['index']}" if repeated else ""
 
     def _is_another(self, call: Native) -> bool:
         index, id_ = call.get("index"), call.get("id")

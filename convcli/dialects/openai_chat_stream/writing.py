@@ -1,4 +1,4 @@
-"""The chunks of a stream as they are written: deltas of texts and calls, the counts, and how the stream ends."""
+"""Writes the chunks of a stream: deltas of texts and calls, the counts, and the end of the stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DONE = "[DONE]"
 
 
 def chunks(response: Native, messages: list[Message], size: int) -> Iterator[Any]:
-    """The chunks of a response, with texts in pieces of this size, and what ends the stream."""
+    """Yields the chunks of a response, with text in pieces of this size, and the end of the stream."""
     head = omit(response, "choices", "usage")
     if head.get("object") == WHOLE:
         head["object"] = CHUNK
@@ -34,12 +34,12 @@ def chunks(response: Native, messages: list[Message], size: int) -> Iterator[Any
 
 
 def _ends(messages: list[Message]) -> Iterator[Any]:
-    """An error, or the end mark; a stream that broke off has neither."""
+    """Yields an error, or the end mark; a stream that was cut off has neither."""
     for message in messages:
         rest = carried_by(message.extras, SIBLING).get("error")
         if message.error is not None or rest:
-            said = {} if message.error is None else {"message": message.error}
-            yield {"error": {**said, **as_object(rest)}}
+            body = {} if message.error is None else {"message": message.error}
+            yield {"error": {**body, **as_object(rest)}}
             return
     if not any(message.stop_reason == "error" for message in messages):
         yield DONE
@@ -53,7 +53,7 @@ def _chunk(head: Native, choice: Native, delta: Native, finish: str | None, rest
 
 
 def _deltas(message: Native, size: int) -> Iterator[Native]:
-    """The deltas of one message: its role, its texts, its calls, and whole what is no text."""
+    """Yields the deltas of a message: its role, its texts, its calls, and other values whole."""
     texts = {key: message[key] for key in REASONING_KEYS if message.get(key)}
     texts["content"] = _text(message.get("content"), "text")
     texts["refusal"] = (message.get("refusal") or "") + _text(message.get("content"), "refusal")
@@ -69,7 +69,7 @@ def _deltas(message: Native, size: int) -> Iterator[Native]:
 
 
 def _text(content: Any, kind: str) -> str:
-    """The text of a content; a stream has no parts, so they become one."""
+    """Joins the text of a content, since a stream has no parts."""
     if not isinstance(content, list):
         return content or "" if kind == "text" else ""
     return "".join(part.get(kind) or "" for part in content if part.get("type") == kind)

@@ -1,18 +1,18 @@
-"""OpenAI Responses: requests, responses and bare lists of items, as sessions of the Agents SDK are.
+"""OpenAI Responses: requests, responses and bare item lists, such as Agents SDK sessions.
 
 Specification: the [API reference](https://platform.openai.com/docs/api-reference/responses) of Responses, as typed by
 the Python SDK `openai` 3.51.0; read 2026-11-20.
 
 Quirks
-- The conversation is a flat list of items; one answer is several of them. Item ids are not call ids: the first are
-  context of the provider (`metadata.itemId`), the second tie a result to its call.
-- `instructions` is the leading system message. A request may be no more than a string.
-- A reasoning item must be followed by the item that it produced, and only the provider's own can be given back.
-- An output holds text, images and files and has no field for a failure: an error is written as `{"error": …}`.
-- `strict` and `parameters` of a function and `detail` of an image must be written; null and `auto` say nothing, but
-  that a function without `strict` is made strict: its schema is closed.
-- A response repeats the tools and settings of its request: they are carried, not lifted, for no model answered them.
-- There is no finish reason: `status` and `incomplete_details` say why a response ended.
+- The conversation is a flat list of items; one answer has several. Item ids are not call ids: the first are context of
+  the provider (`metadata.itemId`), the second tie a result to its call.
+- `instructions` is the leading system message. A request may be just a string.
+- A reasoning item must be followed by the item that it produced, and only the provider's own can be sent back.
+- An output has text, images and files, and no failure field: an error is written as `{"error": …}`.
+- `strict` and `parameters` of a function and `detail` of an image must be written. Null and `auto` are defaults, but a
+  function without `strict` is made strict: its schema is closed.
+- A response repeats the tools and settings of its request. They are kept as extras, since no model answered them.
+- There is no finish reason: `status` and `incomplete_details` give the reason why a response ended.
 """
 
 from __future__ import annotations
@@ -51,27 +51,27 @@ ITEM_TYPES = fields(
 )
 PART_TYPES = fields("input_text output_text input_image input_file")
 ENVELOPES = fields("payload message messages record_type event delta data cwd")
-"""Keys of rows around items, in logs and streams."""
+"""Keys of rows that wrap items, in logs and streams."""
 ROLES = frozenset(("system", "developer", "user", "assistant"))
-OWN = ("instructions", "max_output_tokens", "text", "tools", "tool_choice", "previous_response_id", "prompt")
-"""Keys of a request beside `input`, which others have too."""
+OWN_KEYS = ("instructions", "max_output_tokens", "text", "tools", "tool_choice", "previous_response_id", "prompt")
+"""Request keys next to `input`, which other formats have too."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By `output` of a response, by the types of items and of content parts, or by `input` beside keys of its own."""
+    """Matches `output` of a response, types of items and content parts, or `input` with keys of its own."""
     items = document
     if isinstance(document, dict):
         items = document.get("output", document.get("input"))
         if document.get("object") == "response" and isinstance(document.get("output"), list):
             return Clue(95, "a response with output")
         if not items or isinstance(items, str):
-            return Clue(60, "keys of a request of the Responses API") if _is_request(document) else None
+            return Clue(60, "Responses API request keys") if _is_request(document) else None
     if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in items):
         return None
-    if any(map(_is_marked, items)) and all(item.keys().isdisjoint(ENVELOPES) for item in items):
-        return Clue(92, "items and content parts of the Responses API")
+    if any(map(_is_own_item, items)) and all(item.keys().isdisjoint(ENVELOPES) for item in items):
+        return Clue(92, "Responses API items and content parts")
     if isinstance(document, dict):
-        return Clue(60, "input of messages") if "input" in document and all(map(_is_plain, items)) else None
+        return Clue(60, "an input of messages") if "input" in document and all(map(_is_plain, items)) else None
     typed = all(map(_is_plain, items)) and any(item.get("type") == "message" for item in items)
     return Clue(45, "messages with a type") if typed else None
 
@@ -82,11 +82,11 @@ def _is_request(document: Native) -> bool:
         return False
     prompt = document.get("prompt")
     reference = isinstance(document.get("previous_response_id"), str) or (isinstance(prompt, dict) and "id" in prompt)
-    return reference or ("input" in document and not document.keys().isdisjoint(("model", *OWN)))
+    return reference or ("input" in document and not document.keys().isdisjoint(("model", *OWN_KEYS)))
 
 
-def _is_marked(item: Native) -> bool:
-    """An item that no other dialect has: with a type of its own, or with parts of a type of its own."""
+def _is_own_item(item: Native) -> bool:
+    """True if an item's type, or the type of one of its parts, exists in no other dialect."""
     kind, role = item.get("type"), item.get("role")
     if isinstance(kind, str) and kind in ITEM_TYPES:
         return True
@@ -107,7 +107,7 @@ def _is_plain(item: Native) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a request, a response or a list of items."""
+    """Reads a request, a response or an item list."""
     context = LiftContext(NAME, document)
     if isinstance(document, list):
         context.origin.form = "list"
@@ -120,25 +120,25 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "request"
     if native.get("instructions"):
         context.add(Message("system", [Text(native["instructions"])]), ("instructions",), [()])
-    asked = native.get("input")
-    if isinstance(asked, str):
-        context.add(Message("user", [Text(asked)] if asked else []), ("input",), [()])
+    input_ = native.get("input")
+    if isinstance(input_, str):
+        context.add(Message("user", [Text(input_)] if input_ else []), ("input",), [()])
     else:
-        ItemReader(context).all(asked or [], ("input",))
+        ItemReader(context).all(input_ or [], ("input",))
     tools = request.lift_tools(native, context)
-    choice, beside_choice = request.lift_choice(native, tools)
+    choice, carried_choice = request.lift_choice(native, tools)
     settings, carried_settings = request.SETTINGS.lift(native)
     return context.transcript(
         model=native.get("model") or None,
         tools=tools,
         tool_choice=choice,
         settings=settings or None,
-        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **beside_choice, **carried_settings}),
+        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried_choice, **carried_settings}),
     )
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A request, a response or a list of items."""
+    """Writes a request, a response or an item list."""
     if options.form == "response":
         return write_response(transcript, NAME)
     writer = ItemWriter(NAME)
@@ -161,20 +161,20 @@ def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
 
 
 def _instructions(message: Message) -> str | None:
-    """The text of a leading system message that says nothing else."""
+    """Returns the text of a leading system message that has nothing else."""
     part = message.parts[0] if len(message.parts) == 1 and message.role == "system" else None
     is_bare = isinstance(part, Text) and not carried_by(part.extras, NAME) and not carried_by(message.extras, NAME)
     return part.text or None if is_bare else None  # type: ignore[union-attr]
 
 
-INPUT = (*as_input(NAME), request.carried_choice(NAME), named_format, request.SETTINGS.fits)
-FIT = {"request": INPUT, "list": INPUT, "response": as_response(NAME)}
+FIT_INPUT = (*as_input(NAME), request.carried_choice(NAME), named_format, request.SETTINGS.fits)
+FIT = {"request": FIT_INPUT, "list": FIT_INPUT, "response": as_response(NAME)}
 
-WITHOUT = LACKING | settings_but(*request.SETTINGS.names()) | fields("tool.title tool.annotations")
+UNSUPPORTED = LACKING | settings_but(*request.SETTINGS.names()) | fields("tool.title tool.annotations")
 LACKS = {
-    "request": WITHOUT | OF_RESPONSES,
-    "list": WITHOUT | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
-    "response": WITHOUT | OF_REQUESTS,
+    "request": UNSUPPORTED | OF_RESPONSES,
+    "list": UNSUPPORTED | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
+    "response": UNSUPPORTED | OF_REQUESTS,
 }
 
 DIALECT = Dialect(
@@ -199,19 +199,19 @@ DIALECT = Dialect(
         "message.error": "only a response has an error",
         "message.model": "items have no model of their own",
         "message.usage": "only a response has usage",
-        "message.stopReason": "only a response says why it ended",
+        "message.stopReason": "only a response has a stop reason",
         "settings.topK": "the Responses API has no top_k",
-        "settings.responseFormat.name": "the schema of an answer must have a name",
+        "settings.responseFormat.name": "the Responses API requires a name for the response schema",
         "settings.candidateCount": "the Responses API gives one answer",
-        "settings.logprobs": "without this member of include there are none",
-        "settings.serviceTier": "the Responses API has no such tier",
+        "settings.logprobs": "log probabilities require their `include` entry",
+        "settings.serviceTier": "the Responses API has no such service tier",
         "settings.stop": "the Responses API has no stop sequences",
         "settings.seed": "the Responses API has no seed",
         "settings.presencePenalty": "the Responses API has no penalties",
         "settings.frequencyPenalty": "the Responses API has no penalties",
-        "image.detail": "auto is the detail of an image that says nothing of it",
-        "audio": "the Responses API takes no audio",
-        "video": "the Responses API takes no video",
+        "image.detail": "`auto` is the default image detail",
+        "audio": "the Responses API does not support audio",
+        "video": "the Responses API does not support video",
     },
     places={**PLACES, **request.SETTINGS.places()},
     envelope=ENVELOPE,

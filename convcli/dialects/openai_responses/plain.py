@@ -1,4 +1,4 @@
-"""Items of the Responses API as nearly all are: nothing can be wrong with them, whatever stands beside them."""
+"""Skips plain items of the Responses API: they need no checks, whatever other keys the document has."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from convcli.families.responses.fitting import IDS, LONGEST_ID, NAMES, PREFIXES
 from convcli.kit.objects import Native, omit, without_plain
 from convcli.kit.values import are_plain_arguments
 
-OF_REASONING = frozenset(("type", "summary", "content", "encrypted_content"))
+REASONING_KEYS = frozenset(("type", "summary", "content", "encrypted_content"))
 
 
 def without_plain_items(document: Any) -> Any:
-    """What is left of a request or a list whose items and instructions are plain."""
+    """Returns the document without its items and instructions, if they are all plain."""
     if document.__class__ is not dict:
         return without_plain(document, "input", _are_plain)
     if "output" in document:
@@ -28,17 +28,20 @@ def _is_instruction(value: Any) -> bool:
 
 
 def _are_plain(items: list[Any], *, is_kept: bool = True) -> bool:
-    """Are they texts, images, reasoning, calls and their results in order? `is_kept`: the service knows them by id."""
+    """True if the items are text, images, reasoning, calls and their results in order.
+
+    `is_kept`: the service stores the items and knows them by id.
+    """
     waiting: set[str] = set()
     called: list[str] = []
     names: set[str] = set()
-    stated: list[str] = []
+    ids: list[str] = []
     for item in items:
         kind = item.get("type", "message")
         if "id" in item or "status" in item:
             if kind == "reasoning" and not is_kept and not item.get("encrypted_content"):
                 return False
-            if not _is_stated(item, PREFIXES.get(kind, ""), stated):
+            if not _is_stated(item, PREFIXES.get(kind, ""), ids):
                 return False
             item = omit(item, "id", "status")
         if kind == "function_call_output":
@@ -53,16 +56,16 @@ def _are_plain(items: list[Any], *, is_kept: bool = True) -> bool:
             names.add(item["name"])
         elif not PLAIN[kind](item):
             return False
-    is_unique = len(set(called)) == len(called) and len(set(stated)) == len(stated)
+    is_unique = len(set(called)) == len(called) and len(set(ids)) == len(ids)
     return is_unique and not waiting and IDS.accepts_all(called) and NAMES.accepts_all(names)
 
 
-def _is_stated(item: Native, prefix: str, stated: list[str]) -> bool:
-    """Has it an id and a status as the service writes them? Its id is added to those before."""
+def _is_stated(item: Native, prefix: str, ids: list[str]) -> bool:
+    """True if id and status are as the service writes them; adds the id to `ids`."""
     id_, status = item.get("id", prefix), item.get("status", "")
     if id_.__class__ is not str or status.__class__ is not str:
         return False
-    stated += [id_] if "id" in item else []
+    ids += [id_] if "id" in item else []
     return id_.startswith(prefix) and len(id_) <= LONGEST_ID
 
 
@@ -82,7 +85,7 @@ def _is_call(item: Native) -> bool:
 
 
 def _is_reasoning(item: Native) -> bool:
-    if item.get("encrypted_content", "").__class__ is not str or not item.keys() <= OF_REASONING:
+    if item.get("encrypted_content", "").__class__ is not str or not item.keys() <= REASONING_KEYS:
         return False
     lists = item.get("summary", []), item.get("content", [])
     return all(pieces.__class__ is list and all(map(_is_piece, pieces)) for pieces in lists)
@@ -92,14 +95,14 @@ def _is_piece(piece: Native) -> bool:
     return len(piece) == 2 and piece["type"].__class__ is str and piece["text"].__class__ is str
 
 
-def _is_asked(part: Native) -> bool:
+def _is_input_text(part: Native) -> bool:
     return len(part) == 2 and part["text"].__class__ is str
 
 
-def _is_answered(part: Native) -> bool:
-    """Text of the assistant, with the lists that the service writes though nothing is in them."""
-    beside = [part[key] for key in ("annotations", "logprobs") if key in part]
-    return part["text"].__class__ is str and len(part) == 2 + len(beside) and beside.count([]) == len(beside)
+def _is_output_text(part: Native) -> bool:
+    """True for assistant text, with the empty lists that the service writes."""
+    lists = [part[key] for key in ("annotations", "logprobs") if key in part]
+    return part["text"].__class__ is str and len(part) == 2 + len(lists) and lists.count([]) == len(lists)
 
 
 def _is_image(part: Native) -> bool:
@@ -108,8 +111,8 @@ def _is_image(part: Native) -> bool:
 
 
 PLAIN: dict[str, Callable[[Native], bool]] = {"message": _is_message, "reasoning": _is_reasoning}
-"""Plain items without id and status that are no calls and no results, by their type."""
-OF_ANSWER: dict[str, Callable[[Native], bool]] = {"output_text": _is_answered}
-OF_ASKING: dict[str, Callable[[Native], bool]] = {"input_text": _is_asked, "input_image": _is_image}
-PARTS = {"assistant": OF_ANSWER, **dict.fromkeys(("user", "system", "developer"), OF_ASKING)}
-"""Plain parts by the role of their message and their type."""
+"""Checks for plain items without id and status that are not calls or results, by their type."""
+OUTPUT_PARTS: dict[str, Callable[[Native], bool]] = {"output_text": _is_output_text}
+INPUT_PARTS: dict[str, Callable[[Native], bool]] = {"input_text": _is_input_text, "input_image": _is_image}
+PARTS = {"assistant": OUTPUT_PARTS, **dict.fromkeys(("user", "system", "developer"), INPUT_PARTS)}
+"""Checks for plain parts by the role of their message and their type."""

@@ -1,4 +1,4 @@
-"""What a request of the Responses API says beside its items: tools, the choice among them, settings."""
+"""The parts of a Responses API request outside of its items: tools, tool choice, settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOOL = Keys("type name description parameters strict output_schema")
 
 
 def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | None:
-    """Definitions of functions; a tool of another type is kept whole in extras."""
+    """Reads function definitions; a tool of another type is kept whole as an extra."""
     if native.get("tools") is None:
         return None
     context.origin.tools = [("tools", i) for i in range(len(native["tools"]))]
@@ -48,12 +48,12 @@ def _lift_tool(native: Native, dialect: str) -> ToolDefinition:
 
 
 def write_tools(transcript: Transcript, dialect: str) -> Native:
-    """`tools`, where the transcript has some, be it none."""
+    """Returns `tools` if the transcript has a tool list, even an empty one."""
     return {} if transcript.tools is None else {"tools": [_write_tool(tool, dialect) for tool in transcript.tools]}
 
 
 def _write_tool(tool: ToolDefinition, dialect: str) -> Native:
-    """`parameters` and `strict` must be written: without the last the service makes a function strict."""
+    """Always writes `parameters` and `strict`: without `strict` the service makes a function strict."""
     carried = carried_by(tool.extras, dialect)
     if "tool" in carried:
         whole: Native = carried["tool"]
@@ -89,40 +89,40 @@ def _write_choice(choice: ToolChoice, free: Collection[str]) -> Any:
 
 
 def _choice(tools: list[ToolDefinition] | None) -> Settings:
-    """How a choice among these tools is read and written."""
+    """Returns the setting that reads and writes a choice among these tools."""
     free = [tool.name for tool in tools or () if tool.custom is not None]
     setting = Setting("tool_choice", _lift_choice, lambda choice: _write_choice(choice, free), partial=True)
     return Settings({"tool_choice": setting})
 
 
 def lift_choice(native: Native, tools: list[ToolDefinition] | None) -> tuple[ToolChoice | None, Native]:
-    """The tool choice, and what must be carried since the intermediate format cannot say it."""
+    """Returns the tool choice, and the extras that the intermediate format cannot store."""
     settings, carried = _choice(tools).lift(native)
     return settings.get("tool_choice"), carried
 
 
 def write_choice(transcript: Transcript, carried: Native) -> Native:
-    """`tool_choice`: what was carried of it where that still says the same."""
+    """Returns `tool_choice`, from the extras if they still agree with the transcript."""
     return _choice(transcript.tools).write({"tool_choice": transcript.tool_choice}, carried)
 
 
 def carried_choice(owner: str) -> Pass:
-    """What is carried of a choice only where it still says the same."""
+    """Returns a pass that drops the tool choice extra if it no longer agrees with the transcript."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def drop_outdated_choice(transcript: Transcript) -> Transcript:
         value = carried_by(transcript.extras, owner).get("tool_choice")
         if value is None or _lift_choice(value) == transcript.tool_choice:
             return transcript
         return without_carried(transcript, owner, "tool_choice")
 
-    return fits
+    return drop_outdated_choice
 
 
 # ---------------------------------------------------------------- settings
 
 
 def _lift_format(native: Native) -> Native | None:
-    """`{"type": "text" | "json" | "json_schema"}`, for the last with `name`, `description`, `schema`, `strict`."""
+    """Reads `{"type": "text" | "json" | "json_schema"}`, the last with `name`, `description`, `schema`, `strict`."""
     kind = native.get("type")
     if kind == "json_schema":
         return without_nulls(native)
@@ -135,7 +135,7 @@ def _write_format(format_: Native) -> Native:
 
 
 LOGPROBS = "message.output_text.logprobs"
-"""What a request includes that asks for log probabilities."""
+"""The `include` entry that requests log probabilities."""
 
 SETTINGS = Settings(
     {
@@ -148,7 +148,7 @@ SETTINGS = Settings(
         "include": Setting(
             "logprobs",
             lambda included: True if LOGPROBS in included else None,
-            lambda wanted: [LOGPROBS] if wanted else None,
+            lambda is_requested: [LOGPROBS] if is_requested else None,
             partial=True,
         ),
         "top_logprobs": "topLogprobs",
@@ -156,4 +156,4 @@ SETTINGS = Settings(
         **common.KEPT,
     }
 )
-"""The settings of a request to the Responses API."""
+"""The settings of a Responses API request."""

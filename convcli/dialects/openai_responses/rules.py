@@ -1,4 +1,4 @@
-"""What the Responses API rejects though its schema allows it."""
+"""What the Responses API rejects although its schema allows it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from convcli.model.transcript import Path
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_requests
 
-ANSWERS = ("output_text", "refusal")
-ASKED = ("user", "system", "developer")
-CHAINED = ("previous_response_id", "conversation")
+OUTPUT_TYPES = ("output_text", "refusal")
+INPUT_ROLES = ("user", "system", "developer")
+CONTINUATION_KEYS = ("previous_response_id", "conversation")
 
 
 def _items(survey: Survey) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The items of a request or a list, and where they stand; those of a response are the service's own."""
+    """Yields the items of a request or a list, with their paths; those of a response are the service's own."""
     document: Any = survey.document
     path: Path = ()
     if isinstance(document, dict):
@@ -40,22 +40,22 @@ def _known_ids(survey: Survey) -> Iterator[Breach]:
             continue
         at = NodeRef(steps=(*path, "id"))
         if not id_.startswith(prefix):
-            yield Breach("bad-item-id", at, f"the id of a {_kind(item)} begins with {prefix}")
+            yield Breach("bad-item-id", at, f"the id of a {_kind(item)} item must begin with {prefix}")
         elif len(id_) > LONGEST_ID:
-            yield Breach("bad-item-id", at, f"an id has at most {LONGEST_ID} characters; found {len(id_):,}")
+            yield Breach("bad-item-id", at, f"an item id has at most {LONGEST_ID} characters, not {len(id_):,}")
         if id_ in seen:
-            yield Breach("duplicate-item-id", at, "another item has this id too")
+            yield Breach("duplicate-item-id", at, "another item has the same id")
         seen.add(id_)
 
 
-def _reasoning_goes_on(survey: Survey) -> Iterator[Breach]:
+def _reasoning_followed(survey: Survey) -> Iterator[Breach]:
     items = list(_items(survey))
     for at, (path, item) in enumerate(items):
         if _kind(item) == "reasoning":
             following = items[at + 1][1] if at + 1 < len(items) else {}
             kind = _kind(following)
             if not kind or kind.endswith("_output") or (kind == "message" and following.get("role") != "assistant"):
-                text = "the item that came of this reasoning does not follow it"
+                text = "the item that this reasoning produced does not follow it"
                 yield Breach("reasoning-without-item", NodeRef(steps=path), text)
 
 
@@ -65,17 +65,19 @@ def _own_parts(survey: Survey) -> Iterator[Breach]:
         for j, part in enumerate(content if isinstance(content, list) else ()):
             kind = str(part.get("type")) if isinstance(part, dict) else ""
             role = item.get("role")
-            wrong = kind.startswith("input_") if role == "assistant" else role in ASKED and kind in ANSWERS
-            if wrong:
-                wants = "output_text or refusal" if role == "assistant" else "input_text, input_image and the like"
-                help_text = f"there it is {wants}"
-                text = f"a part of the type {kind} cannot stand in a message of this role"
+            is_misplaced = (
+                kind.startswith("input_") if role == "assistant" else role in INPUT_ROLES and kind in OUTPUT_TYPES
+            )
+            if is_misplaced:
+                allowed = "output_text or refusal" if role == "assistant" else "input_text, input_image or the like"
+                help_text = f"use {allowed}"
+                text = f"a message of this role cannot have a {kind} part"
                 yield Breach("misplaced-part", NodeRef(steps=(*path, "content", j)), text, help=help_text)
 
 
 def _no_audio(survey: Survey) -> Iterator[Breach]:
     for i, k, _ in survey.parts["audio"]:
-        yield Breach("misplaced-part", NodeRef(i, k), "the Responses API takes no audio")
+        yield Breach("misplaced-part", NodeRef(i, k), "the Responses API does not support audio")
 
 
 def _persisted(survey: Survey) -> Iterator[Breach]:
@@ -84,20 +86,20 @@ def _persisted(survey: Survey) -> Iterator[Breach]:
     for path, item in _items(survey):
         lost = _kind(item) == "reasoning" and item.get("id") and not item.get("encrypted_content")
         if lost or _kind(item) == "item_reference":
-            yield Breach("not-persisted", NodeRef(steps=path), "store is false, so the service does not know this item")
+            yield Breach("not-persisted", NodeRef(steps=path), "store is false: the service does not know this item")
 
 
 def _paired(survey: Survey) -> Iterator[Breach]:
-    """Calls of an earlier response are not in the request that goes on with it."""
+    """Reports unpaired calls; a request that continues a response does not repeat that response's calls."""
     document = survey.document
-    chained = isinstance(document, dict) and any(document.get(key) for key in CHAINED)
+    chained = isinstance(document, dict) and any(document.get(key) for key in CONTINUATION_KEYS)
     for breach in PAIRED.check(survey) if survey.form != turns.RESPONSE else ():
         if not (chained and breach.code == "orphan-tool-result"):
             yield breach
 
 
 def _schemas(survey: Survey) -> Iterator[Breach]:
-    """What is not said to be strict the service makes strict: it closes the schema."""
+    """Reports schemas, except for functions without `strict`: the service makes them strict and closes the schema."""
     natives = survey.document.get("tools") if isinstance(survey.document, dict) else None
     listed = natives if isinstance(natives, list) else ()
     stated = [tool.get("strict") if isinstance(tool, dict) else None for tool in listed]
@@ -128,7 +130,7 @@ RULES = (
     Rule(SCHEMAS.codes, _schemas),
     tools.closed_response("schema"),
     Rule(("bad-item-id", "duplicate-item-id"), _known_ids),
-    for_requests(Rule(("reasoning-without-item",), _reasoning_goes_on)),
+    for_requests(Rule(("reasoning-without-item",), _reasoning_followed)),
     Rule(("misplaced-part",), _own_parts),
     for_requests(Rule(("misplaced-part",), _no_audio)),
     Rule(("not-persisted",), _persisted),

@@ -1,18 +1,18 @@
-"""Streams of OpenAI Responses: events that begin, grow and end the items of one response.
+"""OpenAI Responses streams: events that begin, grow and end the items of one response.
 
 Specification: `ResponseStreamEvent` in the API reference of Responses, as typed by the Python SDK `openai` 3.51.0; read
 2026-11-20.
 
 Quirks
 - An item grows by its `output_index`, its parts by `content_index` or `summary_index`; items may interleave.
-- What was streamed is said again when a part, an item and the response are done: the last word counts, be it `done` or
-  the output of the whole response. Some servers leave that output empty: then the items count as they came.
+- Streamed content is repeated when a part, an item and the response are done: the last occurrence counts, whether
+  `done` or the output of the whole response. Some servers leave that output empty: then the items count as they came.
 - `response.completed`, `.incomplete` or `.failed` ends the stream; an `error` event does too. Without one of them it
-  broke off: its last answer has the stop reason `error`.
-- Events of kinds that are not known are kept with the response.
-- Deltas name their item. One without an id is called by its place in the output (`msg_output_0`), in every event that
-  speaks of it; such a name is no fact, and nothing is read in it.
-- It holds one run: the turns of the assistant and their results since the last question.
+  was cut off: its last answer has the stop reason `error`.
+- Events of unknown kinds are kept with the response.
+- Deltas name their item. An item without an id is named by its position in the output (`msg_output_0`) in all of its
+  events. Such a name is not data and is not read back.
+- A stream covers one run: the assistant turns and their results since the last question.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ENDS_OF = {**ENDS, "cancelled": ENDS["incomplete"]}
 
 
 def detect(document: Any) -> Clue | None:
-    """By events of a response."""
+    """Matches events of a response."""
     if not isinstance(document, Rows):
         return None
     kinds = [row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)]
@@ -57,7 +57,7 @@ def detect(document: Any) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of the response that the events make."""
+    """Reads the response that the events add up to."""
     answer = Answer()
     for at, event in enumerate(document):
         answer.take(event, at)
@@ -70,31 +70,31 @@ def lift(document: Any) -> Transcript:
 # ---------------------------------------------------------------- write
 
 
-def _one_run(transcript: Transcript) -> Transcript:
-    """The turns since the last question."""
+def _keep_last_run(transcript: Transcript) -> Transcript:
+    """Keeps the turns since the last question."""
     return replace(transcript, messages=streams.run(transcript), head=None)
 
 
-FIT = (_one_run, *as_response(SIBLING, always=True))
+FIT = (_keep_last_run, *as_response(SIBLING, always=True))
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
-    """The events of the response. One that broke off without a word on the error has no event that ends it."""
+    """Writes the events of the response. A response that failed without error details has no final event."""
     response = write_response(transcript, SIBLING)
     last = last_answer(transcript.messages)
-    _settle(response, is_answer=last is not None)
-    broken = last is not None and last.stop_reason == "error" and not response.get("error")
-    return Rows(_numbered(_events(response, broken, options.chunk)))
+    _complete(response, is_answer=last is not None)
+    is_cut_off = last is not None and last.stop_reason == "error" and not response.get("error")
+    return Rows(_numbered(_events(response, is_cut_off, options.chunk)))
 
 
-def _settle(response: Native, *, is_answer: bool) -> None:
-    """What the service always says of a response and of its outputs, and requests leave out."""
+def _complete(response: Native, *, is_answer: bool) -> None:
+    """Adds what the service always writes in a response and its outputs, and requests omit."""
     if is_answer:
         response.setdefault("status", "completed")
-    response["output"] = [_settled(item, index) for index, item in enumerate(response["output"])]
+    response["output"] = [_completed_item(item, index) for index, item in enumerate(response["output"])]
 
 
-def _settled(item: Native, index: int) -> Native:
+def _completed_item(item: Native, index: int) -> Native:
     if kind_of(item) in OUTPUTS:
         return {**COMPLETED, **item}
     is_named = "id" in item or kind_of(item) not in GROWS
@@ -105,24 +105,24 @@ def _numbered(events: Iterable[Native]) -> list[Native]:
     return [{**event, "sequence_number": number} for number, event in enumerate(events)]
 
 
-def _events(response: Native, broken: bool, size: int) -> Iterator[Native]:
-    begun = dict(response) if broken else omit(response, "usage")
-    begun |= {key: None for key in ("error", "incomplete_details", "completed_at") if key in begun}
-    begun |= {"output": [], "status": "in_progress"}
-    yield {"type": "response.created", "response": begun}
+def _events(response: Native, is_cut_off: bool, size: int) -> Iterator[Native]:
+    started = dict(response) if is_cut_off else omit(response, "usage")
+    started |= {key: None for key in ("error", "incomplete_details", "completed_at") if key in started}
+    started |= {"output": [], "status": "in_progress"}
+    yield {"type": "response.created", "response": started}
     for index, item in enumerate(response["output"]):
         where = {"output_index": index}
         grows = GROWS.get(kind_of(item), _no_events)
-        yield {"type": "response.output_item.added", **where, "item": _begun(item)}
+        yield {"type": "response.output_item.added", **where, "item": _started(item)}
         yield from grows(item, {"item_id": item.get("id") or name_of_place(item, index), **where}, size)
         yield {"type": "response.output_item.done", **where, "item": item}
-    if not broken:
+    if not is_cut_off:
         kind = ENDS_OF.get(response.get("status") or "", ENDS["completed"])
         yield {"type": kind, "response": response}
 
 
-def _begun(item: Native) -> Native:
-    """An item before it grows."""
+def _started(item: Native) -> Native:
+    """Returns an item before it grows."""
     if kind_of(item) not in GROWS:
         return item
     empty: Native = {"content": [], "summary": [], "arguments": "", "input": "", "status": "in_progress"}
@@ -135,7 +135,7 @@ def _no_events(item: Native, where: Native, size: int) -> Iterator[Native]:
 
 
 def _parts(item: Native, where: Native, size: int) -> Iterator[Native]:
-    """The parts of a message or of reasoning: each begins empty, grows and ends; one of another type is whole."""
+    """Yields the events of the parts of a message or reasoning: each begins empty, grows and ends; others are whole."""
     for stem, key in PARTS.items():
         parts = item.get(key)
         for index, part in enumerate(parts if isinstance(parts, list) else ()):
@@ -153,7 +153,7 @@ def _parts(item: Native, where: Native, size: int) -> Iterator[Native]:
 
 
 def _field(item: Native, where: Native, size: int) -> Iterator[Native]:
-    """The arguments of a call."""
+    """Yields the events of a call's arguments."""
     for stem, (kind, field) in FIELDS.items():
         if kind == kind_of(item):
             for piece in fragments(item[field], size):
@@ -162,7 +162,7 @@ def _field(item: Native, where: Native, size: int) -> Iterator[Native]:
 
 
 GROWS = {"message": _parts, "reasoning": _parts, "function_call": _field, "custom_tool_call": _field}
-"""By the type of an item, the events by which it grows."""
+"""Maps the type of an item to the function that yields its growth events."""
 
 
 ANNOTATED = [f"{part}/{key}" for part in ("annotation", "part/annotations/*", "item/content/*/annotations/*")
@@ -175,12 +175,12 @@ REPEATED = f"""
     item/summary/*/type item/summary/*/text
     response/id response/model response/status response/created_at response/tool_choice
 """.split()
-"""Where an event belongs, and what is said again when a part, an item, and the response are done."""
+"""The position of an event, and what is repeated when a part, an item, and the response are done."""
 
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
-    title="streams of OpenAI Responses",
+    title="OpenAI Responses streams",
     specification="ResponseStreamEvent of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("sse", "events"),
     names_events=True,
@@ -196,20 +196,22 @@ DIALECT = Dialect(
     repeats=frozenset(f"/*/{place}" for place in REPEATED),
     reasons={
         **REASONS,
-        **dict.fromkeys(OF_REQUESTS, "a stream holds the answer, not what was asked"),
-        **dict.fromkeys(lacking.MEDIA, "an answer holds no media"),
-        **dict.fromkeys(("message", *lacking.PARTS, "refusal"), "a stream holds the turns since the last question"),
-        "message.role": "a stream holds the turns of the assistant and their results",
-        "message.model": "the model is that of the whole response",
-        "message.usage": "the counts are those of the whole response",
-        "message.stopReason": "only the response as a whole says why it ended, and it always does",
-        "message.error": "only the response as a whole has an error",
+        **dict.fromkeys(OF_REQUESTS, "a stream has the answer, not the request"),
+        **dict.fromkeys(lacking.MEDIA, "an answer has no media"),
+        **dict.fromkeys(
+            ("message", *lacking.PARTS, "refusal"), "a stream has only the messages since the last question"
+        ),
+        "message.role": "a stream has only assistant messages and their results",
+        "message.model": "only the whole response names a model",
+        "message.usage": "only the whole response has usage",
+        "message.stopReason": "only the whole response has a stop reason, which it always has",
+        "message.error": "only the whole response has an error",
         "title": "a response has no title",
         "cwd": "a response does not name a directory",
-        "createdAt": "a response has whole seconds",
-        "updatedAt": "a response has only the time at which it began",
-        "head": "a response is no tree",
-        "tool_result.status": "an output has no such state",
+        "createdAt": "a response has times in whole seconds",
+        "updatedAt": "a response has only its creation time",
+        "head": "a response has no branches",
+        "tool_result.status": "an output has no such status",
     },
     places=PLACES,
     envelope=ENVELOPE,

@@ -1,4 +1,4 @@
-"""Events of a stream of Responses, put together to the response that they make."""
+"""Assembles the response from the events of a Responses stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from convcli.kit.streams import Growing, Slots
 from convcli.model.transcript import Path
 
 ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
-"""The event that ends a stream, by the status of its response."""
+"""Maps the status of a response to the event that ends its stream."""
 
 TEXTS = {
     "response.output_text": ("message", "content", "output_text", "text"),
@@ -21,16 +21,16 @@ TEXTS = {
     "response.reasoning_text": ("reasoning", "content", "reasoning_text", "text"),
     "response.reasoning_summary_text": ("reasoning", "summary", "summary_text", "text"),
 }
-"""Events that make a part grow: the type of its item, the list in which it stands, its type and the key of its text."""
+"""Events that grow a part: the type of its item, the list that contains it, its type and the key of its text."""
 FIELDS = {
     "response.function_call_arguments": ("function_call", "arguments"),
     "response.custom_tool_call_input": ("custom_tool_call", "input"),
     "response.mcp_call_arguments": ("mcp_call", "arguments"),
     "response.code_interpreter_call_code": ("code_interpreter_call", "code"),
 }
-"""Events that make an item grow: its type and the key of its text."""
+"""Events that grow an item: its type and the key of its text."""
 PARTS = {"response.content_part": "content", "response.reasoning_summary_part": "summary"}
-"""Events that begin and end a part, and the list in which it stands."""
+"""Events that begin and end a part, and the list that contains it."""
 ANNOTATION = "response.output_text.annotation.added"
 PROGRESS = frozenset(
     f"response.{item}.{step}"
@@ -38,41 +38,44 @@ PROGRESS = frozenset(
                  "web_search_call")
     for step in ("in_progress", "searching", "interpreting", "generating", "partial_image", "completed", "failed")
 )  # fmt: skip
-"""Events that tell how far a hosted tool has come: what it did is in its item, which comes when it is done."""
+"""Progress events of hosted tools: the result is in the item, which comes when the tool is done."""
 INDEX = {"content": "content_index", "summary": "summary_index"}
 WHOLE = frozenset((*ENDS.values(), "response.created", "response.queued", "response.in_progress"))
 
 
 def name_of_place(item: Native, index: int) -> str:
-    """What an item without an id is called, with the prefix that the API wants."""
+    """Returns the name of an item without an id, with the prefix that the API requires."""
     return f"{PREFIXES.get(kind_of(item), 'item').rstrip('_')}_output_{index}"
 
 
 def _unnamed(item: Native, index: int) -> Native:
-    """The item without a name that only says where it stands."""
+    """Returns the item without a name that only gives its position."""
     is_place = item.get("id") == name_of_place(item, index)
     return omit(item, "id") if is_place else item
 
 
-def _said_last(before: Any, after: Any) -> Any:
-    """What is said of a thing in the end, and what was said of it before under other keys."""
+def _merge(before: Any, after: Any) -> Any:
+    """Merges the final value with keys of the previous one that it lacks."""
     if isinstance(before, dict) and isinstance(after, dict):
-        merged = {key: _said_last(before.get(key), value) for key, value in after.items()}
+        merged = {key: _merge(before.get(key), value) for key, value in after.items()}
         return merged | omit(before, *after)
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        return [_said_last(one, other) for one, other in zip(before, after, strict=True)]
+        return [_merge(previous, final) for previous, final in zip(before, after, strict=True)]
     return after
 
 
-def _beside_texts(parts: Any) -> Any:
-    """What the events of parts said beside their texts, which are in the item in the end."""
+def _without_text(parts: Any) -> Any:
+    """Returns the parts' keys other than their text, which the final item has."""
     texts = ("type", "text", "refusal")
     return [omit(part, *texts) for part in parts or ()]
 
 
 class _Item:
-    """One item while its events come in. `home`: where it was said; `first`: where each of its parts was said first;
-    `whole_at`: where it was said as a whole, of which the last counts."""
+    """One item while its events arrive.
+
+    `home` is its path; `first` maps each part to its first path; `whole_at` lists the paths of the whole item, of
+    which the last counts.
+    """
 
     def __init__(self, home: Path, native: Native) -> None:
         self.home, self.native = home, Growing(native)
@@ -84,21 +87,21 @@ class _Item:
     def done(self, native: Native, place: Path) -> None:
         if not self.is_done:
             self.home, self.first = place, streams.Sources()
-        self.native, self.is_done = Growing(_said_last(self.native, native)), True
+        self.native, self.is_done = Growing(_merge(self.native, native)), True
         self.whole_at.append(place)
 
     def part(self, event: Native, key: str, native: Native, place: Path) -> Growing:
-        """The part that an event names; `native` is how it begins."""
+        """Returns the part that an event names; `native` is its initial value."""
         index = event.get(INDEX[key]) or 0
         self.first.add((key, index), place)
         return self.lists[key].setdefault(index, Growing(native))
 
     def whole(self) -> Native:
-        """The item as the sibling knows it."""
+        """Returns the item as the openai-responses dialect has it."""
         native: Native = streams.whole(self.native)
         grown = {key: streams.whole(parts) for key, parts in self.lists.items() if parts}
         if self.is_done:
-            return {key: _said_last(_beside_texts(grown.get(key)), value) for key, value in native.items()}
+            return {key: _merge(_without_text(grown.get(key)), value) for key, value in native.items()}
         return {**DEFAULTS.get(kind_of(native), {}), **native, **grown}
 
 
@@ -107,18 +110,18 @@ DEFAULTS: dict[str, Native] = {
     "function_call": {"type": "function_call", "name": "", "arguments": ""},
     "custom_tool_call": {"type": "custom_tool_call", "name": "", "input": ""},
 }
-"""What an item has whose beginning is missing."""
+"""The initial keys of an item whose beginning is missing."""
 
 
 EVENT_KEYS = fields(
     "type sequence_number response_id item_id output_index content_index summary_index annotation_index item part "
     "response delta text refusal arguments input logprobs annotation error code message param obfuscation"
 )
-"""The keys of events that say something of a response or where in it."""
+"""The event keys that are read, or that give a position."""
 
 
 class Answer:
-    """A response while its events come in."""
+    """A response while its events arrive."""
 
     def __init__(self) -> None:
         self.response: Native = {}
@@ -144,7 +147,7 @@ class Answer:
         elif stem in PARTS and step in ("added", "done"):
             item = self._open(event, "reasoning" if PARTS[stem] == "summary" else "message", at)
             part = item.part(event, PARTS[stem], event["part"], (at, "part"))
-            part.update(_said_last(part, event["part"]))
+            part.update(_merge(part, event["part"]))
         elif stem in TEXTS and step in ("delta", "done"):
             self._text(event, *TEXTS[stem], step, at)
         elif stem in FIELDS and step in ("delta", "done"):
@@ -156,10 +159,10 @@ class Answer:
             streams.extend(self.response, "events", [event])
             self.routes.add(("events",), (at,))
             return
-        self._beside(event, at)
+        self._unknown_keys(event, at)
 
-    def _beside(self, event: Native, at: int) -> None:
-        """What else an event says belongs to the response."""
+    def _unknown_keys(self, event: Native, at: int) -> None:
+        """Adds unknown keys of an event to the response."""
         for key in event.keys() - EVENT_KEYS:
             if event[key] is not None:
                 self.response.setdefault(key, event[key])
@@ -200,7 +203,7 @@ class Answer:
             streams.grow(item.native, field, event["delta"])
 
     def whole(self) -> Native:
-        """The response as the sibling knows it; one that broke off has failed."""
+        """Returns the response as the openai-responses dialect has it; one that was cut off has failed."""
         items = [_unnamed(self.items[index].whole(), index) for index in sorted(self.items)]
         native = {**streams.whole(Growing(self.response)), "output": items}
         if self.error is not None or not self.is_done:
@@ -210,7 +213,7 @@ class Answer:
         return native
 
     def all_routes(self) -> dict[Path, Path]:
-        """Where what is in the response was said in the events."""
+        """Maps paths in the response to where they occur in the events."""
         routes = dict(self.routes)
         for j, index in enumerate(sorted(self.items)):
             item = self.items[index]
@@ -219,7 +222,7 @@ class Answer:
         return routes
 
     def all_pieces(self) -> dict[Path, list[Path]]:
-        """All places of what was said in several events."""
+        """Maps paths to all places of values that span several events."""
         pieces = dict(self.routes.pieces)
         for item in self.items.values():
             pieces |= item.first.pieces

@@ -1,4 +1,4 @@
-"""What a stream of the Responses API looks like when it is whole, though its schema takes any events."""
+"""What a complete stream of the Responses API requires beyond its schema, which allows any events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 class _Response:
-    """What has been said while the events go by."""
+    """The state of a response while its events arrive."""
 
     def __init__(self) -> None:
         self.number = -1
@@ -21,18 +21,18 @@ class _Response:
         self.has_ended = False
 
     def objection(self, event: Native) -> str:
-        """Why the event cannot come now; nothing if it can."""
+        """Returns why the event is not allowed now; empty if it is."""
         kind, number, index = str(event.get("type")), event.get("sequence_number"), event.get("output_index")
         ended, self.has_ended = self.has_ended, self.has_ended or kind in ENDS
         if ended and kind.startswith("response."):
-            return "the response has ended before"
+            return "the response has already ended"
         if isinstance(number, int):
             before, self.number = self.number, number
             if number <= before:
-                return f"the event has the number {number}, and the one before it {before}"
+                return f"the event has the number {number}, the previous one {before}"
         if kind.startswith("response.output_item.") and isinstance(index, int):
             self.items.add(index)
-        return f"no item with the index {index} has been added" if self._is_lost(kind, index) else ""
+        return f"no item with the index {index} was added" if self._is_lost(kind, index) else ""
 
     def _is_lost(self, kind: str, index: Any) -> bool:
         return kind.endswith(".delta") and isinstance(index, int) and index not in self.items

@@ -1,4 +1,4 @@
-"""OpenClaw and pi: session files (JSONL, versions 1 to 3) and the form of requests.
+"""OpenClaw and pi: session files (JSONL, versions 1 to 3) and the request form.
 
 Specification: docs/session-format.md and docs/message-types.md of the npm package @earendil-works/pi-coding-agent
 1.5.2, packages/coding-agent/src/core/session-manager.ts of badlogic/pi-mono (versions 1 to 3), src/utils/
@@ -7,19 +7,19 @@ transcript-tools.ts and src/agents/session-transcript-repair.ts of openclaw/open
 Quirks
 - A session is one document of many rows: a header, then a tree of rows by `id` and `parentId`. The last row is the
   leaf. Version 1 has neither ids nor parents, version 2 calls the role `custom` `hookMessage`.
-- Rows that no model saw are events; a summary of a branch and what an extension inserts are words of the user.
-- A compaction is a summary that replaces what came before `firstKeptEntryId`; one that names its own id, as we write
-  it, replaces all. In version 1, where rows have no ids, it stays an event.
-- OpenClaw writes `isError: false` beside `details.status: "error"`: that is a failure, and both come back as they were.
-- `stopReason` often says `stop` beside calls, and is neither trusted nor corrected.
-- pi cannot show the statistics of a session without `usage`: it is written with zeros where nothing is known, which is
-  told, and a count of zero is read as no count.
-- `partialJson` is the text of arguments before a stream broke off, where `arguments` beside it are empty.
+- Rows outside of the model's context are events; a branch summary and what an extension inserts are user messages.
+- A compaction is a summary that replaces everything before `firstKeptEntryId`; one that names its own id, as convcli
+  writes it, replaces all. In version 1, where rows have no ids, it stays an event.
+- OpenClaw writes `isError: false` next to `details.status: "error"`: that is a failure, and both are written back.
+- `stopReason` is often `stop` despite calls, and is neither trusted nor corrected.
+- pi cannot show the statistics of a session without `usage`. It is written with zeros for unknown counts, which is
+  reported; a zero count is read as no count.
+- `partialJson` is the text of arguments before a stream was cut off, while `arguments` is empty.
 - Signatures on thinking and text belong to the provider that `api` names.
-- OpenClaw keeps its sessions in a database since 2026.7.2; its `doctor` takes in those of files, under the names that
-  an index beside them gives, and archives those that it takes in without.
-- A head that is not the last row is written as a last row of the type `custom`, `convcli.head`, whose parent it is.
-- The request form holds blocks of the types `tool_use` and `tool_result`; four spellings of an id are read.
+- OpenClaw keeps its sessions in a database since 2026.7.2. Its `doctor` imports session files under the names that an
+  index next to them gives, and archives those without.
+- A head other than the last row is written as a last row of the type `custom`, `convcli.head`, whose parent it is.
+- The request form has blocks of the types `tool_use` and `tool_result`; four spellings of an id are read.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ OWN_CALLS = ("toolCall", "toolUse", "toolcall", "functionCall")
 
 
 def detect(document: Any) -> Clue | None:
-    """By the header and the rows of a session, or by the spellings of calls and results that only OpenClaw reads."""
+    """Matches the header and rows of a session, or spellings of calls and results that only OpenClaw reads."""
     if isinstance(document, dict) and isinstance(document.get("messages"), list):
-        keyed = Clue(60, "the key _openclawSessionKey") if "_openclawSessionKey" in document else None
-        return _detect_messages(document["messages"]) or keyed
+        key_match = Clue(60, "the key _openclawSessionKey") if "_openclawSessionKey" in document else None
+        return _detect_messages(document["messages"]) or key_match
     if not isinstance(document, list) or not document or not all(isinstance(row, dict) for row in document):
         return None
     first = document[0]
     if first.get("type") == "session" and isinstance(first.get("id"), str):
         return Clue(98, "a header of the type session")
     rows = [row for row in document if row.get("type") == "message" and isinstance(row.get("message"), dict)]
-    is_of_droid = first.get("type") == "session_start"  # its rows look the same, and what they say is told otherwise
+    is_of_droid = first.get("type") == "session_start"  # its rows look the same but have other keys
     if any("parentId" in row for row in rows) and not is_of_droid:
         return Clue(85, "rows with a message and a parentId")
     return _detect_messages(document)
@@ -84,7 +84,7 @@ def _detect_messages(messages: list[Any]) -> Clue | None:
         for block in content if isinstance(content, list) else ():
             kind = block.get("type") if isinstance(block, dict) else None
             if (kind in OWN_CALLS and "name" in block) or kind == "tool_result_error":
-                return Clue(95, "blocks of a type that only OpenClaw knows")
+                return Clue(95, "blocks of a type that only OpenClaw has")
             ids = [key for key in IDS if kind == "tool_result" and key in block and key != "tool_call_id"]
             if ids and message["role"] == "tool":
                 return Clue(96, "tool_result blocks in a message with the role tool")
@@ -95,7 +95,7 @@ def _detect_messages(messages: list[Any]) -> Clue | None:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session or of a request; an object holds its messages under `messages`."""
+    """Reads a session or a request, which is a list of messages or an object with `messages`."""
     context = LiftContext(NAME, document)
     if isinstance(document, list) and document and "role" not in document[0]:
         return lift_session(document, Reader(context, _answered([row.get("message") for row in document])))
@@ -107,7 +107,7 @@ def lift(document: Any) -> Transcript:
     for i, native in enumerate(natives):
         place: Path = (i,) if is_list else ("messages", i)
         lifted = lift_message(native, place, reader)
-        if native["role"] == "system" and native.get("toolsAdded"):  # replayed in a session, and only there
+        if native["role"] == "system" and native.get("toolsAdded"):  # only sessions replay it
             first = lifted[0][0]
             first.extras = {NAME: {**carried_by(first.extras, NAME), "toolsAdded": native["toolsAdded"]}}
         for message, spots in lifted:
@@ -116,8 +116,7 @@ def lift(document: Any) -> Transcript:
 
 
 def _answered(natives: list[Any]) -> set[str]:
-    """The ids of the results that stand in messages of their own or in blocks, where calls beside a content may hold
-    them too."""
+    """Returns the ids of results in messages or blocks of their own, if calls outside the content may repeat them."""
     ids: set[str] = set()
     messages = objects_in(natives)
     for native in messages if any(map(has_injected, messages)) else ():
@@ -129,15 +128,15 @@ def _answered(natives: list[Any]) -> set[str]:
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     settings, carried = common.COMPATIBLE_SETTINGS.lift(native)
-    choice, unsaid = common.lift_choices(native)
+    choice, carried_choice = common.lift_choices(native)
     tools = common.lift_tools(native, context)
     transcript = context.transcript(tools=tools, tool_choice=choice, settings=settings or None)
-    transcript.extras = extras_of(NAME, {**(REQUESTS.lift(native, transcript) or {}), **carried, **unsaid})
+    transcript.extras = extras_of(NAME, {**(REQUESTS.lift(native, transcript) or {}), **carried, **carried_choice})
     return transcript
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A session of version 3, or a request."""
+    """Writes a session of version 3, or a request."""
     return write_session(transcript) if options.form == SESSION else _write_request(transcript)
 
 
@@ -153,24 +152,24 @@ def _write_request(transcript: Transcript) -> Native:
     return REQUESTS.write(transcript, omit(rest, *common.CHOICES), **content)
 
 
-def _results_beside_content(survey: Survey) -> Iterator[Breach]:
+def _results_separate(survey: Survey) -> Iterator[Breach]:
     for i, message in enumerate(survey.messages if survey.form == SESSION else ()):
         if message.role == "tool" and i and survey.is_one_turn(i, i - 1):
-            told = "pi reads the results of a session from messages of their own"
-            yield Breach("misplaced-tool-result", NodeRef(i, 0), told, "warning")
+            problem = "pi reads session results from messages of their own"
+            yield Breach("misplaced-tool-result", NodeRef(i, 0), problem, "warning")
 
 
-def _can_be_shown(survey: Survey) -> Iterator[Breach]:
+def _is_displayable(survey: Survey) -> Iterator[Breach]:
     if survey.form != SESSION:
         return
     if survey.transcript.cwd is None:
-        yield Breach("missing-key", NodeRef(), "a session that is resumed has cwd, the directory in which it ran")
+        yield Breach("missing-key", NodeRef(), "a resumable session needs `cwd`, its working directory")
     for i, message in enumerate(survey.messages):
         usage = (survey.native_message(i) or {}).get("usage") or {} if message.role == "assistant" else ZEROS
         absent = [key for key in ZEROS if usage.get(key) is None]
         if absent:
-            told = f"pi cannot show the statistics of a session whose usage lacks {', '.join(absent)}"
-            yield Breach("missing-key", NodeRef(i), told, "warning")
+            problem = f"pi cannot show the statistics of a session whose usage lacks {', '.join(absent)}"
+            yield Breach("missing-key", NodeRef(i), problem, "warning")
         if message.replaces is not None and "tokensBefore" not in carried_by(message.extras, NAME):
             yield Breach("missing-key", NodeRef(i), "pi cannot show a compaction without tokensBefore", "warning")
 
@@ -179,21 +178,21 @@ def _results_name_calls(survey: Survey) -> Iterator[Breach]:
     for answered in survey.results:
         native = survey.native(answered.at())
         if isinstance(native, dict) and not any(native.get(key) for key in IDS) and not native.keys().isdisjoint(IDS):
-            yield Breach("missing-call-id", answered.at(), "the result has an empty id, and names no call")
+            yield Breach("missing-call-id", answered.at(), "the result has an empty id and names no call")
 
 
 RULES = (
     links.paired(links.PairingRules(where="later")),
     Rule(("missing-call-id",), _results_name_calls),
-    for_requests(Rule(("missing-key",), _can_be_shown)),
+    for_requests(Rule(("missing-key",), _is_displayable)),
     for_requests(links.identified()),
-    for_requests(Rule(("misplaced-tool-result",), _results_beside_content)),
+    for_requests(Rule(("misplaced-tool-result",), _results_separate)),
     arguments.not_filled(),
     arguments.readable(),
     trees.rooted(),
 )
 
-NO_PLACE = (lacking.METADATA | lacking.FUNCTION_ONLY - {"tool.strict"}) | {
+UNSUPPORTED = (lacking.METADATA | lacking.FUNCTION_ONLY - {"tool.strict"}) | {
     *(
         "tool_result.status",
         "updatedAt",
@@ -206,26 +205,26 @@ NO_PLACE = (lacking.METADATA | lacking.FUNCTION_ONLY - {"tool.strict"}) | {
 }
 _ANSWERED = ("id", "name", "response/output", "response/error")
 COUNT = "/*/message/usage/input"
-"""Without what was read from and written to a cache, which our count holds."""
+"""The count without tokens read from and written to a cache, which convcli's count includes."""
 INJECTED = ("name", "args/*", *(f"result/*/functionResponse/{key}" for key in _ANSWERED))
-"""What an injected call may say once more."""
-OF_REQUESTS = {"toolChoice", "settings", "tool.strict", "message.name"}
-OF_SESSIONS = lacking.fields("title createdAt head message.id message.parentId message.createdAt message.replaces")
+"""What an injected call may repeat."""
+ONLY_IN_REQUESTS = {"toolChoice", "settings", "tool.strict", "message.name"}
+ONLY_IN_SESSIONS = lacking.fields("title createdAt head message.id message.parentId message.createdAt message.replaces")
 
 
 def _place(facts: SessionFacts) -> str:
-    """pi has a folder for each directory, and in it a file for each session, by its time."""
+    """Returns the session's path: pi has a folder per working directory, with a file per session named by time."""
     folder = re.sub(r"[/\\:]", "-", facts.cwd.lstrip("/\\"))
     return f"agent/sessions/--{folder}--/{re.sub('[:.]', '-', facts.begin)}_{facts.id}.jsonl"
 
 
 def _resent(part: Part) -> str | None:
-    broken = isinstance(part, ToolCall) and part.raw_arguments is not None
-    return "arguments that are no JSON as an empty object" if broken else None
+    is_broken = isinstance(part, ToolCall) and part.raw_arguments is not None
+    return "arguments that are not JSON as an empty object" if is_broken else None
 
 
 def _index(facts: SessionFacts, _: str) -> tuple[str, Native]:
-    """The index by which `openclaw doctor` (2026.9.6) takes a session in; one that it does not list is archived."""
+    """Returns the index by which `openclaw doctor` (2026.9.6) imports a session; an unlisted one is archived."""
     title = {"displayName": facts.title} if facts.title else {}
     entry = {
         "sessionId": facts.id,
@@ -266,34 +265,34 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    lacks={SESSION: NO_PLACE | OF_REQUESTS, REQUEST: NO_PLACE | OF_SESSIONS},
+    lacks={SESSION: UNSUPPORTED | ONLY_IN_REQUESTS, REQUEST: UNSUPPORTED | ONLY_IN_SESSIONS},
     repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),
     reasons={
         **sessions.REASONS,
         **sessions.NO_REQUEST,
-        **dict.fromkeys(("video", "audio", "document"), "pi has blocks for pictures only"),
-        "image": "pi has a block only for a picture with its data, in words of the user and in results",
-        "image.mediaType": "a picture needs its media type",
-        "image.name": "a picture has no name",
-        "image.detail": "a picture has no detail",
-        "refusal": "a refusal is written as text",
-        "message.role": "a session has the roles system, user, assistant and toolResult",
-        "message.name": "a message of a session has no name",
-        "message.stopReason": "pi knows stop, length, toolUse, error and aborted",
-        "message.id": "every row of a session has an id",
-        "message.parentId": "every row of a session names the row before it",
-        "message.createdAt": "every row of a session has a time: that of the row before it, or 1970",
-        "createdAt": "a session has a time: that of its first row, or 1970",
-        "cwd": "a session names its directory: an empty text where nobody knows it",
-        "extras.openclaw.usage": "pi shows statistics: a count that nobody knows is zero",
-        "extras.openclaw.tokensBefore": "pi shows how many tokens a compaction took away: zero where nobody knows it",
-        "message.cost": "a cost of nothing is none",
-        "message.provider": "signatures belong to a provider: that of their API",
-        "message.replaces": "a compaction is one text of the user",
-        "updatedAt": "the time of a session is that of its last row",
-        "tool_result.status": "a result either failed or did not",
-        "metadata": "only Google's and Anthropic's signatures have a place",
-        "event": "a session has rows only for events that are one opaque value",
+        **dict.fromkeys(("video", "audio", "document"), "pi has media blocks for images only"),
+        "image": "pi has blocks only for images with their data, in user messages and tool results",
+        "image.mediaType": "pi requires the media type of an image",
+        "image.name": "pi images have no name",
+        "image.detail": "pi images have no detail",
+        "refusal": "pi has no refusal block: the refusal is written as text",
+        "message.role": "pi sessions have the roles system, user, assistant and toolResult",
+        "message.name": "pi messages have no name",
+        "message.stopReason": "pi has the stop reasons stop, length, toolUse, error and aborted",
+        "message.id": "every session row needs an id",
+        "message.parentId": "every session row names its parent row",
+        "message.createdAt": "every session row needs a time: that of the row before it, or 1970",
+        "createdAt": "a session needs a time: that of its first row, or 1970",
+        "cwd": "a session names its directory: an empty string if it is unknown",
+        "extras.openclaw.usage": "pi shows statistics: an unknown count is written as zero",
+        "extras.openclaw.tokensBefore": "pi shows the tokens before a compaction: zero if unknown",
+        "message.cost": "a zero cost is not written",
+        "message.provider": "signatures belong to the provider of their API",
+        "message.replaces": "a compaction is one user text",
+        "updatedAt": "a session's update time is that of its last row",
+        "tool_result.status": "a pi result has no status but failed or not",
+        "metadata": "pi stores only Google's and Anthropic's signatures",
+        "event": "pi sessions have rows only for events with one opaque value",
     },
     has=lacking.fields("message.cost message.provider message.replaces"),
     places={

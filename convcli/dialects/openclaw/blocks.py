@@ -1,4 +1,4 @@
-"""The content of OpenClaw and pi: blocks with the seven spellings of a call, and results, which may be messages too."""
+"""OpenClaw and pi content: blocks with the seven spellings of a call, and results, which may be messages too."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ SESSION, REQUEST = "session", "api"
 
 
 Lifted = list[tuple[Message, list[Path]]]
-"""Messages, and where their parts stand relative to them."""
+"""Messages, with the paths of their parts relative to them."""
 
 
 class Reader(NamedTuple):
-    """What the lift of one document needs everywhere."""
+    """The shared state of one document's lift."""
 
     context: LiftContext
     answered: set[str]
-    """Ids of the results that stand in messages: an injected copy of such a result is not lifted again."""
+    """Ids of results in messages: an injected copy of such a result is not read again."""
 
 
 # ---------------------------------------------------------------- whose signature
 
 
 def signed_by(api: Any) -> str | None:
-    """The metadata key of a signature on thinking, by the provider's API that made it; None for all others."""
+    """Returns the metadata key of a thinking signature from the provider API that issued it; None for others."""
     if not isinstance(api, str):
         return None
     if api.startswith("google"):
@@ -51,7 +51,7 @@ def signed_by(api: Any) -> str | None:
 
 
 def api_of(message: Message) -> tuple[str, str] | None:
-    """The API and the provider that the signatures of a message belong to."""
+    """Returns the API and the provider that a message's signatures belong to."""
     for part in message.parts:
         metadata = part.metadata or {}
         if isinstance(part, Reasoning) and ("signature" in metadata or "redactedData" in metadata):
@@ -65,7 +65,7 @@ def api_of(message: Message) -> tuple[str, str] | None:
 
 
 def lift_block(native: Native, reader: Reader, api: Any = None) -> Part:
-    """The part of a block; one of a kind that we do not know is opaque."""
+    """Returns the part for a block; one of an unknown kind becomes opaque."""
     kind = native["type"]
     if kind in TEXT_TYPES:
         return _lift_text(native, api)
@@ -115,7 +115,7 @@ def _lift_call(native: Native, reader: Reader) -> ToolCall:
 
 
 def read_payload(value: Any) -> tuple[Native, str | None]:
-    """Arguments as an object, which is usual, or as JSON in a string, and the text where that is none."""
+    """Reads arguments from an object, which is usual, or a JSON string; also returns the string if it is not JSON."""
     return read_arguments(value) if isinstance(value, str) else (value or {}, None)
 
 
@@ -123,7 +123,7 @@ def read_payload(value: Any) -> tuple[Native, str | None]:
 
 
 def write_blocks(parts: list[Part], role: str, form: str, api: Any = None) -> list[Native]:
-    """The blocks of those parts that the format has a place for."""
+    """Writes the blocks of the parts that the format supports."""
     blocks = (write_block(part, role, form, api) for part in parts)
     return [block for block in blocks if block is not None]
 
@@ -151,7 +151,7 @@ def write_block(part: Part, role: str, form: str, api: Any = None) -> Native | N
 
 
 def is_block(value: Any) -> bool:
-    """May this stand among blocks? What we know must have been lifted by its kind, so it is none of these."""
+    """True if an opaque value may be written as a block: known kinds must have been read as such."""
     kind = value.get("type") if isinstance(value, dict) else None
     known = (*TEXT_TYPES, *CALL_TYPES, *RESULT_TYPES, "thinking")
     return isinstance(kind, str) and kind not in known and not (kind == "image" and isinstance(value.get("data"), str))
@@ -170,14 +170,14 @@ BLOCK = Keys(f"type {_KEYS}", carried="details")
 
 
 def lift_result(native: Native, reader: Reader, outer: Native | None = None) -> ToolResult:
-    """The result of a message, or of a block in the message `outer`, which may say what the block does not."""
+    """Reads the result in a message, or in a block of the message `outer`, whose keys fill in missing ones."""
     carried = (RESULT if outer is None else BLOCK).carried(native) or {}
-    around = outer or {}
-    stated_id = _first(native, IDS) or _first(around, IDS)
-    id_, name = reader.context.pairing.result(stated_id, _first(native, NAMES) or _first(around, NAMES))
+    outer_message = outer or {}
+    stated_id = _first(native, IDS) or _first(outer_message, IDS)
+    id_, name = reader.context.pairing.result(stated_id, _first(native, NAMES) or _first(outer_message, NAMES))
     for keys, value in ((IDS, id_), (NAMES, name)):
         carried |= {key: native[key] for key in keys if native.get(key) and native[key] != value}
-    kind, value, is_error = read_value(native.get("content"), _is_failure(native) or _is_failure(around), reader)
+    kind, value, is_error = read_value(native.get("content"), _is_failure(native) or _is_failure(outer_message), reader)
     return ToolResult(id_, name, kind, value, True if is_error else None, extras=extras_of(NAME, carried))  # type: ignore[arg-type]
 
 
@@ -186,7 +186,7 @@ def _first(native: Native, keys: tuple[str, ...]) -> str | None:
 
 
 def _is_failure(native: Native) -> bool:
-    """What OpenClaw itself calls a failure: a flag, the type of the block, or `details.status`; never the text."""
+    """True for what OpenClaw itself calls a failure: a flag, the block type, or `details.status`; never the text."""
     details = native.get("details")
     return (
         any(native.get(key) is True for key in FLAGS)
@@ -196,7 +196,7 @@ def _is_failure(native: Native) -> bool:
 
 
 def read_value(content: Any, failed: bool, reader: Reader) -> tuple[str, Any, bool]:
-    """Kind and value of a result, and whether a value that is no text is an error.
+    """Returns the kind and value of a result, and whether a value other than text is an error.
 
     A string or one text block is text, other blocks are parts, anything else is data.
     """
@@ -205,15 +205,15 @@ def read_value(content: Any, failed: bool, reader: Reader) -> tuple[str, Any, bo
         return text, "", False
     if isinstance(content, str):
         return text, content, False
-    if not isinstance(content, list) or not all(map(_is_shown, content)):
+    if not isinstance(content, list) or not all(map(_is_result_block, content)):
         return "data", content, failed
     if len(content) == 1 and list(content[0]) == ["type", "text"]:
         return text, content[0]["text"], False
     return "multimodal", [lift_block(block, reader) for block in content], failed
 
 
-def _is_shown(block: Any) -> bool:
-    """Text or a picture: all that a result with parts may hold."""
+def _is_result_block(block: Any) -> bool:
+    """True for text or an image: nothing else may be in a result with parts."""
     kind = block.get("type") if isinstance(block, dict) else None
     if kind in TEXT_TYPES:
         return isinstance(block.get("text"), str)
@@ -221,7 +221,7 @@ def _is_shown(block: Any) -> bool:
 
 
 def write_result(result: ToolResult, form: str) -> Native:
-    """The result: in a session a message without its role, in a request a block."""
+    """Writes the result: in a session a message without its role, in a request a block."""
     failed = has_failed(result)
     ids: Native = {"toolCallId": result.tool_call_id, "toolName": result.name, "isError": failed}
     if form == REQUEST:
@@ -239,7 +239,7 @@ def write_value(result: ToolResult, form: str) -> Any:
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How `lift` reads back a result whose value is more than text and pictures with their data."""
+    """Returns the kind and value that `lift` reads back, if they are not just text and images with their data."""
     reader = Reader(LiftContext(NAME, None), set())
     kind, value, _ = read_value(write_value(result, SESSION), has_failed(result), reader)
     return None if kind == result.kind else (kind, value)
@@ -249,8 +249,8 @@ RESULTS = Convention(
     express,
     {
         **dict.fromkeys(
-            ("error", "data"), ("changed", "a result holds text and pictures: the data is written as JSON")
+            ("error", "data"), ("changed", "a result has only text and images: the data is written as JSON")
         ),
-        "multimodal": ("changed", "of media a result holds only pictures with their data"),
+        "multimodal": ("changed", "a result has no media but images with their data"),
     },
 )

@@ -1,4 +1,4 @@
-"""What pi and OpenClaw take of any transcript, as passes: a session of version 3, or a request."""
+"""Passes that fit a transcript to pi and OpenClaw: a session of version 3, or a request."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from convcli.kit.results import expressed, only_own, results_behind_calls, separ
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 
-OF_ANSWERS = ("model", "stop_reason", "usage", "error", "cost", "provider")
+ANSWER_FIELDS = ("model", "stop_reason", "usage", "error", "cost", "provider")
 
 # ---------------------------------------------------------------- messages and parts
 
 
-def _of_role(message: Message) -> Message:
-    """Only answers have a model, usage and an end, and of the ends pi knows a few; counts are those that it writes."""
+def _keep_answer_fields(message: Message) -> Message:
+    """Keeps model, usage and stop reason of answers only, and only the stop reasons and counts that pi writes."""
     if message.role != "assistant":
-        stated = {name: None for name in OF_ANSWERS if getattr(message, name) is not None}
+        stated = {name: None for name in ANSWER_FIELDS if getattr(message, name) is not None}
         return replace(message, **stated) if stated else message
-    stop, (counts, cost, _) = message.stop_reason, read_usage(write_usage(message))
-    stop, usage = stop if stop is None or stop in STOP_OF else "stop", counts or None
-    same = (stop, usage, cost) == (message.stop_reason, message.usage, message.cost)
-    return message if same else replace(message, stop_reason=stop, usage=usage, cost=cost)
+    stop_reason, (counts, cost, _) = message.stop_reason, read_usage(write_usage(message))
+    stop_reason, usage = stop_reason if stop_reason is None or stop_reason in STOP_OF else "stop", counts or None
+    is_unchanged = (stop_reason, usage, cost) == (message.stop_reason, message.usage, message.cost)
+    return message if is_unchanged else replace(message, stop_reason=stop_reason, usage=usage, cost=cost)
 
 
-def _summary(message: Message) -> Message:
-    """What stands for others has a row of its own kind, which says how many tokens they had."""
+def _complete_summary(message: Message) -> Message:
+    """Adds `tokensBefore` to a summary message: it has a row of its own kind."""
     message = sessions.summary(message)
     if message.replaces is None:
         return message
     carried = omit(carried_by(message.extras, NAME), "role", "row")
     row = omit(carried_by(message.extras, NAME).get("row") or {}, "type")
     own = {"tokensBefore": 0, **carried, **({"row": row} if row else {})}
-    same = own == carried_by(message.extras, NAME)
-    return message if same else replace(message, extras={**(message.extras or {}), NAME: own})
+    is_unchanged = own == carried_by(message.extras, NAME)
+    return message if is_unchanged else replace(message, extras={**(message.extras or {}), NAME: own})
 
 
-def _with_api(message: Message) -> Message:
-    """Signatures belong to a provider, which is named by the API that made the message."""
+def _add_api(message: Message) -> Message:
+    """Adds the API and provider that a message's signatures belong to."""
     carried = carried_by(message.extras, NAME)
     signed = None if message.role != "assistant" or "api" in carried else api_of(message)
     if signed is None:
@@ -57,19 +57,19 @@ def _with_api(message: Message) -> Message:
     return replace(message, provider=message.provider or provider, extras=extras)
 
 
-def _blocks(form: str) -> Pass:
-    """Of media only pictures with their data, of opaque parts only blocks of our own, or a command in a session."""
+def _keep_blocks(form: str) -> Pass:
+    """Keeps only images with data, blocks of OpenClaw's own, and commands in a session."""
 
-    def fits(part: Part, message: Message) -> Part | None:
+    def keep_block(part: Part, message: Message) -> Part | None:
         if isinstance(part, Opaque) and message.role != "event":
             is_own = part.dialect == NAME and (is_block(part.value) or (form == SESSION and is_bash(part)))
             return part if is_own else None
-        return with_parts(part, _picture_inside) if isinstance(part, ToolResult) else _picture(part)
+        return with_parts(part, _keep_nested_image) if isinstance(part, ToolResult) else _keep_image(part)
 
-    return on_parts(fits)
+    return on_parts(keep_block)
 
 
-def _picture(part: Part) -> Part | None:
+def _keep_image(part: Part) -> Part | None:
     if not isinstance(part, Media):
         return part
     if part.type != "image" or part.data is None:
@@ -77,17 +77,17 @@ def _picture(part: Part) -> Part | None:
     return part if part.media_type is not None else replace(part, media_type="image/png")
 
 
-def _picture_inside(part: Part) -> Part | None:
-    """A part of a result, with nothing that a picture has no place for."""
+def _keep_nested_image(part: Part) -> Part | None:
+    """Returns a part of a result without what an image block does not support."""
     stated = {"name": None, "detail": None} if isinstance(part, Media) else {}
-    return _picture(only_own(part, NAME, **stated))
+    return _keep_image(only_own(part, NAME, **stated))
 
 
 # ---------------------------------------------------------------- sessions
 
 
-def _system_for_tools(transcript: Transcript) -> Transcript:
-    """The tools stand in a system message before all others; that there are none is told only where there is one."""
+def _add_system_for_tools(transcript: Transcript) -> Transcript:
+    """Adds a leading system message for the tools if there is none; an empty tool list alone is dropped."""
     first = next((message for message in transcript.messages if message.role != "event"), None)
     if transcript.tools is None:
         return on_each_message(lambda message: without_carried(message, NAME, "toolsAdded"))(transcript)
@@ -98,8 +98,8 @@ def _system_for_tools(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=[Message("system", []), *transcript.messages])
 
 
-def _title_as_event(transcript: Transcript) -> Transcript:
-    """The title of a session is that of its last row of this type."""
+def _add_title_event(transcript: Transcript) -> Transcript:
+    """Adds the title as an event: the last row of this type gives a session's title."""
     parts = [message.parts[0] for message in transcript.messages if message.role == "event" and message.parts]
     rows = [part.value for part in parts if isinstance(part, Opaque) and isinstance(part.value, dict)]
     titles = [None, *(row.get("name") or None for row in rows if row.get("type") == TITLE)]
@@ -110,27 +110,27 @@ def _title_as_event(transcript: Transcript) -> Transcript:
 
 
 def _unless_old(*passes: Pass) -> Pass:
-    """A session of version 1 has neither ids nor parents, and its header names the model."""
+    """Skips these passes in sessions of version 1, which has no ids or parents, and its model in the header."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def apply_unless_old(transcript: Transcript) -> Transcript:
         is_old = (carried_by(transcript.extras, NAME).get("header") or {}).get("version") == 1
-        for one in () if is_old else passes:
-            transcript = one(transcript)
+        for pass_ in () if is_old else passes:
+            transcript = pass_(transcript)
         return transcript
 
-    return fits
+    return apply_unless_old
 
 
 def _states_time(record: Transcript | Message) -> bool:
-    """Has its row a time that is no text?"""
+    """True if the record's row has a numeric time."""
     part = record.parts[0] if isinstance(record, Message) and record.role == "event" and record.parts else None
     row = part.value if isinstance(part, Opaque) and part.dialect == NAME else None
     outer = row or carried_by(record.extras, NAME).get("row" if isinstance(record, Message) else "header")
     return record.created_at is None and isinstance(outer, dict) and isinstance(outer.get("timestamp"), (int, float))
 
 
-def _with_result(message: Message) -> Message:
-    """The row of a result has one place for keys beside it: what its message carries rides with the result."""
+def _move_extras_to_result(message: Message) -> Message:
+    """Moves extras of a result's message to the result: its row has one place for other keys."""
     first = message.parts[0] if message.role == "tool" else None
     keys = [key for key in carried_by(message.extras, NAME) if key not in ("row", "timestamp")]
     if not isinstance(first, ToolResult) or not keys:
@@ -148,14 +148,14 @@ def _own_row(message: Message) -> Any:
 # ---------------------------------------------------------------- what only one of the forms has
 
 
-def _only_header(transcript: Transcript) -> Transcript:
+def _keep_header(transcript: Transcript) -> Transcript:
     return without_carried(transcript, NAME, *carried_by(transcript.extras, NAME).keys() - {"header"})
 
 
 MESSAGES = (
     separate_results,
-    on_each_message(_of_role),
-    on_each_message(_with_api),
+    on_each_message(_keep_answer_fields),
+    on_each_message(_add_api),
     expressed(RESULTS),
     parts_in_roles(
         {**dict.fromkeys(("tool_call", "reasoning"), ("assistant",)), "image": ("system", "developer", "user")}
@@ -168,15 +168,15 @@ FIT: dict[str, tuple[Pass, ...]] = {
         functions_only(""),
         last_definitions,
         roles({"developer": "system"}),
-        on_each_message(_summary),
-        _system_for_tools,
-        _title_as_event,
+        on_each_message(_complete_summary),
+        _add_system_for_tools,
+        _add_title_event,
         sessions.results_between_events,
         *MESSAGES,
-        _blocks(SESSION),
+        _keep_blocks(SESSION),
         without("message.name"),
-        on_each_message(_with_result),
-        _only_header,
+        on_each_message(_move_extras_to_result),
+        _keep_header,
         on_each_message(lambda message: counted(message, ZEROS)),
         sessions.with_directory,
         _unless_old(sessions.with_models, chained(new_id)),
@@ -188,7 +188,7 @@ FIT: dict[str, tuple[Pass, ...]] = {
         linear,
         results_behind_calls,
         *MESSAGES,
-        _blocks(REQUEST),
+        _keep_blocks(REQUEST),
         without("message.replaces"),
         on_each_message(lambda message: without_carried(message, NAME, "role", "row")),
         on_each_message(lambda message: counted(message, {})),

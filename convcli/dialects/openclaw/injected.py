@@ -1,4 +1,4 @@
-"""Calls and their results that other programs put beside the content of an answer of OpenClaw or pi."""
+"""Calls and their results that other programs store outside the content of an OpenClaw or pi answer."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from convcli.kit.pairing import Twins
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 
 INJECTED = ("toolCalls", "tool_calls")
-"""Keys of a message under which other programs put calls, and perhaps their results, beside the content."""
+"""Message keys under which other programs store calls, and perhaps their results, outside the content."""
 _KNOWN = ("id", "type", "name", "args", "arguments", "input", "function", "result")
 
 
 def has_injected(native: Native) -> bool:
-    """Are there calls beside the content of this message?"""
+    """True if the message has calls outside its content."""
     return native.get("role") == "assistant" and any(native.get(key) for key in INJECTED)
 
 
 def lift_injected(native: Native, message: Message, spots: list[Path], path: Path, reader: Reader) -> Lifted:
-    """Calls under `toolCalls` or `tool_calls`: what the content holds too is lifted once, from there.
+    """Reads calls under `toolCalls` or `tool_calls`; a call that the content has too is read only there.
 
-    What an entry says beyond the call and its result rides with the call.
+    Other keys of an entry are kept as extras of the call.
     """
     results: Lifted = []
     for key in INJECTED if has_injected(native) else ():
@@ -38,7 +38,7 @@ def lift_injected(native: Native, message: Message, spots: list[Path], path: Pat
                 _route(entry, places[id(call)], (*path, key, i), reader)
             result = injected_result(entry, call)
             is_lifted = result is not None and call.id not in reader.answered
-            _carry(call, entry, with_result=not _is_told(entry.get("result"), is_lifted=is_lifted))
+            _keep_extras(call, entry, with_result=not _is_covered(entry.get("result"), is_lifted=is_lifted))
             if result is not None and is_lifted:
                 reader.context.pairing.result(call.id, None)
                 results.append((Message("tool", [result]), [(key, i, "result")]))
@@ -46,7 +46,7 @@ def lift_injected(native: Native, message: Message, spots: list[Path], path: Pat
 
 
 def _repeated_call(entry: Native, twins: Twins) -> ToolCall | None:
-    """The call of the content that an injected one repeats: the same id, or without one the same name and arguments."""
+    """Returns the content's call that an injected one repeats: by id, or without one by name and arguments."""
     if entry.get("id"):
         return twins.with_id(entry["id"])
     name, arguments = _read_entry(entry)
@@ -60,39 +60,41 @@ def _lift_entry(entry: Native, reader: Reader) -> ToolCall:
 
 
 def _read_entry(entry: Native) -> tuple[str, Any]:
-    """Name and arguments of an injected call; OpenAI's calls have theirs under `function`."""
+    """Returns name and arguments of an injected call; OpenAI's calls have theirs under `function`."""
     function = entry.get("function")
     inner: Native = function if isinstance(function, dict) else entry
     arguments = next((inner[key] for key in ("args", "arguments", "input") if inner.get(key) is not None), None)
     return str(inner.get("name") or "unknown"), arguments
 
 
-def _carry(call: ToolCall, entry: Native, *, with_result: bool) -> None:
+def _keep_extras(call: ToolCall, entry: Native, *, with_result: bool) -> None:
     known = [key for key in _KNOWN if key != "result" or not with_result]
-    beside = rest_of(entry, *known)
-    call.extras = extras_of(NAME, {**beside, **carried_by(call.extras, NAME)})
+    other_keys = rest_of(entry, *known)
+    call.extras = extras_of(NAME, {**other_keys, **carried_by(call.extras, NAME)})
 
 
-def _is_told(result: Any, *, is_lifted: bool) -> bool:
-    """Is all that an entry says of its result lifted, or said once more? Its wrapper may have other keys."""
-    only = result[0] if isinstance(result, list) and len(result) == 1 else result
-    if not isinstance(only, dict):
-        return not isinstance(only, list) or not only
-    answer = only.get("functionResponse") or {}
+def _is_covered(result: Any, *, is_lifted: bool) -> bool:
+    """True if an entry's result is fully read, or a repetition; its wrapper may have other keys."""
+    wrapper = result[0] if isinstance(result, list) and len(result) == 1 else result
+    if not isinstance(wrapper, dict):
+        return not isinstance(wrapper, list) or not wrapper
+    answer = wrapper.get("functionResponse") or {}
     response = answer.get("response") or {}
     is_plain = len(response) == 1 and response.keys() <= {"output", "result", "error"}
     return (
-        only.keys() <= {"functionResponse"} and answer.keys() <= {"id", "name", "response"} and (is_lifted or is_plain)
+        wrapper.keys() <= {"functionResponse"}
+        and answer.keys() <= {"id", "name", "response"}
+        and (is_lifted or is_plain)
     )
 
 
 def _route(entry: Native, place: Path, at: Path, reader: Reader) -> None:
-    """What is carried of an entry stands there, not where its call does."""
+    """Routes an entry's extras to the entry instead of its call."""
     reader.context.origin.routes.update({(*place, key): (*at, key) for key in entry if key not in _KNOWN})
 
 
 def injected_result(native: Native, call: ToolCall) -> ToolResult | None:
-    """The result inside an injected call, in Gemini's shape."""
+    """Returns the result inside an injected call, in Gemini's shape."""
     results = native.get("result")
     first = results[0] if isinstance(results, list) and results else results
     if not says_something(first):

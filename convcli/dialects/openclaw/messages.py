@@ -1,4 +1,4 @@
-"""The messages of OpenClaw and pi, as they stand in a row of a session or in a request."""
+"""OpenClaw and pi messages, as in a session row or in a request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, pairs
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult
 
-STOP_OF = {"tool_calls": "toolUse"} | {word: word for word in ("stop", "length", "error", "aborted", "deferred")}
+STOP_OF = {"tool_calls": "toolUse"} | {reason: reason for reason in ("stop", "length", "error", "aborted", "deferred")}
 STOP_REASON = Setting(
     "stop_reason", lambda stop: "tool_calls" if stop == "toolUse" else stop, lambda stop: STOP_OF.get(stop, stop)
 )
@@ -29,12 +29,14 @@ COUNTS = Keys(" ".join((*USAGE, "cost")))
 
 
 def read_usage(native: Native) -> tuple[dict[str, int], float | None, Native]:
-    """Counts, the cost in US dollars, and the rest. Zero is no count and no cost: pi writes it where there is none, so
-    it is kept as what it is, beside them. `input` excludes caches here."""
+    """Returns the counts, the cost in US dollars, and the rest. `input` excludes caches here.
+
+    pi writes zero for unknown values, so zero is not read as a count or a cost, but kept in the rest.
+    """
     counts = {key: value for key, value in native.items() if key in USAGE and type(value) is int and value > 0}
     total = sum(counts.get(key, 0) for key in ("input", "cacheRead", "cacheWrite"))
     rest = {key: native[key] for key in COUNTS.sorted(native) if key not in counts and native[key] is not None}
-    if total and rest.get("input") == 0:  # all of the input came from a cache: the total says so
+    if total and rest.get("input") == 0:  # all of the input came from a cache, as the total shows
         del rest["input"]
     usage = {USAGE[key]: value for key, value in counts.items() if key != "input"}
     costs = rest.get("cost") or {}
@@ -46,7 +48,7 @@ def read_usage(native: Native) -> tuple[dict[str, int], float | None, Native]:
 
 
 def write_usage(message: Message) -> Native:
-    """The counts and the cost of a message, and what is carried beside them, in the order of pi."""
+    """Writes a message's counts, cost and usage extras, in pi's order."""
     usage = message.usage or {}
     native: Native = {key: usage[name] for key, name in USAGE.items() if name in usage}
     if "input" in native:
@@ -61,24 +63,24 @@ ZEROS: Native = {
     **{key: 0 for key in USAGE if key != "reasoning"},
     "cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "total"), 0),
 }
-"""What pi writes where nothing is known: it cannot show the statistics of a session in which a count is missing."""
+"""What pi writes for unknown values: it cannot show the statistics of a session with a missing count."""
 
 
 def counted(message: Message, zeros: Native) -> Message:
-    """An answer with a number for each count: the sum where that is the total, else one of the `zeros`."""
+    """Returns an answer with a number for each count: the total from its sum, others from `zeros`."""
     if message.role != "assistant":
         return message
     usage, carried = message.usage or {}, carried_by(message.extras, blocks.NAME)
-    beside = carried.get("usage", {})
-    if zeros and usage.keys() >= {"inputTokens", "outputTokens"} and "totalTokens" not in {*usage, *beside}:
+    other_counts = carried.get("usage", {})
+    if zeros and usage.keys() >= {"inputTokens", "outputTokens"} and "totalTokens" not in {*usage, *other_counts}:
         usage = {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}
     known = {key for key, name in USAGE.items() if name in usage}
-    whole = {**zeros, **beside}
+    whole = {**zeros, **other_counts}
     if message.cost is not None:
         whole["cost"] = omit({**zeros.get("cost", {}), **(whole.get("cost") or {})}, "total")
     rest = {key: whole[key] for key in COUNTS.sorted(whole) if key not in known}
-    same = usage.keys() == (message.usage or {}).keys() and rest == beside
-    if same:
+    is_unchanged = usage.keys() == (message.usage or {}).keys() and rest == other_counts
+    if is_unchanged:
         return message
     others = omit(carried, "usage")
     extras = {**(message.extras or {}), blocks.NAME: {**others, **({"usage": rest} if rest else {})}}
@@ -89,9 +91,9 @@ RESULT_ROLES = ("toolResult", "tool")
 COMPACTED = "compactionSummary"
 SUMMARIES = ("branchSummary", COMPACTED)
 INSERTED = ("custom", "hookMessage", *SUMMARIES)
-"""Roles whose messages pi hands to the model as words of the user."""
+"""Roles whose messages pi passes to the model as user messages."""
 BASH = "bashExecution"
-"""A command that the user ran, with its output: a message of its own that pi shows to the model as text."""
+"""A command that the user ran, with its output: a message of its own that pi passes to the model as text."""
 ROLES = ("system", "developer", "user", "assistant", BASH, *RESULT_ROLES, *INSERTED)
 
 _USER = Envelope("role name content timestamp", {"name": "name"}, content="role content")
@@ -114,14 +116,14 @@ ENVELOPES = {
     **dict.fromkeys(SUMMARIES, _SUMMARY),
 }
 TOOLS = Definitions(blocks.NAME, Keys("name description parameters"))
-"""Definitions in messages of the system."""
+"""Tool definitions in system messages."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_message(native: Native, path: Path, reader: blocks.Reader) -> blocks.Lifted:
-    """The messages of one native message: one, or one for each result that it holds and for what stands between."""
+    """Reads one native message: as one message, or one for each result and for each run of blocks between them."""
     content, role = native.get("content"), native["role"]
     if isinstance(content, list) and any(block["type"] in blocks.RESULT_TYPES for block in content):
         return _lift_mixed(native, content, reader)
@@ -134,11 +136,11 @@ def lift_message(native: Native, path: Path, reader: blocks.Reader) -> blocks.Li
 
 
 def _result_message(result: ToolResult) -> Message:
-    """The time of a result belongs to its message."""
+    """Moves the time of a result to its message."""
     carried = dict(carried_by(result.extras, blocks.NAME))
-    clock = {"timestamp": carried.pop("timestamp")} if "timestamp" in carried else None
+    timestamp = {"timestamp": carried.pop("timestamp")} if "timestamp" in carried else None
     result.extras = extras_of(blocks.NAME, carried)
-    return Message("tool", [result], extras=extras_of(blocks.NAME, clock))
+    return Message("tool", [result], extras=extras_of(blocks.NAME, timestamp))
 
 
 def _lift_turn(native: Native, reader: blocks.Reader) -> tuple[Message, list[Path]]:
@@ -166,17 +168,17 @@ def _lift_turn(native: Native, reader: blocks.Reader) -> tuple[Message, list[Pat
 
 
 def _lift_sections(native: Native, message: Message, extras: Native) -> None:
-    """The named sections of a prompt are text that the model reads; null takes a section away."""
+    """Reads the named sections of a prompt as text for the model; null removes a section."""
     sections = native.get("sections") or {}
     message.parts += [
         Text(text, extras={blocks.NAME: {"section": name}}) for name, text in sections.items() if text is not None
     ]
-    gone = {name: None for name, text in sections.items() if text is None}
-    extras |= {"sections": gone} if gone else {}
+    removed = {name: None for name, text in sections.items() if text is None}
+    extras |= {"sections": removed} if removed else {}
 
 
 def _lift_mixed(native: Native, content: list[Native], reader: blocks.Reader) -> blocks.Lifted:
-    """Results among other blocks: a message for each result, and one for each run of blocks between them."""
+    """Reads results among other blocks: a message for each result, and for each run of blocks between them."""
     role = native["role"]
     lifted: blocks.Lifted = []
     for i, block in enumerate(content):
@@ -187,15 +189,15 @@ def _lift_mixed(native: Native, content: list[Native], reader: blocks.Reader) ->
             lifted.append((Message("user" if role in (*RESULT_ROLES, *INSERTED) else role, []), []))
         lifted[-1][0].parts.append(blocks.lift_block(block, reader, native.get("api")))
         lifted[-1][1].append(("content", i))
-    lifted[0][0].extras = extras_of(blocks.NAME, _around(native, lifted))
+    lifted[0][0].extras = extras_of(blocks.NAME, _outside_blocks(native, lifted))
     return lifted
 
 
-def _around(native: Native, lifted: blocks.Lifted) -> Native:
-    """What a message says beside its blocks, unless that is what its results say."""
+def _outside_blocks(native: Native, lifted: blocks.Lifted) -> Native:
+    """Returns the message's keys outside its blocks, except those that repeat its results."""
     results = [part for message, _ in lifted for part in message.parts if isinstance(part, ToolResult)]
-    said = {*(part.tool_call_id for part in results), *(part.name for part in results)}
-    known = {key for key in (*blocks.IDS, *blocks.NAMES) if native.get(key) in said}
+    repeated = {*(part.tool_call_id for part in results), *(part.name for part in results)}
+    known = {key for key in (*blocks.IDS, *blocks.NAMES) if native.get(key) in repeated}
     return rest_of(native, "role", "content", *blocks.FLAGS, *known)
 
 
@@ -203,9 +205,9 @@ def _around(native: Native, lifted: blocks.Lifted) -> Native:
 
 
 def write_message(message: Message, form: str) -> Native:
-    """A result, a command that the user ran, or a turn; in a session with the time of its row."""
-    clock = milliseconds_of_time(message.created_at) if form == blocks.SESSION else None
-    time: Native = {} if clock is None else {"timestamp": clock}
+    """Writes a result, a command that the user ran, or a message; in a session with the time of its row."""
+    timestamp = milliseconds_of_time(message.created_at) if form == blocks.SESSION else None
+    time: Native = {} if timestamp is None else {"timestamp": timestamp}
     first = message.parts[0] if message.parts else None
     if isinstance(first, ToolResult):
         carried = omit(carried_by(message.extras, blocks.NAME), "row")
@@ -240,21 +242,21 @@ def _write_turn(message: Message, time: Native, form: str) -> Native:
 
 
 def section_of(part: Part) -> str | None:
-    """The section of the prompt that a text is."""
+    """Returns the prompt section that a text comes from."""
     name = carried_by(part.extras, blocks.NAME).get("section") if isinstance(part, Text) else None
     return name if isinstance(name, str) else None
 
 
-def _split_sections(parts: list[Part], gone: Any) -> tuple[list[Part], Native]:
-    """The parts that stand in the content, and the sections, with those that are taken away."""
+def _split_sections(parts: list[Part], removed: Any) -> tuple[list[Part], Native]:
+    """Returns the parts in the content, and the sections with the removed ones."""
     texts = [part for part in parts if isinstance(part, Text)]
     sections: Native = {name: part.text for part in texts if (name := section_of(part)) is not None}
-    sections |= as_object(gone)
+    sections |= as_object(removed)
     return [part for part in parts if section_of(part) is None], sections
 
 
 def _write_content(parts: list[Part], role: str, form: str, api: Any) -> Any:
-    """A list of blocks; a string in a summary and in a prompt of one text."""
+    """Writes a list of blocks; a string for a summary or a prompt of one text."""
     if role in SUMMARIES:
         return text_of(parts, "\n\n")
     first = parts[0] if len(parts) == 1 else None

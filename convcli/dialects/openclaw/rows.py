@@ -1,4 +1,4 @@
-"""The rows of an OpenClaw or pi session: header, tree, messages, and what no model saw."""
+"""The rows of an OpenClaw or pi session: header, tree, messages, and events."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ ROW = Envelope(
 )
 ENVELOPE = ("type", "id", "parentId", "timestamp")
 COMPACTION, KEPT = "compaction", "firstKeptEntryId"
-"""The row with the summary of what came before, and its key for the row from which on the model still sees it."""
+"""The row with a summary of earlier messages, and its key for the first row that stays in the model's context."""
 INLINE = {"branch_summary": "branchSummary", "custom_message": "custom", COMPACTION: COMPACTED}
-"""Rows that are a message themselves, and its role."""
+"""Rows that are themselves a message, and its role."""
 TITLE = "session_info"
 
 ROOT = "#"
-"""In the table of places: the header of a session, and nothing in a request."""
+"""In the table of places: a session's header; nothing in a request."""
 HEAD = "convcli:head"
 EVENT = "convcli."
-"""Types of `custom` rows of ours: one whose parent is the head, and events of another dialect, whose name follows."""
+"""Types of convcli's `custom` rows: one whose parent is the head, and other dialects' events, named after the dot."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_session(document: list[Native], reader: Reader) -> Transcript:
-    """The transcript of all rows, with the head where the rows are a tree with more than one branch."""
+    """Reads all rows, with the head if they are a tree with several branches."""
     origin = reader.context.origin
     origin.form = SESSION
     origin.renamed = {ROOT: "0", "_sessionId": "id", "_workspaceDir": "cwd"}
@@ -52,7 +52,7 @@ def lift_session(document: list[Native], reader: Reader) -> Transcript:
     rows = list(enumerate(document))
     if document[0].get("type") == "session":
         _lift_header(rows.pop(0)[1], transcript)
-    before = [None, *(row.get("id") for _, row in rows)]  # a row that names no parent follows the one before it
+    before = [None, *(row.get("id") for _, row in rows)]  # a row without a parent follows the previous row
     transcript.head = head_of([(row.get("id"), row.get("parentId", last)) for (_, row), last in zip(rows, before)])  # noqa: B905
     if rows and is_marker(rows[-1][1]):
         transcript.head = rows.pop()[1]["parentId"]
@@ -65,10 +65,10 @@ def lift_session(document: list[Native], reader: Reader) -> Transcript:
 
 
 def _lift_header(native: Native, transcript: Transcript) -> None:
-    """The first version has no number, ids or parents: that is remembered, as pi writes the third. So is the text that
-    forks write as the version."""
+    """Reads the header. Version 1, which has no number, ids or parents, is kept as an extra, since pi writes
+    version 3. So is a version string, which forks write."""
     carried = HEADER.lift(native, transcript) or {}
-    transcript.cwd = native.get("cwd")  # an empty one too, which a session has where nobody knows it
+    transcript.cwd = native.get("cwd")  # even an empty one, which stands for an unknown directory
     version = native.get("version") or 1
     if isinstance(version, str) or version <= 1:
         carried["version"] = version if isinstance(version, str) else 1
@@ -76,7 +76,7 @@ def _lift_header(native: Native, transcript: Transcript) -> None:
 
 
 def _lift_row(row: Native, i: int, reader: Reader) -> Message:
-    """Lift what the row holds; its first message."""
+    """Reads a row and returns its first message."""
     kind = row.get("type")
     place: Path = (i, "message")
     if kind == "message" and row["message"]["role"] in ROLES:
@@ -100,7 +100,7 @@ def _lift_row(row: Native, i: int, reader: Reader) -> Message:
 
 
 def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
-    """What a row says beside its message; the time of the message is told only where it is not that of the row."""
+    """Reads a row's other keys; the message's own time is an extra only if it differs from the row's."""
     outer = {**(ROW.lift(row, message) or {}), **outer}
     own = carried_by(message.extras, NAME)
     stamp = own.get("timestamp")
@@ -110,45 +110,45 @@ def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
 
 
 def _lift_compaction(message: Message, row: Native) -> None:
-    """What the summary stands for: all before it, or all before a row that the model still sees."""
+    """Reads what the summary replaces: everything before it, or everything before a kept row."""
     kept = row.get(KEPT)
     message.replaces = "all" if kept in (None, "", message.id) else kept
     message.extras = without_keys(message.extras, NAME, "role", KEPT)
 
 
 def is_marker(row: Native) -> bool:
-    """The row of ours whose parent is the head."""
+    """True for convcli's row whose parent is the head."""
     return row.get("type") == "custom" and row.get("customType") == HEAD and isinstance(row.get("parentId"), str)
 
 
 def is_inline(row: Native) -> bool:
-    """Is it a message? Not a compaction without a summary, nor one of version 1, which numbers the rows of its file."""
+    """True for a message; False for compactions without a summary, or of version 1, which numbers its file's rows."""
     if row.get("type") == COMPACTION:
         return bool(row.get("summary")) and row.get("firstKeptEntryIndex") is None and "role" not in row
     return row.get("type") in INLINE and "role" not in row
 
 
 def _event_of(row: Native) -> Message:
-    if not _is_foreign_event(row):
+    if not _is_other_dialect_event(row):
         return event_of(NAME, row, ROW)
     message = Message("event", [Opaque(row["customType"].removeprefix(EVENT), row["data"])])
     ROW.lift({key: row[key] for key in ENVELOPE}, message)
     return message
 
 
-def _is_foreign_event(row: Native) -> bool:
-    """A row of ours: exactly the keys that we write, and an envelope that comes back from its message."""
+def _is_other_dialect_event(row: Native) -> bool:
+    """True for convcli's row: exactly the keys that it writes, and an envelope that is read back from its message."""
     if list(row) != [*ENVELOPE, "customType", "data"] or row["type"] != "custom":
         return False
     is_text = all(isinstance(row[key], str) and row[key] for key in ("id", "timestamp", "customType"))
     return is_text and row["parentId"] != "" and str(row["customType"]).startswith(EVENT)
 
 
-# ---------------------------------------------------------------- tools: what system messages add and remove
+# ---------------------------------------------------------------- tools that system messages add and remove
 
 
 def replay(natives: Iterable[tuple[Path, Native]]) -> dict[str, tuple[Path, Native]]:
-    """The definitions after these system messages, by name, each with its place."""
+    """Returns the definitions after these system messages, by name, each with its place."""
     tools: dict[str, tuple[Path, Native]] = {}
     for place, native in natives:
         for removed in native.get("toolsRemoved") or ():
@@ -160,9 +160,11 @@ def replay(natives: Iterable[tuple[Path, Native]]) -> dict[str, tuple[Path, Nati
 
 
 def _lift_tools(systems: list[tuple[int, Native, Message]], transcript: Transcript) -> None:
-    """The tools after the last row; a message whose tools are not all among them carries its own whole."""
+    """Reads the tools after the last row; a message whose tools are not all among them keeps its own as an extra."""
     tools = replay(((i, "message"), native) for i, native, _ in systems).values()
-    adding = [(i, native["toolsAdded"], one) for i, native, one in systems if native.get("toolsAdded") is not None]
+    adding = [
+        (i, native["toolsAdded"], message) for i, native, message in systems if native.get("toolsAdded") is not None
+    ]
     if adding and transcript.origin is not None:
         transcript.tools = [TOOLS.lift(tool) for _, tool in tools]
         transcript.origin.tools = [place for place, _ in tools]
@@ -176,7 +178,7 @@ def _lift_tools(systems: list[tuple[int, Native, Message]], transcript: Transcri
 
 
 def write_session(transcript: Transcript) -> Rows:
-    """The header and all rows; the last one is ours where they do not show the head."""
+    """Writes the header and all rows, plus convcli's own last row if they do not show the head."""
     messages = _with_tools(transcript)
     rows = [write_row(message) for message in messages]
     if transcript.head is not None and transcript.head != head_of([(m.id, m.parent_id) for m in messages]):
@@ -192,12 +194,12 @@ def write_session(transcript: Transcript) -> Rows:
 
 
 def new_id(number: int) -> str:
-    """The id of a row that has none."""
+    """Returns the id for a row without one."""
     return f"{number:08x}"
 
 
 def write_row(message: Message) -> Native:
-    """The row of a message or of an event."""
+    """Writes the row of a message or an event."""
     links: Native = {} if message.id is None else {"parentId": message.parent_id}
     if message.role == "event":
         return write_event(message) or {}
@@ -214,7 +216,7 @@ def write_row(message: Message) -> Native:
 
 
 def write_event(message: Message) -> Native | None:
-    """The row of an event: of another dialect in one of ours; None for what is more than one opaque value."""
+    """Writes the row of an event, convcli's own for another dialect; None unless it is one opaque value."""
     part = message.parts[0] if len(message.parts) == 1 else None
     if not isinstance(part, Opaque):
         return None
@@ -227,7 +229,7 @@ def write_event(message: Message) -> Native | None:
 
 
 def is_event(message: Message) -> bool:
-    """Would `lift` read the row of this event as an event again?"""
+    """True if `lift` reads the row of this event as an event again."""
     row = write_event(message)
     if not isinstance(row, dict) or not isinstance(row.get("type"), str) or is_inline(row) or is_marker(row):
         return False
@@ -238,9 +240,9 @@ def is_event(message: Message) -> bool:
 
 
 def _with_tools(transcript: Transcript) -> list[Message]:
-    """The messages, where the first of the system adds the tools that no other one adds by what it carries.
+    """Returns the messages, with missing tools added to the first system message.
 
-    Where the tools change on the way the last one adds them, so that nothing takes them away again.
+    If the tools change on the way, they are added to the last one, so that nothing removes them again.
     """
     systems = [i for i, message in enumerate(transcript.messages) if message.role == "system"]
     carried = [carried_by(transcript.messages[i].extras, NAME) for i in systems]

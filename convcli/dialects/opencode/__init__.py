@@ -1,20 +1,20 @@
-"""OpenCode: what `opencode export` prints of a session, and `opencode import` takes; what it prints of a run is read.
+"""OpenCode: sessions that `opencode export` prints and `opencode import` reads; printed runs are read-only.
 
-Specification: the types of @opencode-ai/sdk 1.19.3, and the program opencode 1.18.33 itself, which was given sessions
+Specification: the types of @opencode-ai/sdk 1.19.3, and the program opencode 1.18.33 itself, tested with sessions
 and a loopback model; read 2026-11-22.
 
 Quirks
-- Messages and parts are in the order of their ids. The program drops keys that it does not know, without a word.
-- A call and its result are one part. A call that was not finished is answered by the program: it was interrupted.
-- Several answers follow one message of the user, each the work of one request to the model; they name that message.
-- An answer with an error is not sent again, unless the error says that the answer was aborted and more than thinking
-  came of it: that is how errors of others are written. Thinking of another model is sent as text.
-- The user's message names the model that is asked. A model or a provider that nobody knows is `unknown`.
-- Counts of input leave out what was cached; a count of zero is read as no count.
-- Steps, snapshots and patches are parts that no model sees: they are carried with their message.
-- Neither instructions nor tools are in the file.
-- `opencode run --format json` prints the parts of answers, each in a row with its time, and not what was asked. Its
-  `step_finish` has the counts, the cost and the end of an answer.
+- Messages and parts are in the order of their ids. The program silently drops unknown keys.
+- A call and its result are one part. The program answers an unfinished call itself: it was interrupted.
+- Several answers follow one user message, each from one request to the model; they name that message.
+- An answer with an error is not sent again, unless the error says that the answer was aborted and it has more than
+  thinking. Errors of other formats are written that way. Thinking of another model is sent as text.
+- The user message names the requested model. An unknown model or provider is `unknown`.
+- Input counts exclude cached tokens; a zero count is read as no count.
+- Steps, snapshots and patches are parts outside of the model's context: they are kept as extras of their message.
+- The file has neither instructions nor tools.
+- `opencode run --format json` prints the parts of answers, each in a row with its time, but not the user messages. Its
+  `step_finish` has the counts, the cost and the stop reason of an answer.
 """
 
 from __future__ import annotations
@@ -36,32 +36,35 @@ from convcli.validation.survey import limited_to
 
 
 def detect(document: Any) -> Clue | None:
-    """By messages with their parts, beside what is said of the session, or by rows with a part of a message."""
+    """Matches messages with parts next to session data, or rows with a message part."""
     if isinstance(document, list):
-        return Clue(98, "rows with parts of messages") if any(map(is_row, document)) else None
+        return Clue(98, "rows with message parts") if any(map(is_row, document)) else None
     info = document.get("info") if isinstance(document, dict) else None
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(info, dict) or not isinstance(messages, list):
         return None
-    if all(isinstance(one, dict) and "info" in one and "parts" in one for one in messages) and "id" in info:
-        return Clue(98, "messages with parts, and a session beside them")
+    if (
+        all(isinstance(message, dict) and "info" in message and "parts" in message for message in messages)
+        and "id" in info
+    ):
+        return Clue(98, "messages with parts, and session data")
     return None
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session, or of a run that was printed."""
+    """Reads a session, or a printed run."""
     if isinstance(document, list):
         return lift_events(document, LiftContext(NAME, document))
     return lift_session(document, LiftContext(NAME, document))
 
 
 def write(transcript: Transcript, _: Options) -> Any:
-    """A session."""
+    """Writes a session."""
     return write_session(transcript)
 
 
 def _place(facts: SessionFacts) -> str:
-    """A file to import: the sessions themselves are in a database."""
+    """Returns the path of a file to import: the sessions themselves are in a database."""
     return f"import/{facts.id}.json"
 
 
@@ -71,13 +74,13 @@ PROGRAM = Program(
     "*.db import/*.json",
     place=_place,
     command="opencode import {path} && opencode --session {id}",
-    resent=lambda part: "thinking as text, to another model than thought it" if part.type == "reasoning" else None,
+    resent=lambda part: "thinking as text, to a model other than its author" if part.type == "reasoning" else None,
 )
 
-HAS = lacking.fields(
+SUPPORTED = lacking.fields(
     "id title cwd createdAt updatedAt message.id message.createdAt message.usage message.error message.stopReason"
 )
-LACKS = lacking.AROUND_PARTS - HAS
+LACKS = lacking.AROUND_PARTS - SUPPORTED
 LACKS |= lacking.METADATA | lacking.CALL_ONLY | lacking.fields("reasoning.summary refusal.metadata")
 
 DIALECT = Dialect(
@@ -92,7 +95,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     rules=(
-        # a call holds its result, and no message names the one before it
+        # a call contains its result, and no message names its parent
         limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),
         limited_to(trees.rooted(mended=True), "duplicate-message-id"),
         turns.decodable(),
@@ -104,24 +107,24 @@ DIALECT = Dialect(
     repeats=frozenset(("/messages/*/info/tokens/input",)),
     reasons={
         **sessions.REASONS,
-        **dict.fromkeys(("message", "text"), "OpenCode brings its own instructions"),
-        "event": "a session has no rows beside its messages",
-        "id": "the id of a session begins with ses: it is made of the content",
-        "createdAt": "a session has a time: that of its first message, or 1970",
-        "updatedAt": "a session has the time of its last message",
-        "message.id": "ids begin with msg and ascend; a result has none",
-        "message.createdAt": "every message has a time in milliseconds: that of the one before it, or 1970",
+        **dict.fromkeys(("message", "text"), "OpenCode supplies its own instructions"),
+        "event": "an OpenCode session has no rows except messages",
+        "id": "a session id begins with `ses`: it is derived from the content",
+        "createdAt": "a session needs a time: that of its first message, or 1970",
+        "updatedAt": "a session's update time is that of its last message",
+        "message.id": "message ids begin with `msg` and ascend; a result has none",
+        "message.createdAt": "every message needs a time in milliseconds: that of the message before it, or 1970",
         "message.model": "only answers name their model",
-        "message.usage": "answers have counts of tokens, which are not zero",
-        "message.cost": "a cost of nothing is none",
-        "message.stopReason": "an answer ended with stop, length, tool-calls, content-filter or error",
-        "message.replaces": "a summary stands for all that came before it",
-        "tool_result": "a call has one result, which stands in it",
-        "tool_result.name": "a result stands in its call",
+        "message.usage": "only answers have token counts; zero is no count",
+        "message.cost": "a zero cost is not written",
+        "message.stopReason": "OpenCode has the stop reasons stop, length, tool-calls, content-filter and error",
+        "message.replaces": "a summary replaces everything before it",
+        "tool_result": "a call contains its only result",
+        "tool_result.name": "a result is part of its call",
         **dict.fromkeys(
-            ("image", "audio", "video", "document"), "files have a URL or data, in messages of the user and in results"
+            ("image", "audio", "video", "document"), "files need a URL or data, in user messages and tool results"
         ),
-        "opaque": "the part belongs to another vendor",
+        "opaque": "the part belongs to another format",
     },
     places={
         **paths(

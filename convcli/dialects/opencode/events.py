@@ -1,4 +1,4 @@
-"""What `opencode run --format json` prints: the parts of answers, each in a row, as the session that they are of."""
+"""Reads the output of `opencode run --format json`, rows with one answer part each, as the session they belong to."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from convcli.model.transcript import Path, Transcript
 from convcli.validation.survey import Survey, for_requests
 
 PRINTED = {"tool": "tool_use"}
-"""The types of rows, by those of their parts; others are the same."""
-END = {"finish": "reason", "tokens": "tokens", "cost": "cost"}
-"""What the end of a step says of its answer, by the keys of a session."""
-BESIDE = ("part", "sessionID", "type")
+"""The row types that differ from the types of their parts."""
+STEP_END = {"finish": "reason", "tokens": "tokens", "cost": "cost"}
+"""What the end of a step gives for its answer, by session key."""
+ROW_KEYS = ("part", "sessionID", "type")
 
 
 def is_row(row: Any) -> bool:
-    """Is it a row with a part that says which answer it is of?"""
+    """True if the row has a part that names its answer."""
     part = row.get("part") if isinstance(row, dict) and isinstance(row.get("sessionID"), str) else None
     return isinstance(part, dict) and all(isinstance(part.get(key), str) for key in ("id", "messageID", "type"))
 
 
 def lift_events(rows: list[Any], context: LiftContext) -> Transcript:
-    """The transcript of a run: answers alone, since what was asked is not printed. Rows of steps, and those without a
-    part, are events."""
+    """Reads a run: only answers, since user messages are not printed.
+
+    Rows of steps, and those without a part, are events.
+    """
     at = [i for i, row in enumerate(rows) if is_row(row) and row["part"]["type"] not in ASIDE]
     transcript = lift_session(_session(rows, at, context.origin.routes), context) if at else context.transcript()
     for i in sorted({*range(len(rows))} - {*at}):
@@ -39,7 +41,7 @@ def lift_events(rows: list[Any], context: LiftContext) -> Transcript:
 
 
 def _session(rows: list[Any], at: list[int], routes: dict[Path, Path]) -> Native:
-    """The session as it would be exported, and where its pieces stand in the rows."""
+    """Returns the session as it would be exported, and routes its pieces to the rows."""
     id_ = rows[at[0]]["sessionID"]
     times = {key: i for key, i in (("created", at[0]), ("updated", at[-1])) if _time(rows[i]) is not None}
     routes["info", "id"] = (at[0], "sessionID")
@@ -59,7 +61,7 @@ def _session(rows: list[Any], at: list[int], routes: dict[Path, Path]) -> Native
     for i, row in enumerate(rows):
         if is_row(row) and row["part"]["type"] == "step-finish" and row["part"]["messageID"] in messages:
             number = list(messages).index(row["part"]["messageID"])
-            stated = {key: name for key, name in END.items() if row["part"].get(name) is not None}
+            stated = {key: name for key, name in STEP_END.items() if row["part"].get(name) is not None}
             messages[row["part"]["messageID"]]["info"] |= {key: row["part"][name] for key, name in stated.items()}
             routes |= {("messages", number, "info", key): (i, "part", name) for key, name in stated.items()}
     return {
@@ -79,18 +81,18 @@ def _answer(row: Native) -> Native:
 
 
 def _part(row: Native, session: str) -> Native:
-    """The part, and under `row` what its row says beside it."""
+    """Returns the part, with the row's other keys under `row`."""
     part = row["part"]
-    beside = rest_of(row, *BESIDE)
-    beside |= {} if row["sessionID"] == session else {"sessionID": row["sessionID"]}
-    beside |= {} if row.get("type") == PRINTED.get(part["type"], part["type"]) else {"type": row.get("type")}
-    return {**part, "row": beside} if beside else part
+    row_keys = rest_of(row, *ROW_KEYS)
+    row_keys |= {} if row["sessionID"] == session else {"sessionID": row["sessionID"]}
+    row_keys |= {} if row.get("type") == PRINTED.get(part["type"], part["type"]) else {"type": row.get("type")}
+    return {**part, "row": row_keys} if row_keys else part
 
 
 def _is_run(survey: Survey) -> Iterator[Breach]:
     if survey.form == "run":
-        yield Breach("missing-key", NodeRef(), "the rows of a run are no session, which alone can be imported")
+        yield Breach("missing-key", NodeRef(), "rows of a run are not a session: only sessions can be imported")
 
 
 IMPORTED = for_requests(Rule(("missing-key",), _is_run))
-"""What `opencode import` takes."""
+"""Reports what `opencode import` rejects."""

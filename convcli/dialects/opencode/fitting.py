@@ -1,4 +1,4 @@
-"""What OpenCode takes of any transcript, as passes: measured with `opencode import` of 1.18.33 on 2026-11-22."""
+"""Passes that fit a transcript to OpenCode, tested with `opencode import` of 1.18.33 on 2026-11-22."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from convcli.kit.results import TEXT_AND_FILES, expressed, results_behind_calls,
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolCall, ToolResult, Transcript
 
-OF_ANSWERS = ("model", "stop_reason", "usage", "error", "cost", "provider", "replaces")
+ANSWER_FIELDS = ("model", "stop_reason", "usage", "error", "cost", "provider", "replaces")
 ROLES = {
     **dict.fromkeys(("reasoning", "tool_call"), ("assistant",)),
     **dict.fromkeys(("image", "audio", "video", "document"), ("user",)),
 }
 
 
-def _own_part(part: Part, message: Message) -> Part | None:
-    """Media are files, and parts of other vendors have no place."""
+def _keep_supported_part(part: Part, message: Message) -> Part | None:
+    """Turns media into files, and drops parts of other formats."""
     if isinstance(part, Media):
         return file_of(part)
     if isinstance(part, Opaque):
         return part if part.dialect == NAME and isinstance(part.value, dict) and message.role != "tool" else None
     if isinstance(part, ToolResult):
-        return with_parts(part, lambda one: file_of(one, inside=True) if isinstance(one, Media) else one)
+        return with_parts(part, lambda item: file_of(item, inside=True) if isinstance(item, Media) else item)
     return part
 
 
-def _answered(messages: list[Message]) -> list[Message]:
-    """Behind each answer one result of each of its calls, in the order of the calls."""
+def _put_results_after_answers(messages: list[Message]) -> list[Message]:
+    """Puts one result of each call after its answer, in call order."""
     fitted: list[Message] = []
     results: dict[str, deque[Message]] = {}
     calls: list[ToolCall] = []
@@ -57,7 +57,7 @@ def _answered(messages: list[Message]) -> list[Message]:
         if message is not None and isinstance(part, ToolResult):
             results.setdefault(part.tool_call_id, deque()).append(message)
             continue
-        fitted += [_named(results[call.id].popleft(), call) for call in calls if results.get(call.id)]
+        fitted += [_name_result(results[call.id].popleft(), call) for call in calls if results.get(call.id)]
         results, calls = {}, []
         if message is not None:
             calls = [part for part in message.parts if isinstance(part, ToolCall)]
@@ -65,20 +65,20 @@ def _answered(messages: list[Message]) -> list[Message]:
     return shared(messages, fitted)
 
 
-def _named(message: Message, call: ToolCall) -> Message:
-    """A result has the name of its call."""
+def _name_result(message: Message, call: ToolCall) -> Message:
+    """Names a result after its call."""
     part = message.parts[0]
-    same = not isinstance(part, ToolResult) or part.name == call.name
-    return message if same else replace(message, parts=[replace(part, name=call.name)])
+    is_unchanged = not isinstance(part, ToolResult) or part.name == call.name
+    return message if is_unchanged else replace(message, parts=[replace(part, name=call.name)])
 
 
-def _of_role(message: Message) -> Message | None:
-    """Only answers have a model, counts, costs and an end; a result has nothing but the time of its call's."""
+def _keep_answer_fields(message: Message) -> Message | None:
+    """Keeps model, counts, cost and stop reason of answers only; a result keeps only its call's end time."""
     if message.role not in ("user", "assistant", "tool"):
         return None
-    gone: tuple[str, ...] = () if message.role == "assistant" else OF_ANSWERS
-    gone += ("id", "extras") if message.role == "tool" else ()
-    stated: dict[str, Any] = {name: None for name in gone if getattr(message, name) is not None}
+    dropped: tuple[str, ...] = () if message.role == "assistant" else ANSWER_FIELDS
+    dropped += ("id", "extras") if message.role == "tool" else ()
+    stated: dict[str, Any] = {name: None for name in dropped if getattr(message, name) is not None}
     if message.role == "assistant":
         usage = read_tokens(write_tokens(message.usage, {}))[0]
         stated |= {} if usage == message.usage else {"usage": usage}
@@ -89,28 +89,34 @@ def _of_role(message: Message) -> Message | None:
     return replace(message, **stated) if stated else message
 
 
-def _in_milliseconds(transcript: Transcript) -> Transcript:
-    """Times are milliseconds since 1970; the session has that of its last message."""
-    whole = replace(transcript, created_at=_taken(transcript.created_at), updated_at=_taken(transcript.updated_at))
-    timed = sessions.timed_unless(_states_time)(on_each_message(_timed)(whole))
+def _round_times(transcript: Transcript) -> Transcript:
+    """Rounds times to milliseconds since 1970, and gives the session the time of its last message."""
+    whole = replace(
+        transcript,
+        created_at=_round_to_milliseconds(transcript.created_at),
+        updated_at=_round_to_milliseconds(transcript.updated_at),
+    )
+    timed = sessions.timed_unless(_states_time)(on_each_message(_round_time)(whole))
     if timed.updated_at is None and "updated" not in _stated_times(timed):
-        times = [time for time in (timed.created_at, *(one.created_at for one in timed.messages)) if time is not None]
+        times = [
+            time for time in (timed.created_at, *(message.created_at for message in timed.messages)) if time is not None
+        ]
         timed = replace(timed, updated_at=max(times, default=None))
-    same = (timed.created_at, timed.updated_at) == (transcript.created_at, transcript.updated_at)
-    return transcript if same and timed.messages is transcript.messages else timed
+    is_unchanged = (timed.created_at, timed.updated_at) == (transcript.created_at, transcript.updated_at)
+    return transcript if is_unchanged and timed.messages is transcript.messages else timed
 
 
-def _timed(message: Message) -> Message:
-    time = _taken(message.created_at)
+def _round_time(message: Message) -> Message:
+    time = _round_to_milliseconds(message.created_at)
     return message if message.created_at == time else replace(message, created_at=time)
 
 
-def _taken(time: str | None) -> str | None:
+def _round_to_milliseconds(time: str | None) -> str | None:
     return time_of_milliseconds(milliseconds_of_time(time))
 
 
 def _stated_times(record: Any) -> Any:
-    """The times that are numbers, but none in years from 1 to 9999: they are carried."""
+    """Returns numeric times outside the years 1 to 9999, which are kept as extras."""
     carried = carried_by(record.extras, NAME)
     return (carried.get("session", {}) if isinstance(record, Transcript) else carried).get("time", {})
 
@@ -120,21 +126,26 @@ def _states_time(record: Transcript | Message) -> bool:
     return record.created_at is None and ("end" if isinstance(part, ToolResult) else "created") in _stated_times(part)
 
 
-def _ordered(transcript: Transcript) -> Transcript:
-    """Messages and parts have ids that ascend, for that is their order: where one has not, all are numbered."""
+def _number_messages(transcript: Transcript) -> Transcript:
+    """Numbers all messages and parts unless their ids ascend, which gives their order."""
     messages = transcript.messages
     ids = [message.id for message in messages if message.role != "tool"]
     known = [id_ for id_ in ids if id_ is not None and id_.startswith("msg")]
-    if len(known) < len(ids) or any(one >= other for one, other in pairwise(known)):
+    if len(known) < len(ids) or any(id_ >= following for id_, following in pairwise(known)):
         numbers = iter(range(1, len(ids) + 1))
-        messages = [one if one.role == "tool" else replace(one, id=f"msg_{next(numbers):012}") for one in messages]
+        messages = [
+            message if message.role == "tool" else replace(message, id=f"msg_{next(numbers):012}")
+            for message in messages
+        ]
     transcript = transcript if messages is transcript.messages else replace(transcript, messages=messages)
     natives = iter(write_messages(transcript))
-    fitted = [one if one.role == "tool" else _with_ids(one, next(natives)["parts"]) for one in messages]
+    fitted = [
+        message if message.role == "tool" else _number_parts(message, next(natives)["parts"]) for message in messages
+    ]
     return replace(transcript, messages=shared(messages, fitted))
 
 
-def _with_ids(message: Message, natives: list[Any]) -> Message:
+def _number_parts(message: Message, natives: list[Any]) -> Message:
     ids = [str(native["id"]) for native in natives]
     if ids == sorted(ids) and all(id_.startswith("prt") for id_ in ids):
         return message
@@ -151,23 +162,23 @@ def _without(part: Part, *keys: str) -> Part:
     return without_carried(part, NAME, *keys)
 
 
-def _titled(transcript: Transcript) -> Transcript:
-    """What OpenCode writes of a session without a title or a directory is neither."""
+def _drop_placeholders(transcript: Transcript) -> Transcript:
+    """Drops OpenCode's placeholders for a missing title or directory."""
     if transcript.title != "" and transcript.cwd not in ("", SESSION["directory"]):
         return transcript
     cwd = None if transcript.cwd in ("", SESSION["directory"]) else transcript.cwd
     return replace(transcript, title=transcript.title or None, cwd=cwd)
 
 
-def _identified(transcript: Transcript) -> Transcript:
-    """The id of a session begins with `ses`."""
+def _add_session_id(transcript: Transcript) -> Transcript:
+    """Gives the session an id that begins with `ses`."""
     if transcript.id is not None and transcript.id.startswith("ses"):
         return transcript
     digits = uuid_of(write_messages(replace(transcript, id=None))).replace("-", "")
     return replace(transcript, id=f"ses_{digits}")
 
 
-def _again(transcript: Transcript) -> Transcript:
+def _read_back(transcript: Transcript) -> Transcript:
     document = write_session(transcript)
     return lift_session(document, LiftContext(NAME, document))
 
@@ -178,14 +189,14 @@ FIT = fused(
     on_messages(single_results),
     refusals_as_texts,
     parts_in_roles(ROLES),
-    on_parts(_own_part, "image", "audio", "video", "document", "opaque", "tool_result"),
+    on_parts(_keep_supported_part, "image", "audio", "video", "document", "opaque", "tool_result"),
     expressed(TEXT_AND_FILES),
     results_behind_calls,
-    on_messages(_answered),
-    on_each_message(_of_role),
-    _in_milliseconds,
-    _ordered,
-    _titled,
-    _identified,
-    sessions.settled(_again),
+    on_messages(_put_results_after_answers),
+    on_each_message(_keep_answer_fields),
+    _round_times,
+    _number_messages,
+    _drop_placeholders,
+    _add_session_id,
+    sessions.settled(_read_back),
 )

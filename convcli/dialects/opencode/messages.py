@@ -1,4 +1,4 @@
-"""The messages of OpenCode, and the session around them."""
+"""OpenCode messages, and the session around them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from convcli.kit.values import milliseconds_of_time, put_counts, take_counts, ti
 from convcli.model.transcript import Media, Message, Part, Path, ToolCall, ToolResult, Transcript
 
 UNKNOWN = "unknown"
-"""The model and the provider of an answer that names none."""
+"""The model and the provider written for an answer without them."""
 FINISH = {
     "stop": "stop",
     "length": "length",
@@ -34,7 +34,7 @@ TOKENS = {
 }
 CACHED = ("cacheReadTokens", "cacheWriteTokens")
 FAILURE = "MessageAbortedError"
-"""The only error with which an answer is sent again."""
+"""The only error that still lets an answer be sent again."""
 
 
 def _message_of_error(error: Any) -> str | None:
@@ -69,14 +69,14 @@ MESSAGES = {
     ),
 }
 SESSION: Native = {"slug": "session", "projectID": "global", "directory": "/", "title": "", "version": "0.0.0"}
-"""What OpenCode wants of a session and nobody need say."""
+"""Values that OpenCode requires of a session, for what a transcript may omit."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_session(document: Native, context: LiftContext) -> Transcript:
-    """The transcript of an exported session: its order is that of the ids."""
+    """Reads an exported session, in the order of the message ids."""
     info, natives = document["info"], document["messages"]
     transcript = context.transcript()
     carried = INFO.lift(info, transcript) or {}
@@ -85,16 +85,16 @@ def lift_session(document: Native, context: LiftContext) -> Transcript:
     for at, i in enumerate(order):
         _MessageReader([natives[k] for k in order], at, i, transcript, context).lift()
     time = without_nulls(info["time"])
-    transcript.created_at = _taken_time(time, "created")
-    transcript.updated_at = _taken_time(time, "updated")
+    transcript.created_at = _take_time(time, "created")
+    transcript.updated_at = _take_time(time, "updated")
     carried = {**beside(carried, SESSION), **({"time": time} if time else {})}
     unknown = rest_of(document, "info", "messages")
     transcript.extras = extras_of(NAME, {**({"session": carried} if carried else {}), **unknown})
     return transcript
 
 
-def _taken_time(time: Native, key: str) -> str | None:
-    """A time in milliseconds, which is then taken out; one that is none stays."""
+def _take_time(time: Native, key: str) -> str | None:
+    """Returns a time in milliseconds and removes it; anything else stays."""
     text = time_of_milliseconds(time.get(key))
     if text is not None:
         del time[key]
@@ -102,7 +102,7 @@ def _taken_time(time: Native, key: str) -> str | None:
 
 
 class _MessageReader:
-    """The message with this number among all, in their order; `index` is where it stands in the document."""
+    """Reads one message: `number` is its position by id, `index` its position in the document."""
 
     def __init__(
         self, natives: list[Native], number: int, index: int, transcript: Transcript, context: LiftContext
@@ -114,7 +114,7 @@ class _MessageReader:
     def lift(self) -> None:
         info = self.native["info"]
         time = without_nulls(info["time"])
-        message = Message(info["role"], [], created_at=_taken_time(time, "created"))
+        message = Message(info["role"], [], created_at=_take_time(time, "created"))
         carried = MESSAGES[message.role].lift(info, message) or {}
         if message.role == "assistant":
             message.usage, rest = read_tokens(info.get("tokens") or {})
@@ -135,13 +135,13 @@ class _MessageReader:
         session = {} if self.transcript.id is None else {"sessionID": self.transcript.id}
         if info["role"] == "user":
             rows = (native["info"] for native in self.natives[self.number + 1 :])
-            answer: Native = next((one for one in rows if one["role"] == "assistant"), {})
+            answer: Native = next((row for row in rows if row["role"] == "assistant"), {})
             return {**session, **usual_user(answer.get("modelID"), answer.get("providerID"))}
-        asked = [one["info"]["id"] for one in self.natives[: self.number] if one["info"]["role"] == "user"]
-        return {**session, **usual_assistant(asked[-1] if asked else info["id"], self.transcript.cwd)}
+        user_ids = [native["info"]["id"] for native in self.natives[: self.number] if native["info"]["role"] == "user"]
+        return {**session, **usual_assistant(user_ids[-1] if user_ids else info["id"], self.transcript.cwd)}
 
     def _parts(self, message: Message, spots: list[Path], frame: Frame) -> Native:
-        """The parts in the order of their ids, and behind the message the results; those that ride beside it."""
+        """Reads parts in the order of their ids, and results after the message; returns the other parts as extras."""
         parts = self.native["parts"]
         aside: list[Native] = []
         for at, k in enumerate(sorted(range(len(parts)), key=lambda k: str(parts[k]["id"]))):
@@ -168,7 +168,7 @@ class _MessageReader:
 
 
 def read_tokens(native: Native) -> tuple[dict[str, int] | None, Native]:
-    """Counts, and the rest. Zero says nothing: OpenCode wants every count. `input` excludes the caches."""
+    """Returns the counts, and the rest. Zero is the filler for a missing count. `input` excludes the caches."""
     usage, rest = take_counts(native, TOKENS)
     counts = {name: count for name, count in usage.items() if count > 0}
     total = sum(counts.get(name, 0) for name in ("inputTokens", *CACHED))
@@ -176,12 +176,12 @@ def read_tokens(native: Native) -> tuple[dict[str, int] | None, Native]:
 
 
 def usual_user(model: Any, provider: Any) -> Native:
-    """What a message of the user says of the answer that it asks for."""
+    """Returns what a user message repeats of the answer to it."""
     return {"agent": "build", "model": {"providerID": provider or UNKNOWN, "modelID": model or UNKNOWN}}
 
 
 def usual_assistant(parent: Any, cwd: str | None) -> Native:
-    """What an answer repeats."""
+    """Returns what an answer repeats."""
     return {"parentID": parent, "mode": "build", "agent": "build", "path": {"cwd": cwd or "/", "root": "/"}, "cost": 0}
 
 
@@ -189,24 +189,24 @@ def usual_assistant(parent: Any, cwd: str | None) -> Native:
 
 
 def write_session(transcript: Transcript) -> Native:
-    """The document of a session."""
-    beside_session = carried_by(transcript.extras, NAME)
-    carried = beside_session.get("session", {})
+    """Writes a session document."""
+    session_extras = carried_by(transcript.extras, NAME)
+    carried = session_extras.get("session", {})
     created = milliseconds_of_time(transcript.created_at)
     updated = milliseconds_of_time(transcript.updated_at)
     time = {"created": created, "updated": updated, **carried.get("time", {})}
     info = _filled(INFO, transcript, omit(carried, "time"), {**SESSION, "time": without_nulls(time)})
-    return {"info": info, "messages": write_messages(transcript), **omit(beside_session, "session")}
+    return {"info": info, "messages": write_messages(transcript), **omit(session_extras, "session")}
 
 
 def _filled(envelope: Envelope, record: Transcript | Message, carried: Native, usual: Native) -> Native:
-    """The object of a record, with what goes without saying where it says nothing else."""
+    """Writes a record's object, with defaults for missing keys."""
     stated = envelope.write(record, carried)
     return envelope.write(record, carried, **omit(usual, *stated))
 
 
 def write_messages(transcript: Transcript) -> list[Native]:
-    """The messages, each answer with the results behind it."""
+    """Writes the messages, each answer with the results after it."""
     turns: list[tuple[Message, list[Message]]] = []
     for message in transcript.messages:
         if message.role == "tool":
@@ -223,11 +223,11 @@ def _write_message(turns: list[Message], at: int, answers: list[Message], transc
     content: Native = {"role": message.role, "time": without_nulls({"created": created, **carried.get("time", {})})}
     content |= {} if transcript.id is None else {"sessionID": transcript.id}
     if message.role == "user":
-        answer = next((one for one in turns[at + 1 :] if one.role == "assistant"), Message("assistant", []))
+        answer = next((turn for turn in turns[at + 1 :] if turn.role == "assistant"), Message("assistant", []))
         content |= usual_user(answer.model, answer.provider)
     else:
-        asked = [one.id for one in turns[:at] if one.role == "user"]
-        content |= usual_assistant(asked[-1] if asked else message.id, transcript.cwd)
+        user_ids = [turn.id for turn in turns[:at] if turn.role == "user"]
+        content |= usual_assistant(user_ids[-1] if user_ids else message.id, transcript.cwd)
         content |= {"modelID": UNKNOWN, "providerID": UNKNOWN}
         content["tokens"] = write_tokens(message.usage, carried.get("tokens", {}))
     rest = omit(carried, "time", "tokens", "aside", "beside")
@@ -237,7 +237,7 @@ def _write_message(turns: list[Message], at: int, answers: list[Message], transc
 
 
 def write_tokens(usage: dict[str, int] | None, rest: Native) -> Native:
-    """All counts that OpenCode wants, zero where there is none."""
+    """Writes all counts that OpenCode requires, zero for missing ones."""
     counts = dict(usage or {})
     counts["inputTokens"] = max(counts.get("inputTokens", 0) - sum(counts.get(name, 0) for name in CACHED), 0)
     zero = {name: 0 for path, name in TOKENS.items() if path != ("total",)}
@@ -245,20 +245,20 @@ def write_tokens(usage: dict[str, int] | None, rest: Native) -> Native:
 
 
 def _write_parts(message: Message, answers: list[Message], frame: Frame) -> list[Native]:
-    """The parts, and between them those that ride beside the message, each at its place."""
+    """Writes the parts, and the message's other parts from its extras in between."""
     slots: list[Part | Native] = list(message.parts)
     for native in carried_by(message.extras, NAME).get("aside", ()):
         slots.insert(native["at"], omit(native, "at"))
-    left: dict[str, deque[Message]] = {}
+    unused: dict[str, deque[Message]] = {}
     for answer in answers:
         for part in answer.parts:
             if isinstance(part, ToolResult):
-                left.setdefault(part.tool_call_id, deque()).append(answer)
+                unused.setdefault(part.tool_call_id, deque()).append(answer)
     natives = []
     for at, slot in enumerate(slots):
         if isinstance(slot, dict):
             natives.append(in_order({**frame.usual(at), **slot}))
         else:
-            queue = left.get(slot.id) if isinstance(slot, ToolCall) else None
+            queue = unused.get(slot.id) if isinstance(slot, ToolCall) else None
             natives.append(write_part(slot, at, frame, queue.popleft() if queue else None))
     return natives

@@ -1,4 +1,4 @@
-"""The parts of OpenCode's messages. A call and its result are one part, whose state says how far it came."""
+"""OpenCode message parts. A call and its result are one part, whose state gives its progress."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PART = Keys(
 )
 STATE = Keys("status input raw output error title metadata time attachments")
 SCHEMES = ("https:", "http:", "data:", "file:")
-"""How the URL of a file that the program can read begins."""
+"""URL prefixes of files that the program can read."""
 ASIDE = frozenset(("step-start", "step-finish", "snapshot", "patch", "retry"))
-"""Parts that no model sees: they ride beside the message."""
+"""Part types outside of the model's context: they are kept as message extras."""
 
 
 class Frame(NamedTuple):
-    """What every part repeats of its session and its message, and the number and the time of the message."""
+    """What every part repeats of its session and its message, with the message's number and time."""
 
     session: str | None
     message: str | None
@@ -35,18 +35,18 @@ class Frame(NamedTuple):
     created: Any
 
     def usual(self, at: int) -> Native:
-        """What the part at this index repeats; ids of parts ascend, for that is their order."""
+        """Returns what the part at this index repeats; part ids ascend, which gives their order."""
         ids = {"sessionID": self.session, "messageID": self.message}
         return {"id": f"prt_{self.number:012}{at:012}", **without_nulls(ids)}
 
     @property
     def started(self) -> Native:
-        """The time of a part of which nothing more is known."""
+        """Returns the time of a part of unknown duration."""
         return {} if self.created is None else {"start": self.created}
 
 
 def beside(native: Native, usual: Mapping[str, Any], *content: str) -> Native:
-    """What an object says beside its content, and beside what goes without saying."""
+    """Returns the keys of an object except its content and default values."""
     return {
         key: value
         for key, value in native.items()
@@ -55,7 +55,7 @@ def beside(native: Native, usual: Mapping[str, Any], *content: str) -> Native:
 
 
 def in_order(native: Native) -> Native:
-    """A part in the order of its vendor."""
+    """Returns a part in OpenCode's key order."""
     return PART.put(native, None, sort=True)
 
 
@@ -63,7 +63,7 @@ def in_order(native: Native) -> Native:
 
 
 def lift_part(native: Native, at: int, frame: Frame, context: LiftContext) -> tuple[Part, ToolResult | None]:
-    """The part, and the result of a call that has one; a part of a kind that we do not know is opaque."""
+    """Returns the part, and the result of a call that has one; a part of an unknown type becomes opaque."""
     usual, kind = frame.usual(at), native["type"]
     if kind == "text":
         return Text(native["text"], extras=_carried(native, usual, "type", "text")), None
@@ -110,14 +110,14 @@ def _lift_tool(
 
 
 def _waiting(status: Any, frame: Frame) -> Native:
-    """What the state of a call without a result says in any case."""
+    """Returns the default state of a call without a result."""
     return {"status": "pending", "raw": ""} if status != "running" else {"time": frame.started}
 
 
 def _lift_result(state: Native, id_: str, name: str, usual: Mapping[str, Any], frame: Frame) -> ToolResult:
     failed = state["status"] == "error"
-    said = ("status", "input", "error" if failed else "output", *(() if failed else ("attachments",)))
-    carried = beside(state, {"title": "", "metadata": {}}, *said, "time")
+    read_keys = ("status", "input", "error" if failed else "output", *(() if failed else ("attachments",)))
+    carried = beside(state, {"title": "", "metadata": {}}, *read_keys, "time")
     time = without_nulls(state["time"])
     if time_of_milliseconds(time.get("end")) is not None:
         del time["end"]
@@ -125,17 +125,17 @@ def _lift_result(state: Native, id_: str, name: str, usual: Mapping[str, Any], f
     result = ToolResult(id_, name, "error" if failed else "text", state["error" if failed else "output"])
     files = [] if failed else state.get("attachments") or []
     if files:
-        media = [_lift_file(one, {**usual, "id": f"{usual['id']}{k:04}"}) for k, one in enumerate(files)]
-        rest = [carried_by(one.extras, NAME) for one in media]
+        media = [_lift_file(file, {**usual, "id": f"{usual['id']}{k:04}"}) for k, file in enumerate(files)]
+        rest = [carried_by(file.extras, NAME) for file in media]
         carried |= {"attachments": rest} if any(rest) else {}
-        bare = [replace(one, extras=None) for one in media]
+        bare = [replace(file, extras=None) for file in media]
         result.kind, result.value = "multimodal", [*([Text(result.value)] if result.value else []), *bare]
     result.extras = extras_of(NAME, carried)
     return result
 
 
 def time_of_result(native: Native) -> str | None:
-    """When a call was answered."""
+    """Returns the time at which a call was answered."""
     return time_of_milliseconds((native["state"].get("time") or {}).get("end"))
 
 
@@ -143,7 +143,7 @@ def time_of_result(native: Native) -> str | None:
 
 
 def write_part(part: Part, at: int, frame: Frame, answer: Message | None) -> Native:
-    """A part of a message; `answer` is the message with the result of a call."""
+    """Writes a message part; `answer` is the message with the result of a call."""
     if isinstance(part, Opaque):
         return in_order({**frame.usual(at), **part.value})
     if isinstance(part, Reasoning):
@@ -178,8 +178,8 @@ def _write_state(call: ToolCall, at: int, frame: Frame, answer: Message | None) 
     carried = carried_by(result.extras, NAME)
     end = milliseconds_of_time(answer.created_at)
     time = {**frame.started, **({} if end is None else {"end": end}), **carried.get("time", {})}
-    apart = omit(carried, "time", "attachments")
-    native: Native = {"input": call.arguments, **apart, "time": time}
+    other_keys = omit(carried, "time", "attachments")
+    native: Native = {"input": call.arguments, **other_keys, "time": time}
     if result.kind == "error":
         return STATE.put({"status": "error", **native, "error": result.value}, None, sort=True)
     usual = {"status": "completed", "title": "", "metadata": {}}
@@ -192,9 +192,9 @@ def _write_output(result: ToolResult, usual: Native) -> Native:
     media = [part for part in result.value if isinstance(part, Media)]
     rest = carried_by(result.extras, NAME).get("attachments", [])
     files = []
-    for k, one in enumerate(media):
+    for k, file in enumerate(media):
         carried = extras_of(NAME, rest[k]) if k < len(rest) else None
-        files.append(_write_file(replace(one, extras=carried), {**usual, "id": f"{usual['id']}{k:04}"}))
+        files.append(_write_file(replace(file, extras=carried), {**usual, "id": f"{usual['id']}{k:04}"}))
     return {"output": in_words(result), "attachments": files}
 
 
@@ -202,7 +202,7 @@ def _write_output(result: ToolResult, usual: Native) -> Native:
 
 
 def file_of(media: Media, *, inside: bool = False) -> Media | None:
-    """Media as a file with a type and a URL; None for what only its owner can find. `inside`: of an output."""
+    """Returns media as a file with a type and a URL; None if only its owner can find it. `inside`: in an output."""
     if media.data is None and not (media.url or "").startswith(SCHEMES):
         return None
     bare = Media(media.type, data=media.data, url=media.url, media_type=media.media_type, name=media.name or None)

@@ -1,18 +1,18 @@
-"""GenAI conventions of OpenTelemetry: the attributes of a span or an event, or a list of their messages.
+"""OpenTelemetry GenAI conventions: the attributes of a span or an event, or a list of their messages.
 
 Specification: semantic-conventions-genai, JSON Schemas in model/gen-ai; read 2026-11-22.
 
 Quirks
-- Attributes hold messages as values, or as JSON in a string. Input and output are one conversation; what a model
-  answered last is the output, and says why it ended.
-- Counts, the id, the model and the provider of the answer are attributes beside it.
-- A response of a tool is any value: whether it failed, it does not say. Some frameworks call it `result`, put it into a
-  message of the user, and nest definitions of tools under `function`.
-- Ids of calls may be absent, and may be those of other calls too.
-- A span may say it in one of its events. OTLP writes attributes as a list of keys and typed values; the spans of a file
-  of OTLP are picked with `--at otlp`.
-- Before 1.37 each message was an event, of a span, of a log or in a list: they are read, and never written. Lines of
-  a log are a transcript each.
+- Attributes store messages as values, or as JSON strings. Input and output are one conversation; the last model answer
+  is the output, and has the finish reason.
+- Counts, the id, the model and the provider of the answer are attributes of their own.
+- A tool response is any value, without a failure field. Some frameworks call it `result`, put it into a user message,
+  and nest tool definitions under `function`.
+- Call ids may be missing, and may repeat those of other calls.
+- A span may have the messages in one of its events. OTLP writes attributes as a list of keys and typed values; the
+  spans of an OTLP file are picked with `--at otlp`.
+- Before 1.37 each message was an event, of a span, of a log or in a list: they are read, and never written. Each log
+  line is a transcript of its own.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ SETTINGS = Settings(
         }.items()
     }
 )
-ABOUT = {
+ANSWER_ATTRIBUTES = {
     "gen_ai.provider.name": "provider",
     "gen_ai.response.id": "id",
     "gen_ai.response.model": "model",
 }
-"""What attributes say of the last answer."""
+"""Attributes of the last answer."""
 USAGE = {
     f"gen_ai.usage.{key}": name
     for key, name in {
@@ -79,26 +79,28 @@ USAGE = {
     }.items()
 }
 MODEL, CONVERSATION = "gen_ai.request.model", "gen_ai.conversation.id"
-ASKED = frozenset(SETTINGS.keys())
+REQUEST_SETTINGS = frozenset(SETTINGS.keys())
 STOP, MAX_TOKENS, SEED = (f"gen_ai.request.{key}" for key in ("stop_sequences", "max_tokens", "seed"))
-KNOWN = frozenset((*ASKED, *ABOUT, *USAGE, MODEL, CONVERSATION, *MESSAGES, TOOLS))
+KNOWN = frozenset((*REQUEST_SETTINGS, *ANSWER_ATTRIBUTES, *USAGE, MODEL, CONVERSATION, *MESSAGES, TOOLS))
 
 
 def detect(document: Any) -> Clue | None:
-    """By attributes with messages, or by messages of parts with a type and a content."""
+    """Matches attributes with messages, or messages of parts with a type and a content."""
     if isinstance(document, dict):
-        found = attributes_in(document, KNOWN, MESSAGES).values.keys() & {INPUT, OUTPUT}
+        has_messages = attributes_in(document, KNOWN, MESSAGES).values.keys() & {INPUT, OUTPUT}
         is_event = name_of(document) is not None or _events(document)
-        return Clue(97, "attributes with messages") if found else Clue(96, "events of messages") if is_event else None
+        return (
+            Clue(97, "attributes with messages") if has_messages else Clue(96, "message events") if is_event else None
+        )
     if isinstance(document, list) and any(name_of(native) is not None for native in document):
-        return Clue(96, "events of messages") if all(isinstance(native, dict) for native in document) else None
+        return Clue(96, "message events") if all(isinstance(native, dict) for native in document) else None
     is_list = isinstance(document, list) and all(map(_is_message, document))
-    said = [message["parts"] for message in document if message["parts"]] if is_list else []
-    return Clue(93, "messages of parts with a content") if said else None
+    part_lists = [message["parts"] for message in document if message["parts"]] if is_list else []
+    return Clue(93, "messages of parts with content") if part_lists else None
 
 
 def _events(span: Native) -> list[int]:
-    """The indexes of the events of a span that are messages."""
+    """Returns the indexes of a span's events that are messages."""
     events = span.get(EVENTS)
     return [i for i, event in enumerate(events) if name_of(event) is not None] if isinstance(events, list) else []
 
@@ -112,7 +114,7 @@ def _is_message(native: Any) -> bool:
 
 
 def _is_part(part: Any) -> bool:
-    """Is it a part as the conventions have it, with the keys of its type?"""
+    """True if the part has the keys of its type, as the conventions define them."""
     if not isinstance(part, dict) or not isinstance(part.get("type"), str):
         return False
     if part["type"] in ("text", "reasoning"):
@@ -122,14 +124,14 @@ def _is_part(part: Any) -> bool:
     if part["type"] == ANSWER:
         return isinstance(part.get("id") or "", str)
     texts = [part.get(key) for key in ("modality", "mime_type", "uri", "file_id", "content")]
-    return part["type"] not in ("blob", "uri", "file") or all(isinstance(one or "", str) for one in texts)
+    return part["type"] not in ("blob", "uri", "file") or all(isinstance(text or "", str) for text in texts)
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of attributes, of a list of messages, or of events; of a span without a message, one event."""
+    """Reads attributes, a message list, or events; a span without a message becomes one event."""
     context = LiftContext(NAME, document)
     if isinstance(document, list) or name_of(document) is not None:
         context.origin.form = "messages"
@@ -140,29 +142,29 @@ def lift(document: Any) -> Transcript:
             (lift_message if "parts" in native else lift_event)(native, path, context)
         return context.transcript()
     context.origin.form = "attributes"
-    attributes, places, around = attributes_in(document, KNOWN, MESSAGES)
+    attributes, places, surrounding = attributes_in(document, KNOWN, MESSAGES)
     rest = without_nulls(attributes)
-    says_nothing = rest.keys().isdisjoint(MESSAGES)
-    if says_nothing and around is not None:
-        around = _lift_events(document, around, context)
-    if says_nothing and not context.messages:
+    has_no_messages = rest.keys().isdisjoint(MESSAGES)
+    if has_no_messages and surrounding is not None:
+        surrounding = _lift_events(document, surrounding, context)
+    if has_no_messages and not context.messages:
         context.add(Message("event", [Opaque(NAME, document)]), (), [()])
         return context.transcript()
     context.origin.routes |= places
-    return _lift_attributes(rest, around, context)
+    return _lift_attributes(rest, surrounding, context)
 
 
-def _lift_events(span: Native, around: Native, context: LiftContext) -> Native:
-    """Lift the events of a span that are messages; what stands around is left."""
-    taken = _events(span)
-    for i in taken:
+def _lift_events(span: Native, surrounding: Native, context: LiftContext) -> Native:
+    """Reads the span's events that are messages; returns what is left around them."""
+    message_indexes = _events(span)
+    for i in message_indexes:
         lift_event(span[EVENTS][i], (EVENTS, i), context)
-    left = [event for i, event in enumerate(span.get(EVENTS) or ()) if i not in taken]
-    return {**omit(around, EVENTS), **({EVENTS: left} if left else {})}
+    left = [event for i, event in enumerate(span.get(EVENTS) or ()) if i not in message_indexes]
+    return {**omit(surrounding, EVENTS), **({EVENTS: left} if left else {})}
 
 
-def _lift_attributes(rest: Native, around: Native | None, context: LiftContext) -> Transcript:
-    """The transcript of the attributes of a span, of which the events may have been messages."""
+def _lift_attributes(rest: Native, surrounding: Native | None, context: LiftContext) -> Transcript:
+    """Reads the attributes of a span, whose events may have been messages."""
     for key in MESSAGES:
         values = listed(rest.get(key), _is_part if key == INSTRUCTIONS else _is_message)
         if values is None:
@@ -180,30 +182,30 @@ def _lift_attributes(rest: Native, around: Native | None, context: LiftContext) 
         del rest[TOOLS]
         transcript.tools = [lift_tool(native) for native in natives]
         context.origin.tools = [(TOOLS, i) for i in range(len(natives))]
-    settings, unread = SETTINGS.lift({key: rest.pop(key) for key in [*rest] if _is_asked(key, rest[key])})
+    settings, unread = SETTINGS.lift({key: rest.pop(key) for key in [*rest] if _is_setting(key, rest[key])})
     transcript.settings = settings or None
     for key, name in ((MODEL, "model"), (CONVERSATION, "id")):
         if isinstance(rest.get(key), str) and rest[key]:
             setattr(transcript, name, rest.pop(key))
     _lift_answer(rest, context.messages)
-    transcript.extras = extras_of(NAME, {**rest, **unread, **({} if around is None else {"span": around})})
+    transcript.extras = extras_of(NAME, {**rest, **unread, **({} if surrounding is None else {"span": surrounding})})
     return transcript
 
 
-def _is_asked(key: str, value: Any) -> bool:
-    """Is it a setting with a value of its type? OTLP writes any."""
+def _is_setting(key: str, value: Any) -> bool:
+    """True for a setting with a value of its type; OTLP writes any."""
     if key in (STOP, MAX_TOKENS, SEED):
         is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
         return is_list if key == STOP else type(value) is int
-    return key in ASKED and isinstance(value, (int, float)) and not isinstance(value, bool)
+    return key in REQUEST_SETTINGS and isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _lift_answer(rest: Native, messages: list[Message]) -> None:
-    """What attributes say of the last answer, if there is one."""
+    """Reads the attributes of the last answer, if there is one."""
     answer = messages[-1] if messages and messages[-1].role == "assistant" else None
     if answer is None:
         return
-    for key, name in ABOUT.items():
+    for key, name in ANSWER_ATTRIBUTES.items():
         if isinstance(rest.get(key), str) and rest[key]:
             setattr(answer, name, rest.pop(key))
     counts = {name: rest.pop(key) for key, name in USAGE.items() if type(rest.get(key)) is int}
@@ -214,7 +216,7 @@ def _lift_answer(rest: Native, messages: list[Message]) -> None:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """The attributes, in their span where they stood in one; or the messages alone."""
+    """Writes the attributes, in their span if they had one, or the messages alone."""
     messages = transcript.messages
     if options.form == "messages":
         return write_messages(messages)
@@ -227,7 +229,9 @@ def write(transcript: Transcript, options: Options) -> Any:
         native |= {} if value is None else {key: value}
     native |= SETTINGS.write(transcript.settings or {}, carried)
     if answer is not None:
-        native |= {key: getattr(answer, name) for key, name in ABOUT.items() if getattr(answer, name) is not None}
+        native |= {
+            key: getattr(answer, name) for key, name in ANSWER_ATTRIBUTES.items() if getattr(answer, name) is not None
+        }
         native |= {key: (answer.usage or {})[name] for key, name in USAGE.items() if name in (answer.usage or {})}
     if system is not None:
         native[INSTRUCTIONS] = [PARTS.write(part) for part in system.parts]
@@ -238,7 +242,7 @@ def write(transcript: Transcript, options: Options) -> Any:
         native[OUTPUT] = write_messages([answer])
     if transcript.tools is not None:
         native[TOOLS] = [write_tool(tool) for tool in transcript.tools]
-    attributes = {**native, **omit(carried, *ASKED)}
+    attributes = {**native, **omit(carried, *REQUEST_SETTINGS)}
     if span is None:
         return attributes
     texts = {key: exact_json.write_text(value) for key, value in native.items() if key in (*MESSAGES, TOOLS)}
@@ -246,7 +250,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _is_instruction(message: Message) -> bool:
-    """Is it nothing but texts of the system?"""
+    """True if the message is only system text."""
     bare = Message("system", [Text(part.text) for part in message.parts if isinstance(part, Text)])
     return bool(message.parts) and message == bare
 
@@ -254,8 +258,8 @@ def _is_instruction(message: Message) -> bool:
 # ---------------------------------------------------------------- fit
 
 
-def _ended(transcript: Transcript) -> Transcript:
-    """The output says why it ended."""
+def _add_finish_reason(transcript: Transcript) -> Transcript:
+    """Adds a finish reason to an output without one."""
     last = transcript.messages[-1] if transcript.messages else None
     if last is None or last.role != "assistant" or last.stop_reason is not None:
         return transcript
@@ -266,9 +270,9 @@ def _ended(transcript: Transcript) -> Transcript:
 RESULTS = Convention(
     express,
     {
-        "error": ("encoded", 'a response does not say whether a tool failed: written as {"error": …}'),
-        "data": ("changed", "a response that is a text is always text"),
-        "multimodal": ("encoded", "a response is one value: its texts are joined, media follow in a user message"),
+        "error": ("encoded", 'a tool response has no failure field: written as {"error": …}'),
+        "data": ("changed", "a tool response that is a string is always text"),
+        "multimodal": ("encoded", "a tool response is one value: its texts are joined, media follow in a user message"),
     },
 )
 CONVERSATION_PASSES: tuple[Pass, ...] = (
@@ -279,7 +283,7 @@ CONVERSATION_PASSES: tuple[Pass, ...] = (
     custom.as_functions,
 )
 FIT = {
-    "attributes": (*CONVERSATION_PASSES, _ended, fitting.as_read_back(lift, write, "attributes")),
+    "attributes": (*CONVERSATION_PASSES, _add_finish_reason, fitting.as_read_back(lift, write, "attributes")),
     "messages": (*CONVERSATION_PASSES, fitting.as_read_back(lift, write, "messages")),
 }
 
@@ -316,15 +320,15 @@ DIALECT = Dialect(
     lacks={"attributes": LACKS, "messages": LACKS | OF_ATTRIBUTES},
     has=lacking.fields("message.provider"),
     reasons={
-        "message.role": "there is only one role for instructions",
-        "message.stopReason": "an output says why it ended",
-        "message.id": "attributes say it of the last answer only",
-        "message.model": "attributes say it of the last answer only",
-        "message.provider": "attributes say it of the last answer only",
-        "message.usage": "attributes count the tokens of the last answer only, and have no sum of them",
-        "refusal": "there is no part for a refusal: it is written as text",
-        "tool_result.isError": "a response does not say whether a tool failed",
-        **dict.fromkeys(lacking.MEDIA, "media are data, an address or the id of a file"),
+        "message.role": "the conventions have only one role for instructions",
+        "message.stopReason": "an output must have a finish reason",
+        "message.id": "attributes have it for the last answer only",
+        "message.model": "attributes have it for the last answer only",
+        "message.provider": "attributes have it for the last answer only",
+        "message.usage": "attributes have token counts for the last answer only, without a total",
+        "refusal": "the conventions have no refusal part: the refusal is written as text",
+        "tool_result.isError": "a tool response has no failure field",
+        **dict.fromkeys(lacking.MEDIA, "media need data, a URL or a file id"),
     },
     places={
         **SETTINGS.places(),
@@ -332,7 +336,7 @@ DIALECT = Dialect(
             "message.stopReason=finish_reason tool_result.toolCallId=id tool_result.value=response "
             "tool_call.arguments=arguments tool_call.rawArguments=arguments"
         ),
-        **{f"message.{name}": ("..", "..", key) for key, name in ABOUT.items()},
+        **{f"message.{name}": ("..", "..", key) for key, name in ANSWER_ATTRIBUTES.items()},
         **{f"message.usage.{name}": ("..", "..", key) for key, name in USAGE.items()},
         "model": (MODEL,),
         "id": (CONVERSATION,),

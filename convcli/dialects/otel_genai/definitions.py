@@ -1,4 +1,4 @@
-"""Definitions of tools in the GenAI conventions of OpenTelemetry, and lists that may be JSON in a string."""
+"""Tool definitions in the OpenTelemetry GenAI conventions, and lists that may be JSON strings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOOL = Keys("type name description parameters strict")
 
 
 def listed(value: Any, accepts: Callable[[Any], bool]) -> list[Any] | None:
-    """The items of an attribute, which may be JSON in a string; None where it is something else."""
+    """Returns the items of an attribute, which may be a JSON string; None for anything else."""
     if isinstance(value, str):
         try:
             value = exact_json.parse_text(value)[0]
@@ -25,7 +25,7 @@ def listed(value: Any, accepts: Callable[[Any], bool]) -> list[Any] | None:
 
 
 def is_tool(native: Any) -> bool:
-    """Is it a definition of a tool?"""
+    """True for a tool definition."""
     body = native.get("function", native) if isinstance(native, dict) else None
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         return False
@@ -34,20 +34,20 @@ def is_tool(native: Any) -> bool:
 
 
 def lift_tool(native: Native) -> ToolDefinition:
-    """A definition; some frameworks nest it under `function`. One of another type is kept whole."""
+    """Reads a definition, which some frameworks nest under `function`; one of another type is kept whole."""
     if (native.get("type") or "function") != "function":
         return ToolDefinition(native.get("name") or str(native["type"]), extras={NAME: {"tool": native}})
     body = native.get("function", native)
     carried = {**(TOOL.carried(body) or {})}
     if body is not native:
-        beside = rest_of(native, "type", "function")
-        carried |= {"beside": beside} if beside else {}
+        outer = rest_of(native, "type", "function")
+        carried |= {"beside": outer} if outer else {}
     description, strict = body.get("description") or None, body.get("strict")
     return ToolDefinition(body["name"], description, body.get("parameters"), strict, extras=extras_of(NAME, carried))
 
 
 def write_tool(tool: ToolDefinition) -> Native:
-    """The definition of a tool, flat."""
+    """Writes a tool definition, flat."""
     carried = dict(carried_by(tool.extras, NAME))
     if "tool" in carried:
         whole: Native = carried["tool"]

@@ -1,4 +1,4 @@
-"""Events of before 1.37: each is one message, in its body, in its attributes, or beside its name.
+"""Message events from before 1.37: each has its message in its body, in its attributes, or next to its name.
 
 Specification: semantic conventions 1.36, docs/gen-ai/gen-ai-events.md; read 2026-11-23.
 """
@@ -19,59 +19,59 @@ ROLE_OF = pairs(
     "gen_ai.system.message=system gen_ai.user.message=user gen_ai.assistant.message=assistant "
     "gen_ai.tool.message=tool gen_ai.choice=assistant"
 )
-"""The names of events, and the role of the message in each."""
+"""Maps event names to the role of their message."""
 CHOICE = "gen_ai.choice"
 NAMES = ("event.name", "eventName", "event_name", "name")
 TYPES = ("text", "reasoning", "tool_call", ANSWER, "blob", "uri", "file")
-"""Types of parts that the conventions have, with other keys."""
+"""Part types that the conventions define with other keys."""
 CONTENT = "gen_ai.event.content"
-"""The attribute in which some instrumentations write the body as a text."""
+"""The attribute in which some instrumentations write the body as a string."""
 
 
 def name_of(native: Any) -> str | None:
-    """Which of the events it is; None for anything else."""
+    """Returns the name of a message event; None for anything else."""
     if not isinstance(native, dict):
         return None
-    held, _ = _attributes(native)
-    names = [*(native.get(key) for key in NAMES), held.get("event.name")]
+    attributes, _ = _attributes(native)
+    names = [*(native.get(key) for key in NAMES), attributes.get("event.name")]
     return next((name for name in names if isinstance(name, str) and name in ROLE_OF), None)
 
 
 def _attributes(native: Native) -> tuple[Native, dict[Path, Path]]:
-    """The attributes of an event as an object, and where they stand."""
-    held, places = native.get("attributes"), dict[Path, Path]()
-    if isinstance(held, list):
-        held = opened({"kvlistValue": {"values": held}}, (), ("attributes",), places)
+    """Returns the attributes of an event as an object, and their paths."""
+    attributes, places = native.get("attributes"), dict[Path, Path]()
+    if isinstance(attributes, list):
+        attributes = opened({"kvlistValue": {"values": attributes}}, (), ("attributes",), places)
         places = {at: (place[0], *place[3:]) for at, place in places.items() if len(place) > 3}
-    return (held if isinstance(held, dict) and "kvlistValue" not in held else {}), places
+    return (attributes if isinstance(attributes, dict) and "kvlistValue" not in attributes else {}), places
 
 
 class _Body:
-    """What an event says: its body, where that stands in the event, and what is left of the event beside it."""
+    """The body of an event, its path in the event, and the other keys of the event."""
 
     def __init__(self, native: Native) -> None:
         self.places: dict[Path, Path] = {}
-        held, places = _attributes(native)
-        text = held.get(CONTENT)
-        self.said: Any = None
+        attributes, places = _attributes(native)
+        text = attributes.get(CONTENT)
+        self.body_value: Any = None
         if "body" in native:
-            self.said, self.home = opened(native["body"], (), ("body",), self.places), ("body",)
+            self.body_value, self.home = opened(native["body"], (), ("body",), self.places), ("body",)
             self.rest = omit(native, "body")
         elif isinstance(text, str) and isinstance(read_json(text), dict):
-            self.said, self.places[()] = read_json(text), places.get((CONTENT,), ("attributes", CONTENT))
-            self.rest = {**native, "attributes": omit(held, CONTENT)}
+            self.body_value, self.places[()] = read_json(text), places.get((CONTENT,), ("attributes", CONTENT))
+            self.rest = {**native, "attributes": omit(attributes, CONTENT)}
         elif "attributes" in native:
-            self.said, self.places, self.home = held, places, ("attributes",)
+            self.body_value, self.places, self.home = attributes, places, ("attributes",)
             self.rest = omit(native, "attributes")
         else:
-            self.said, self.home, self.rest = native, (), {}
-        if not isinstance(self.said, dict):
-            self.rest, self.said = {**self.rest, "body": self.said}, {}
+            self.body_value, self.home, self.rest = native, (), {}
+        if not isinstance(self.body_value, dict):
+            self.rest, self.body_value = {**self.rest, "body": self.body_value}, {}
 
     home: Path = ()
 
     def place(self, *path: str | int) -> Path:
-        """Where this piece of the body stands in the event."""
+        """Returns the path in the event of this piece of the body."""
         for cut in range(len(path), -1, -1):
             if path[:cut] in self.places:
                 return (*self.places[path[:cut]], *path[cut:]) if self.home else self.places[path[:cut]]
@@ -82,17 +82,17 @@ class _Body:
 
 
 def lift_event(native: Native, path: Path, context: LiftContext) -> None:
-    """The message of one event, of which the rest is carried as `event`; any other event is one here too."""
+    """Reads the message of an event, keeping the rest as the extra `event`; other events become events."""
     name = name_of(native)
     if name is None:
         context.add(Message("event", [Opaque(NAME, native)]), path, [()])
         return
     body = _Body(native)
-    said, at = dict(body.said), tuple[str, ...]()
-    if name == CHOICE and isinstance(said.get("message"), dict):
-        inner, at = dict(said.pop("message")), ("message",)
+    body_value, at = dict(body.body_value), tuple[str, ...]()
+    if name == CHOICE and isinstance(body_value.get("message"), dict):
+        inner, at = dict(body_value.pop("message")), ("message",)
     else:
-        inner = said
+        inner = body_value
     role, parts, spots = ROLE_OF[name], list[Part](), list[Path]()
     if inner.get("role") in ROLES:
         role = inner.pop("role")
@@ -103,7 +103,7 @@ def lift_event(native: Native, path: Path, context: LiftContext) -> None:
         del inner[key]
         parts += texts
         spots += [body.place(*at, key) if len(texts) == 1 else body.place(*at, key, i) for i in range(len(texts))]
-    for where, holder in (((*at, "tool_calls"), inner), (("tool_calls",), said)):
+    for where, holder in (((*at, "tool_calls"), inner), (("tool_calls",), body_value)):
         calls = holder.get("tool_calls") if role == "assistant" else None
         if isinstance(calls, list) and calls and all(map(_is_call, calls)):
             del holder["tool_calls"]
@@ -113,19 +113,19 @@ def lift_event(native: Native, path: Path, context: LiftContext) -> None:
                 for key in ("name", "arguments"):
                     context.origin.routes[*path, *spots[-1], key] = (*path, *body.place(*where, i, "function", key))
     message = Message(role, parts)
-    reason = said.get("finish_reason")
+    reason = body_value.get("finish_reason")
     if name == CHOICE and isinstance(reason, str) and reason:
         message.stop_reason = FINISH.get(reason, reason)
-        del said["finish_reason"]
+        del body_value["finish_reason"]
         context.origin.routes[*path, "finish_reason"] = (*path, *body.place("finish_reason"))
-    left = without_empty({**({} if inner is said else {"message": without_empty(inner)}), **said})
+    left = without_empty({**({} if inner is body_value else {"message": without_empty(inner)}), **body_value})
     rest = without_empty({**body.rest, "body": left}) if body.rest else left
     message.extras = extras_of(NAME, {"event": rest} if rest else None)
     context.add(message, path, spots)
 
 
 def _texts(content: Any) -> list[Part] | None:
-    """The texts and pieces of a content; None for what cannot be read as such."""
+    """Returns the texts and pieces of a content; None if it cannot be read as such."""
     if isinstance(content, str):
         return [Text(content)] if content else None
     if not isinstance(content, list) or not content:
@@ -135,7 +135,7 @@ def _texts(content: Any) -> list[Part] | None:
 
 
 def _piece(item: Any) -> Part | None:
-    """A text, or a piece of a type that the conventions do not have."""
+    """Returns a text, or a piece of a type that the conventions lack."""
     if not isinstance(item, dict) or not isinstance(item.get("type"), str):
         return None
     if item.keys() == {"type", "text"} and item["type"] == "text" and isinstance(item["text"], str):
@@ -153,16 +153,16 @@ def _lift_call(native: Native, context: LiftContext) -> ToolCall:
     function = native["function"]
     arguments, raw = arguments_of(function.get("arguments"))
     id_ = context.pairing.call(native.get("id") or None, function["name"])
-    beside = rest_of(native, "id", "function")
-    if beside.get("type") == "function":
-        del beside["type"]
-    inside = rest_of(function, "name", "arguments")
-    carried = {**beside, **({"function": inside} if inside else {})}
+    outer = rest_of(native, "id", "function")
+    if outer.get("type") == "function":
+        del outer["type"]
+    inner_keys = rest_of(function, "name", "arguments")
+    carried = {**outer, **({"function": inner_keys} if inner_keys else {})}
     return ToolCall(id_, function["name"], arguments, raw, extras=extras_of(NAME, carried))
 
 
 def _lift_result(inner: Native, context: LiftContext) -> ToolResult:
-    """What a tool answered: the only content of an event that may be any value."""
+    """Reads a tool response, the only content of an event that may be any value."""
     id_ = inner.pop("id") if isinstance(inner.get("id"), str) else None
     value = inner.pop("content", "")
     call, called = context.pairing.result(id_ or None, None)

@@ -1,4 +1,4 @@
-"""Messages and parts of the GenAI conventions of OpenTelemetry, and what tools answered."""
+"""Messages, parts and tool responses of the OpenTelemetry GenAI conventions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TYPED: dict[str, str | Setting] = {"mime_type": "media_type"}
 
 
 def _rows() -> list[Any]:
-    """Rows for media, whose kind is their modality."""
+    """Returns rows for media, whose kind is their modality."""
     rows = []
     for tag, key, field in (("blob", "content", "data"), ("uri", "uri", "url"), ("file", "file_id", "file_id")):
         for kind in KINDS:
@@ -64,7 +64,7 @@ PARTS = ROWS.table(
 
 
 def is_written(media: Media) -> bool:
-    """Can the conventions say it?"""
+    """True if the conventions support this media."""
     return PARTS.write(media) is not None
 
 
@@ -72,10 +72,10 @@ def is_written(media: Media) -> bool:
 
 
 def lift_message(native: Native, path: Path, context: LiftContext) -> None:
-    """A message for each result, and one for each run of other parts."""
+    """Reads a message for each result, and one for each run of other parts."""
     carried = MESSAGE.carried(native)
     role = native["role"]
-    message = _started(role if role in (*ROLES, "developer") else "user", native)
+    message = _empty_message(role if role in (*ROLES, "developer") else "user", native)
     if role not in (*ROLES, "developer"):
         carried = {**(carried or {}), "role": role}
     spots: list[Path] = []
@@ -99,16 +99,16 @@ def lift_message(native: Native, path: Path, context: LiftContext) -> None:
         context.add(piece, path, places)
 
 
-def _started(role: str, native: Native) -> Message:
+def _empty_message(role: str, native: Native) -> Message:
     reason = native.get("finish_reason") or None
     return Message(role, [], name=native.get("name") or None, stop_reason=FINISH.get(reason or "", reason))
 
 
 def _lift_result(native: Native, context: LiftContext) -> ToolResult:
-    """What a tool answered; some frameworks call it `result`."""
+    """Reads a tool response; some frameworks call it `result`."""
     key = "response" if "response" in native else "result"
     value = native.get(key)
-    carried = {one: native[one] for one in RESPONSE.carried(native) or ()}
+    carried = {name: native[name] for name in RESPONSE.carried(native) or ()}
     carried |= {"result": native["result"]} if key == "response" and native.get("result") is not None else {}
     id_, name = context.pairing.result(native.get("id") or None, None)
     kind: Any = "text" if isinstance(value, str) else "data"
@@ -116,7 +116,7 @@ def _lift_result(native: Native, context: LiftContext) -> ToolResult:
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result is read back whose kind a response does not say."""
+    """Returns the kind and value that are read back, if a response has no field for the result's kind."""
     result = texts_only(result)
     value = in_words(result) if result.kind == "multimodal" else result.value
     if has_failed(result):
@@ -129,7 +129,7 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
 
 
 def write_messages(messages: Sequence[Message]) -> list[Native]:
-    """A message for each turn, and one for the results that follow one another."""
+    """Writes a message for each turn, and one for consecutive results."""
     natives: list[Native] = []
     is_open = False
     for message in messages:
@@ -140,7 +140,7 @@ def write_messages(messages: Sequence[Message]) -> list[Native]:
         role = carried.pop("role", message.role)
         reason = FINISH_OF.get(message.stop_reason or "", message.stop_reason)
         stated = {"name": message.name, "finish_reason": reason}
-        native = {"role": role, "parts": _parts(message), **{key: one for key, one in stated.items() if one}}
+        native = {"role": role, "parts": _parts(message), **{key: value for key, value in stated.items() if value}}
         natives.append(MESSAGE.put(native, carried))
         is_open = message.role == "tool"
     return natives

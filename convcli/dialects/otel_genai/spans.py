@@ -1,4 +1,4 @@
-"""Where attributes stand: alone, under a span or an event, or as OTLP writes them, with the type of each value.
+"""Finds attributes: alone, under a span or an event, or as OTLP writes them, with the type of each value.
 
 Specification: OTLP 1.9, JSON mapping (https://opentelemetry.io/docs/specs/otlp); read 2026-11-23."""
 
@@ -17,9 +17,10 @@ INTEGER = re.compile(r"-?[0-9]{1,30}")
 
 
 class Attributes(NamedTuple):
-    """The attributes of a document, where they stand in it, and what stands around them; None where nothing can.
+    """The attributes of a document, their paths, and what surrounds them; None if nothing can.
 
-    Of a list, only those that are known are taken out of it; the others stay in it, as what stands around them."""
+    Only known attributes are taken out of a list; the others stay in it, as part of the surroundings.
+    """
 
     values: Native
     places: dict[Path, Path]
@@ -27,14 +28,16 @@ class Attributes(NamedTuple):
 
 
 def attributes_in(document: Native, known: Collection[str], messages: Collection[str]) -> Attributes:
-    """The attributes of a span, with those of its first event that has messages where it has none itself; or the
-    object that is nothing but attributes."""
-    of_span = _held_by(document, (), known)
+    """Returns the attributes of a span, or the document itself if it is only attributes.
+
+    A span without messages also gets the attributes of its first event with messages.
+    """
+    of_span = _attributes_of(document, (), known)
     if of_span is None:
         return Attributes(document, {}, None)
     events = document[EVENTS] if isinstance(document.get(EVENTS), list) else []
     for i, event in enumerate(events):
-        of_event = _held_by(event, (EVENTS, i), known, of_span.values)
+        of_event = _attributes_of(event, (EVENTS, i), known, of_span.values)
         if not of_span.values.keys().isdisjoint(messages):
             break
         if of_event is not None and not of_event.values.keys().isdisjoint(messages):
@@ -43,43 +46,43 @@ def attributes_in(document: Native, known: Collection[str], messages: Collection
     return of_span
 
 
-def _held_by(node: Any, place: Path, known: Collection[str], taken: Collection[str] = ()) -> Attributes | None:
-    """The attributes of a node that are not taken already, out of an object or of a list of keys and typed values."""
-    held = node.get(ATTRIBUTES) if isinstance(node, dict) else None
+def _attributes_of(node: Any, place: Path, known: Collection[str], taken: Collection[str] = ()) -> Attributes | None:
+    """Returns a node's attributes that are not taken yet, from an object or a list of keys and typed values."""
+    content = node.get(ATTRIBUTES) if isinstance(node, dict) else None
     here: Path = (*place, ATTRIBUTES)
     values: Native = {}
     places: dict[Path, Path] = {}
-    left: Any = {}
-    if isinstance(held, dict):
-        values = omit(held, *taken)
-        left = {key: value for key, value in held.items() if key in taken}
+    remaining: Any = {}
+    if isinstance(content, dict):
+        values = omit(content, *taken)
+        remaining = {key: value for key, value in content.items() if key in taken}
         places = {(key,): (*here, key) for key in values}
-    elif isinstance(held, list):
-        left = []
-        for i, item in enumerate(held):
+    elif isinstance(content, list):
+        remaining = []
+        for i, item in enumerate(content):
             key = item.get("key") if isinstance(item, dict) and item.keys() == {"key", "value"} else None
             if isinstance(key, str) and key in known and key not in values and key not in taken:
                 values[key] = opened(item["value"], (key,), (*here, i, "value"), places)
             else:
-                left.append(item)
+                remaining.append(item)
     else:
         return None
     around = omit(node, ATTRIBUTES)
-    return Attributes(values, places, {**around, **({ATTRIBUTES: left} if left else {})})
+    return Attributes(values, places, {**around, **({ATTRIBUTES: remaining} if remaining else {})})
 
 
 def opened(native: Any, at: Path, place: Path, places: dict[Path, Path]) -> Any:
-    """The value that its type holds; as it is where it holds none that JSON has. Notes where each value stands."""
+    """Returns the value inside an OTLP typed value, unchanged if JSON has no such value; records the value's path."""
     places[at] = place
     (kind,) = native if isinstance(native, dict) and len(native) == 1 else ("",)
-    held = native[kind] if kind else None
-    if isinstance(held, dict) and held.keys() <= {"values"} and isinstance(held.get("values", []), list):
+    content = native[kind] if kind else None
+    if isinstance(content, dict) and content.keys() <= {"values"} and isinstance(content.get("values", []), list):
         return _opened_inside(native, kind, at, place, places)
-    is_whole = type(held) is int or (isinstance(held, str) and INTEGER.fullmatch(held) is not None)
+    is_whole = type(content) is int or (isinstance(content, str) and INTEGER.fullmatch(content) is not None)
     if kind == "intValue" and is_whole:
-        value: Any = int(held)  # type: ignore[arg-type]
-    elif (kind == "doubleValue" and type(held) in (int, float)) or type(held) is PLAIN.get(kind):
-        value = held
+        value: Any = int(content)  # type: ignore[arg-type]
+    elif (kind == "doubleValue" and type(content) in (int, float)) or type(content) is PLAIN.get(kind):
+        value = content
     else:
         return native
     places[at] = (*place, kind)
@@ -87,7 +90,7 @@ def opened(native: Any, at: Path, place: Path, places: dict[Path, Path]) -> Any:
 
 
 def _opened_inside(native: Native, kind: str, at: Path, place: Path, places: dict[Path, Path]) -> Any:
-    """The values of a list or of an object."""
+    """Returns the values of a list or an object."""
     items, here = native[kind].get("values", []), (*place, kind, "values")
     keys = [item["key"] for item in items if isinstance(item, dict) and item.keys() == {"key", "value"}]
     if kind == "arrayValue":
@@ -107,15 +110,18 @@ def _opened_inside(native: Native, kind: str, at: Path, place: Path, places: dic
 
 
 def in_span(span: Native, attributes: Native) -> Native:
-    """The span with its attributes; in a list where others are there already."""
-    left = span.get(ATTRIBUTES)
-    if not isinstance(left, list):
-        return {**span, ATTRIBUTES: {**attributes, **(left or {})}}
-    return {**span, ATTRIBUTES: [*({"key": key, "value": _typed(value)} for key, value in attributes.items()), *left]}
+    """Returns the span with its attributes; in a list if it already has others in one."""
+    remaining = span.get(ATTRIBUTES)
+    if not isinstance(remaining, list):
+        return {**span, ATTRIBUTES: {**attributes, **(remaining or {})}}
+    return {
+        **span,
+        ATTRIBUTES: [*({"key": key, "value": _typed(value)} for key, value in attributes.items()), *remaining],
+    }
 
 
 def _typed(value: Any) -> Native:
-    """A value with its type. OTLP has no null."""
+    """Returns a value with its type. OTLP has no null."""
     for kind, type_ in PLAIN.items():
         if type(value) is type_:
             return {kind: value}

@@ -3,13 +3,13 @@
 Specification: pydantic_ai 2.68.0 (messages); read 2026-11-22.
 
 Quirks
-- A request holds prompts and what tools returned, each a part with a time of its own: each is a message here. The facts
-  of a request itself ride on the first of them. Parts that follow one another are one request when they are written.
-- `instructions` repeat on every request, and those of the last one count. Prompts of the system are parts.
+- A request has prompts and tool returns, each a part with a time of its own: each is a message here. The keys of the
+  request itself are kept with the first of them. Consecutive parts are written as one request.
+- `instructions` repeat on every request, and those of the last one count. System prompts are parts.
 - A tool that asks the model to try again `retried`; older files have a `retry-prompt` for that.
-- A tool returns any value, with media objects inside; a text is a text.
-- A thought names who signed it: that says whose signature it is.
-- Older files count `request_tokens` and `response_tokens`, and call the id of a response `vendor_id`.
+- A tool returns any value, with media objects inside; a string is text.
+- A thought names its provider, which owns its signature.
+- Older files count `request_tokens` and `response_tokens`, and call the response id `vendor_id`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ OLDER: dict[tuple[str, ...], str] = {
     ("response_tokens",): "outputTokens",
     ("total_tokens",): "totalTokens",
 }
-"""Counts by their names in older files."""
+"""Usage counts by their names in older files."""
 REQUEST = Keys(
     "parts timestamp instructions kind run_id conversation_id metadata state",
     carried="timestamp run_id conversation_id metadata state",
@@ -77,17 +77,17 @@ PROMPT = Envelope(
     {"timestamp": "created_at"},
     content="content part_kind",
 )
-ASKING = {"system-prompt": "system", "user-prompt": "user"}
-BY_DEFAULT = {"state": "complete"}
-"""What goes without saying."""
+ROLE_OF_PROMPT = {"system-prompt": "system", "user-prompt": "user"}
+DEFAULTS = {"state": "complete"}
+"""Default values, which are not kept."""
 INSTRUCTIONS = "instructions"
 
 
 def detect(document: Any) -> Clue | None:
-    """By the kinds of messages and of their parts."""
+    """Matches the kinds of messages and of their parts."""
     if not isinstance(document, list) or not all(isinstance(native, dict) for native in document):
         return None
-    return Clue(98, "requests and responses with parts of a kind") if any(map(_is_message, document)) else None
+    return Clue(98, "requests and responses with part kinds") if any(map(_is_message, document)) else None
 
 
 def _is_message(native: Native) -> bool:
@@ -100,23 +100,23 @@ def _is_message(native: Native) -> bool:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a list of requests and responses."""
+    """Reads a list of requests and responses."""
     context = LiftContext(NAME, document)
-    said = [(i, native[INSTRUCTIONS]) for i, native in enumerate(document) if native.get(INSTRUCTIONS)]
-    if said:
-        at, text = said[-1]
+    instructions_found = [(i, native[INSTRUCTIONS]) for i, native in enumerate(document) if native.get(INSTRUCTIONS)]
+    if instructions_found:
+        at, text = instructions_found[-1]
         message = Message("system", [Text(text)], extras={NAME: {"part_kind": INSTRUCTIONS}})
         context.add(message, (at,), [(INSTRUCTIONS,)])
     for i, native in enumerate(document):
         if native["kind"] == "response":
             _lift_response(native, (i,), context)
         else:
-            _lift_request(native, (i,), said[-1][1] if said else None, context)
+            _lift_request(native, (i,), instructions_found[-1][1] if instructions_found else None, context)
     return context.transcript()
 
 
 def _lift_request(native: Native, path: Path, instructions: Any, context: LiftContext) -> None:
-    carried = {key: value for key, value in (REQUEST.carried(native) or {}).items() if BY_DEFAULT.get(key) != value}
+    carried = {key: value for key, value in (REQUEST.carried(native) or {}).items() if DEFAULTS.get(key) != value}
     if native.get(INSTRUCTIONS) and native[INSTRUCTIONS] != instructions:
         carried[INSTRUCTIONS] = native[INSTRUCTIONS]
     for j, part in enumerate(native["parts"]):
@@ -129,14 +129,14 @@ def _lift_request(native: Native, path: Path, instructions: Any, context: LiftCo
 
 
 def _lift_part(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
-    """A prompt, or what a tool returned; parts of other kinds are opaque."""
+    """Reads a prompt, or a tool return; parts of other kinds become opaque."""
     kind, content = native["part_kind"], native.get("content")
     if kind == "tool-return" or (kind == "retry-prompt" and native.get("tool_name")):
         return Message("tool", [lift_return(native, context)], created_at=native.get("timestamp") or None), [()]
-    if kind not in ASKING and (kind != "retry-prompt" or not isinstance(content, str)):
+    if kind not in ROLE_OF_PROMPT and (kind != "retry-prompt" or not isinstance(content, str)):
         return Message("user", [Opaque(NAME, native)]), [()]
-    message = Message(ASKING.get(kind, "user"), lift_content(content, context))
-    carried = {**(PROMPT.lift(native, message) or {}), **({} if kind in ASKING else {"part_kind": kind})}
+    message = Message(ROLE_OF_PROMPT.get(kind, "user"), lift_content(content, context))
+    carried = {**(PROMPT.lift(native, message) or {}), **({} if kind in ROLE_OF_PROMPT else {"part_kind": kind})}
     message.extras = extras_of(NAME, carried)
     return message, [("content", k) if isinstance(content, list) else ("content",) for k in range(len(message.parts))]
 
@@ -151,7 +151,7 @@ def _lift_response(native: Native, path: Path, context: LiftContext) -> None:
     counts = native.get("usage") or {}
     table = OLDER if "request_tokens" in counts and "input_tokens" not in counts else USAGE
     rest = {key: value for key, value in Usage(table).lift(counts, message).items() if value != 0}
-    carried = {key: value for key, value in carried.items() if BY_DEFAULT.get(key) != value}
+    carried = {key: value for key, value in carried.items() if DEFAULTS.get(key) != value}
     message.extras = extras_of(NAME, {**carried, **({"usage": rest} if rest else {})})
     context.add(message, path, [("parts", j) for j in range(len(message.parts))])
 
@@ -160,7 +160,7 @@ def _lift_response(native: Native, path: Path, context: LiftContext) -> None:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """Requests and responses: what stands between two responses is one request, unless it was several."""
+    """Writes requests and responses: messages between two responses are one request, unless there were several."""
     natives: list[Any] = []
     request: Native | None = None
     instructions = ""
@@ -173,17 +173,17 @@ def write(transcript: Transcript, options: Options) -> Any:
             natives.append(_write_response(message, carried) if message.role == "assistant" else row)
             request = None
         else:
-            around = carried.pop("request", None)
-            if request is None or around is not None:
-                request = {"parts": [], "kind": "request", **(around or {})}
+            request_keys = carried.pop("request", None)
+            if request is None or request_keys is not None:
+                request = {"parts": [], "kind": "request", **(request_keys or {})}
                 natives.append(request)
             request["parts"] += _write_parts(message, carried)
     if instructions and not any(native["kind"] == "request" for native in natives):
         natives.append({"parts": [], "kind": "request"})
-    return [_instructed(native, instructions) for native in natives]
+    return [_add_instructions(native, instructions) for native in natives]
 
 
-def _instructed(native: Native, instructions: str) -> Native:
+def _add_instructions(native: Native, instructions: str) -> Native:
     if native["kind"] == "response":
         return native
     return REQUEST.put({INSTRUCTIONS: instructions, **native} if instructions else native, None, sort=True)
@@ -197,7 +197,7 @@ JOINT = "\n\n"
 
 
 def _write_parts(message: Message, carried: Native) -> Iterator[Native]:
-    """A prompt or a result, and the parts that only PydanticAI knows."""
+    """Yields a prompt or a result, and the parts that only PydanticAI has."""
     if message.role == "tool":
         for part in message.parts:
             if isinstance(part, ToolResult):
@@ -213,7 +213,7 @@ def _write_parts(message: Message, carried: Native) -> Iterator[Native]:
 
 
 def _is_part(part: Part) -> bool:
-    """Is it a part of a request of a kind that is not known here?"""
+    """True for a request part of an unknown kind."""
     return isinstance(part, Opaque) and part.dialect == NAME and "part_kind" in part.value
 
 
@@ -227,8 +227,8 @@ def _write_response(message: Message, carried: Native) -> Native:
 # ---------------------------------------------------------------- fit
 
 
-def _one_text(message: Message) -> Message:
-    """A prompt of the system is one text."""
+def _join_system_text(message: Message) -> Message:
+    """Joins a system prompt into one text."""
     if message.role != "system" or (len(message.parts) == 1 and isinstance(message.parts[0], Text)):
         return message
     return replace(message, parts=[Text(_text(message))])
@@ -237,9 +237,9 @@ def _one_text(message: Message) -> Message:
 RESULTS = Convention(
     express,
     {
-        "data": ("changed", "a text that a tool returns is always text"),
-        "error": ("changed", "a text that a tool returns is always text"),
-        "multimodal": ("changed", "texts without media among them are one text"),
+        "data": ("changed", "a string that a tool returns is always text"),
+        "error": ("changed", "a string that a tool returns is always text"),
+        "multimodal": ("changed", "texts without media between them are one text"),
     },
 )
 FIT = (
@@ -251,7 +251,7 @@ FIT = (
     results.separate_results,
     passes.on_messages(results.single_results),
     results.expressed(RESULTS),
-    passes.on_each_message(_one_text),
+    passes.on_each_message(_join_system_text),
     custom.as_functions,
     fitting.as_read_back(lift, write, "list"),
 )
@@ -279,16 +279,16 @@ DIALECT = Dialect(
     lacks=LACKS,
     has=lacking.fields("message.cost message.provider"),
     reasons={
-        "message.role": "there is only one role for instructions",
-        "message.name": "the parts of a request have no name",
-        "message.stopReason": "a response ends with stop, length, content_filter, tool_call or error",
-        "message.id": "a response alone has an id, that of its provider",
-        "text": "a prompt of the system is one text",
-        "refusal": "a response has no part for a refusal: it is written as text",
-        "metadata": "a thought alone is signed",
+        "message.role": "PydanticAI has only one role for instructions",
+        "message.name": "request parts have no name",
+        "message.stopReason": "PydanticAI has the finish reasons stop, length, content_filter, tool_call and error",
+        "message.id": "only a response has an id, that of its provider",
+        "text": "a system prompt is one text",
+        "refusal": "PydanticAI has no refusal part: the refusal is written as text",
+        "metadata": "only a thought has a signature",
         "model": "each response names its model",
         "message.model": "each response names its model",
-        **dict.fromkeys(lacking.MEDIA, "media are bytes of a known type, or in the web"),
+        **dict.fromkeys(lacking.MEDIA, "media need bytes of a known type, or a URL"),
     },
     places={
         **paths(

@@ -1,4 +1,4 @@
-"""The parts of PydanticAI's messages, what a prompt holds, and what tools return."""
+"""PydanticAI message parts, prompt content, and tool returns."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ RETURN = Keys(
     carried="tool_kind metadata retry content_file_digests",
 )
 URLS: tuple[MediaKind, ...] = ("image", "audio", "video", "document")
-IN_ITEMS = frozenset(("binary", *(f"{kind}-url" for kind in URLS)))
-"""The kinds of media objects, which stand in prompts and in what tools return."""
+MEDIA_KINDS = frozenset(("binary", *(f"{kind}-url" for kind in URLS)))
+"""The kinds of media objects in prompts and tool returns."""
 SIGNERS = {"google": "thoughtSignature", "openai": "encryptedContent", "anthropic": "signature"}
-"""Where the signature of a thought belongs, by whoever signed it: Anthropic, if nobody is named."""
+"""Metadata keys of thought signatures by provider: Anthropic's if none is named."""
 REDACTED = "redacted_thinking"
-"""The id of a thought that nobody may read."""
+"""The id of a redacted thought."""
 STATES = ("denied", "interrupted")
-"""Outcomes that are a status. Others are success, failed, and retried: a failure after which the model tries again."""
+"""Outcomes that become a status. Others: success, failed, and retried, a failure after which the model tries again."""
 
 # ---------------------------------------------------------------- media
 
 
 def _binary(kind: MediaKind) -> Block:
-    """Bytes of a type, which says what they are."""
+    """Returns the block for typed bytes, whose type gives the media kind."""
 
     def read(native: Native, _: LiftContext) -> Part | None:
-        found = kind_of_type(native["media_type"])
+        type_of_data = kind_of_type(native["media_type"])
         extras = extras_of(NAME, BINARY.carried(native))
-        return Media(found, data=native["data"], media_type=native["media_type"] or None, extras=extras)
+        return Media(type_of_data, data=native["data"], media_type=native["media_type"] or None, extras=extras)
 
     def write(part: Media) -> Native | None:
         if part.data is None or not part.media_type:
@@ -51,13 +51,13 @@ def _binary(kind: MediaKind) -> Block:
 
 
 def _address(kind: MediaKind) -> Block:
-    """Something in the web."""
+    """Returns the block for media at a URL."""
     order = "url force_download vendor_metadata kind media_type identifier"
     return ITEMS.media(f"{kind}-url", kind, order, {"url": "url", "media_type": "media_type"})
 
 
 def _uploaded(kind: MediaKind) -> Block:
-    """A file that a provider, which it names, keeps."""
+    """Returns the block for a file stored at the provider that it names."""
     order, fields = "file_id provider_name vendor_metadata kind media_type identifier", {"file_id": "file_id"}
     fields |= {"media_type": "media_type"}
     return ITEMS.media(
@@ -74,7 +74,7 @@ CONTENT = ITEMS.table(
 
 
 def lift_content(content: Any, context: LiftContext) -> list[Part]:
-    """The parts of a prompt: a text, or a list of texts and other items."""
+    """Reads a prompt: a string, or a list of strings and other items."""
     if isinstance(content, str):
         return [Text(content)] if content else []
     return [Text(item) if isinstance(item, str) else _lift_item(item, context) for item in content or ()]
@@ -88,7 +88,7 @@ def _lift_item(native: Native, context: LiftContext) -> Part:
 
 
 def write_content(parts: list[Part]) -> Any:
-    """A text that says nothing else stands for itself, in a list too."""
+    """Writes prompt content; a text without extras becomes a string, in a list too."""
     items = [item for part in parts if (item := _write_item(part)) is not None]
     if not items:
         return ""
@@ -106,7 +106,7 @@ def _write_item(part: Part) -> Any:
 def _lift_thinking(native: Native, _: LiftContext) -> Part:
     carried = dict(THINKING.carried(native) or {})
     provider, signature = native.get("provider_name") or "", native.get("signature")
-    signer = next((one for one in SIGNERS if provider.startswith(one)), "anthropic")
+    signer = next((provider_prefix for provider_prefix in SIGNERS if provider.startswith(provider_prefix)), "anthropic")
     key = SIGNERS[signer]
     if carried.get("id") == REDACTED and not native["content"] and signature:
         key = "redactedData"
@@ -121,7 +121,14 @@ def _lift_thinking(native: Native, _: LiftContext) -> Part:
 def _write_thinking(part: Reasoning) -> Native:
     metadata = part.metadata or {}
     keys = {**SIGNERS, "anthropic_redacted": "redactedData"}
-    signer = next((one for one, key in keys.items() if metadata.get(key) and isinstance(metadata[key], str)), None)
+    signer = next(
+        (
+            provider_prefix
+            for provider_prefix, key in keys.items()
+            if metadata.get(key) and isinstance(metadata[key], str)
+        ),
+        None,
+    )
     native: Native = {"content": part.text, "part_kind": "thinking"}
     if signer is not None:
         native |= {"signature": metadata[keys[signer]], "provider_name": signer.partition("_")[0]}
@@ -130,7 +137,7 @@ def _write_thinking(part: Reasoning) -> Native:
 
 
 def _file(kind: MediaKind) -> Block:
-    """What a model made: bytes of a type."""
+    """Returns the block for a file that a model generated, as typed bytes."""
     keys = Keys("content id provider_name provider_details part_kind", carried="id provider_name provider_details")
 
     def read(native: Native, context: LiftContext) -> Part | None:
@@ -163,11 +170,11 @@ RESPONSE = PARTS.table(
     *(_file(kind) for kind in URLS),
 )
 
-# ---------------------------------------------------------------- what tools return
+# ---------------------------------------------------------------- tool returns
 
 
 def lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
-    """Kind and value: a text, texts and media of which one at least is media, or any data."""
+    """Returns kind and value: a string, strings and media with at least one media item, or any data."""
     if isinstance(content, str):
         return "text", content
     items = content if isinstance(content, list) else [content]
@@ -177,7 +184,7 @@ def lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
 
 
 def _is_media(item: Any) -> bool:
-    if not isinstance(item, dict) or not isinstance(item.get("kind"), str) or item["kind"] not in IN_ITEMS:
+    if not isinstance(item, dict) or not isinstance(item.get("kind"), str) or item["kind"] not in MEDIA_KINDS:
         return False
     keys = ("data", "media_type") if item["kind"] == "binary" else ("url",)
     typed = isinstance(item.get("media_type") or "", str)
@@ -189,7 +196,7 @@ def _is_opaque(part: Part) -> bool:
 
 
 def write_value(result: ToolResult) -> Any:
-    """What a tool returned; texts alone are one text."""
+    """Writes a tool's return value; strings without media become one string."""
     if result.kind != "multimodal":
         return result.value
     items = [item for part in result.value if (item := _write_item(part)) is not None]
@@ -199,7 +206,7 @@ def write_value(result: ToolResult) -> Any:
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result is read back whose value PydanticAI reads in another way."""
+    """Returns the kind and value of a result whose value PydanticAI reads differently."""
     if result.kind == "multimodal" and any(not isinstance(part, Text) for part in result.value):
         return None
     kind, value = lift_value(write_value(result), LiftContext(NAME, None))
@@ -208,7 +215,7 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
 
 
 def lift_return(native: Native, context: LiftContext) -> ToolResult:
-    """What a tool returned, or that the model has to try again."""
+    """Reads a tool return, or a request to try again."""
     carried = dict(RETURN.carried(native) or {})
     kind, value = lift_value(native.get("content"), context)
     id_, name = context.pairing.result(native.get("tool_call_id") or None, native["tool_name"] or None)
@@ -222,11 +229,11 @@ def lift_return(native: Native, context: LiftContext) -> ToolResult:
     return result
 
 
-def write_return(result: ToolResult, beside: Native) -> Native:
-    """The part of a request for a result; `beside` is what its message says."""
+def write_return(result: ToolResult, message_keys: Native) -> Native:
+    """Writes a result as a request part; `message_keys` are those of its message."""
     carried = dict(carried_by(result.extras, NAME))
     failed = result.status if result.status in STATES else carried.get("outcome", "failed")
     native = {"tool_name": result.name, "content": write_value(result), "tool_call_id": result.tool_call_id}
     native |= {"outcome": failed if has_failed(result) else "success", "part_kind": "tool-return"}
     carried.pop("outcome", None)
-    return RETURN.put({**native, **beside}, carried, sort=True)
+    return RETURN.put({**native, **message_keys}, carried, sort=True)

@@ -1,18 +1,18 @@
-"""Qwen Code: sessions, a tree of rows whose messages have the parts of the Gemini API.
+"""Qwen Code: sessions, a tree of rows whose messages have Gemini API parts.
 
 Specification: packages/core/src/services/{chatRecordingService,sessionService,session-api-history}.ts of
-QwenLM/qwen-code, and the program itself, 0.24.4 and 0.15.10, which was given sessions and a loopback model; read
+QwenLM/qwen-code, and the program itself, 0.24.4 and 0.15.10, tested with sessions and a loopback model; read
 2026-11-23.
 
 Quirks
-- Rows are a tree by `uuid` and `parentUuid`, through those of the program too: the branch of the last row is active.
+- Rows are a tree by `uuid` and `parentUuid`, including the program's own rows: the branch of the last row is active.
 - An answer may have several rows with one `uuid`: they are one message.
-- A result is a part of its row, and `toolCallResult` says whether it failed and what the screen showed.
-- The row of a compaction holds all that the model sees from there on.
-- What most rows say alike (session, directory, version) is said once, and by a row where it differs.
-- The title is that of the last row that gives one.
-- Neither tools nor instructions of the system are in the file. The program finds it by a UUID of version 1 to 5, in the
-  folder of the directory that its first row names.
+- A result is a part of its row, and `toolCallResult` has its status and what the screen showed.
+- A compaction row has the model's whole context from there on.
+- What most rows have in common (session, directory, version) is stored once, and by a row only if it differs.
+- The title is that of the last row with one.
+- The file has neither tools nor system instructions. The program finds it by a UUID of version 1 to 5, in the folder of
+  the directory that its first row names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from convcli.validation.survey import Survey, for_requests
 
 
 def detect(document: Any) -> Clue | None:
-    """By rows that are linked and hold parts."""
+    """Matches rows with links and parts."""
     known = objects_in(document)
     if any("parentUuid" in row and (is_message(row) or rows.contents_of(row)) for row in known):
         return Clue(98, "rows with parts and a parentUuid")
@@ -45,35 +45,35 @@ def detect(document: Any) -> Clue | None:
 
 
 def write(transcript: Transcript, _: Options) -> Any:
-    """A session."""
+    """Writes a session."""
     return write_session(transcript)
 
 
-def _unread(survey: Survey) -> Iterator[Breach]:
-    held = [(i, row) for i, row in enumerate(survey.document) if isinstance(row, dict)]
-    if held and not SESSION_ID.fullmatch(survey.transcript.id or ""):
-        problem = "the program finds a session by a UUID of version 1 to 5"
-        yield Breach("unread-row", NodeRef(steps=(held[0][0],)), problem)
-    for i, row in held:
+def _rows_read(survey: Survey) -> Iterator[Breach]:
+    objects = [(i, row) for i, row in enumerate(survey.document) if isinstance(row, dict)]
+    if objects and not SESSION_ID.fullmatch(survey.transcript.id or ""):
+        problem = "Qwen Code requires a session id that is a UUID of version 1 to 5"
+        yield Breach("unread-row", NodeRef(steps=(objects[0][0],)), problem)
+    for i, row in objects:
         if not (row.get("uuid") and row.get("sessionId") and row.get("type") in (*TYPES, "system")):
-            yield Breach("unread-row", NodeRef(steps=(i,)), "the program skips a row without its ids", "warning")
+            yield Breach("unread-row", NodeRef(steps=(i,)), "Qwen Code skips a row without its ids", "warning")
         elif row["sessionId"] != survey.transcript.id:
-            yield Breach("unread-row", NodeRef(steps=(i,)), "the program refuses rows of several sessions")
+            yield Breach("unread-row", NodeRef(steps=(i,)), "Qwen Code rejects rows of several sessions")
         elif is_message(row) and row["message"].get("role") != rows.role_of(row["type"]):
-            yield Breach("unread-row", NodeRef(steps=(i, "message")), "the program refuses or misreads this role")
+            yield Breach("unread-row", NodeRef(steps=(i, "message")), "Qwen Code rejects or misreads this role")
 
 
-def _is_sent(survey: Survey) -> Iterator[Breach]:
+def _answers_sent(survey: Survey) -> Iterator[Breach]:
     for i in survey.active_indexes:
         message = survey.messages[i]
         if message.role == "assistant" and (not message.parts or any(map(is_silent, message.parts))):
-            problem = "the program sends no answer of a turn in which one is empty"
+            problem = "Qwen Code sends no answer of a turn with an empty one"
             yield Breach("unread-row", NodeRef(i), problem, "warning")
 
 
 RULES = (
-    for_requests(Rule(("unread-row",), _unread)),
-    for_requests(Rule(("unread-row",), _is_sent)),
+    for_requests(Rule(("unread-row",), _rows_read)),
+    for_requests(Rule(("unread-row",), _answers_sent)),
     links.paired(links.PairingRules(where="later", missing=None, unique="request")),
     turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.results_in_roles("user"),
@@ -83,7 +83,7 @@ RULES = (
 
 
 def _place(facts: SessionFacts) -> str:
-    """The folder has the name of the directory where the program works."""
+    """Returns the session's path, in the folder named after the working directory."""
     return f"projects/{sessions.folder_of(facts)}/chats/{facts.id}.jsonl"
 
 
@@ -119,22 +119,23 @@ DIALECT = Dialect(
         **LOSSES,
         **sessions.REASONS,
         **sessions.NOTHING_SENT,
-        "message": "instructions have no place in a session, and an empty answer makes the program leave out its turn",
-        "text": "instructions have no place in a session, and an empty text makes the program leave out its turn",
-        "id": "the id of a session is a UUID of version 1 to 5: it is made of the content",
-        "cwd": "a session names the directory in which it ran",
-        "createdAt": "the time of a session is that of its first row",
-        "updatedAt": "the time of a session is that of its last row",
-        "message.id": "every row has an id",
-        "message.parentId": "every row names the row before it",
+        "message": "a session has no instructions, and an empty answer makes Qwen Code omit its turn",
+        "text": "a session has no instructions, and an empty text makes Qwen Code omit its turn",
+        "id": "a session id is a UUID of version 1 to 5: it is derived from the content",
+        "cwd": "a session names its working directory",
+        "createdAt": "a session's creation time is that of its first row",
+        "updatedAt": "a session's update time is that of its last row",
+        "message.id": "every session row needs an id",
+        "message.parentId": "every session row names its parent row",
         "message.model": "each answer names its model",
-        "message.usage": "a row has counts of tokens",
-        "message.replaces": "a compaction replaces all that was before it",
-        "message.stopReason": "an answer does not say why it stopped",
-        "message.error": "an answer has no field for its failure",
-        "tool_result.status": "a call is cancelled, failed or done",
+        "message.usage": "only answer rows have token counts",
+        "message.replaces": "a compaction replaces everything before it",
+        "message.stopReason": "Qwen Code answers have no stop reason",
+        "message.error": "Qwen Code answers have no error field",
+        "tool_result.status": "Qwen Code has the call states cancelled, failed and done",
         **dict.fromkeys(
-            ("tool_call.id", "tool_result.toolCallId"), "each id is used once: the second call is not sent"
+            ("tool_call.id", "tool_result.toolCallId"),
+            "call ids must be unique: a second call with the same id is not sent",
         ),
     },
     places=paths(

@@ -1,4 +1,4 @@
-"""Qwen Code: rows → transcript."""
+"""Reads Qwen Code rows as a transcript."""
 
 from __future__ import annotations
 
@@ -17,44 +17,49 @@ from convcli.model.transcript import Message, ToolResult, Transcript
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a session."""
+    """Reads a session."""
     context = LiftContext(NAME, document)
     transcript = context.transcript()
-    said = rows.usual(document)
-    usual = {key: value for key, (_, value) in said.items()}
-    titled = rows.title_of(document)
+    common = rows.usual(document)
+    usual = {key: value for key, (_, value) in common.items()}
+    located_title = rows.title_of(document)
     reader = _QwenReader(context, usual)
     for i, row in enumerate(document):
-        if not _is_bare_title(document, i, titled, usual):
+        if not _is_bare_title(document, i, located_title, usual):
             reader.read(row, i)
-    at = {**{key: i for key, (i, _) in said.items()}, **({rows.TITLE: titled[0]} if titled else {})}
-    context.origin.renamed |= {f"#{key}": str(i) for key, i in at.items()}
+    row_of_key = {
+        **{key: i for key, (i, _) in common.items()},
+        **({rows.TITLE: located_title[0]} if located_title else {}),
+    }
+    context.origin.renamed |= {f"#{key}": str(i) for key, i in row_of_key.items()}
     transcript.id, transcript.cwd = usual.get("sessionId"), usual.get("cwd")
-    transcript.title = titled[1] if titled else None
+    transcript.title = located_title[1] if located_title else None
     session = omit(usual, "sessionId", "cwd")
     transcript.extras = extras_of(NAME, {"session": session} if session else None)
-    linked = [one for one in transcript.messages if one.id is not None and not rows.is_aside(row_of_event(one, NAME))]
-    transcript.head = head_of([(one.id, one.parent_id) for one in linked])
+    linked = [
+        entry for entry in transcript.messages if entry.id is not None and not rows.is_aside(row_of_event(entry, NAME))
+    ]
+    transcript.head = head_of([(entry.id, entry.parent_id) for entry in linked])
     adopt(context)
     return transcript
 
 
-def _is_bare_title(document: list[Any], i: int, titled: tuple[int, str] | None, usual: Native) -> bool:
-    """Is it the last row, and does it say nothing but the title?"""
-    is_last = titled is not None and titled[0] == i == len(document) - 1 and i > 0
-    return is_last and document[i] == rows.title_row(titled[1], usual, document[i - 1])  # type: ignore[index]
+def _is_bare_title(document: list[Any], i: int, located_title: tuple[int, str] | None, usual: Native) -> bool:
+    """True for the last row if it has only the title."""
+    is_last = located_title is not None and located_title[0] == i == len(document) - 1 and i > 0
+    return is_last and document[i] == rows.title_row(located_title[1], usual, document[i - 1])  # type: ignore[index]
 
 
 class _QwenReader:
-    """The rows so far; `usual` is what the session says of all of them."""
+    """The state of a session's lift; `usual` has the values common to its rows."""
 
     def __init__(self, context: LiftContext, usual: Native) -> None:
         self.context, self.usual = context, usual
-        self.begun: tuple[Any, int] | None = None
-        """The id of the answer before this row, and the index of its message."""
+        self.open_answer: tuple[Any, int] | None = None
+        """The id of the previous answer row, and the index of its message."""
 
     def read(self, row: Any, i: int) -> None:
-        """The messages of a row, or its event."""
+        """Reads the messages of a row, or its event."""
         contents = rows.contents_of(row)
         if rows.is_message(row):
             self._turn(row, i)
@@ -68,51 +73,53 @@ class _QwenReader:
         native = {**row["message"], "role": rows.role_of(row["type"])}
         lift_contents(native, (i, "message"), self.context)
         message = self.context.messages[start]
-        beside = self._unusual(ROW.lift(row, message))
-        is_answer = any(one.role == "tool" for one in self.context.messages[start:])
-        beside |= {"type": row["type"]} if row["type"] != rows.type_of(message.role, is_answer) else {}
-        beside |= self._facts(row, message)
+        other_keys = self._unusual(ROW.lift(row, message))
+        is_answer = any(entry.role == "tool" for entry in self.context.messages[start:])
+        other_keys |= {"type": row["type"]} if row["type"] != rows.type_of(message.role, is_answer) else {}
+        other_keys |= self._facts(row, message)
         role = row["message"].get("role")
         rest = {"role": role} if role not in (None, native["role"]) else {}
-        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **rest}, row=beside)
+        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **rest}, row=other_keys)
         self._join(row, start)
 
-    def _unusual(self, beside: Native | None) -> Native:
-        return {key: value for key, value in (beside or {}).items() if self.usual.get(key) != value}
+    def _unusual(self, other_keys: Native | None) -> Native:
+        return {key: value for key, value in (other_keys or {}).items() if self.usual.get(key) != value}
 
     def _compaction(self, row: Native, contents: list[Native], i: int) -> None:
-        """What the model sees from there on, of which the first message has what the row says."""
-        start, at = len(self.context.messages), (i, "systemPayload", "compressedHistory")
-        lift_contents(contents, at, self.context)
-        self.context.origin.routes |= {(*at, key): (i, key) for key in row}
+        """Reads the model's context after a compaction; the first message keeps the row's other keys."""
+        start, row_of_key = len(self.context.messages), (i, "systemPayload", "compressedHistory")
+        lift_contents(contents, row_of_key, self.context)
+        self.context.origin.routes |= {(*row_of_key, key): (i, key) for key in row}
         first = self.context.messages[start]
-        beside = self._unusual(COMPRESSED.lift(row, first))
+        other_keys = self._unusual(COMPRESSED.lift(row, first))
         payload = omit(row["systemPayload"], "compressedHistory")
-        beside |= {"systemPayload": payload} if payload else {}
-        first.extras = with_key(first.extras, NAME, "row", beside)
+        other_keys |= {"systemPayload": payload} if payload else {}
+        first.extras = with_key(first.extras, NAME, "row", other_keys)
         first.replaces = "all"
 
     def _facts(self, row: Native, message: Message) -> Native:
-        """Counts, and what became of a call; what is no field of these is carried."""
+        """Reads token counts and a call's status; returns the rest as extras."""
         usage, counts = lift_usage(row.get("usageMetadata") or {})
         message.usage = usage or None
-        called = dict(row.get("toolCallResult") or {})
+        call_result = dict(row.get("toolCallResult") or {})
         result = message.parts[0] if message.role == "tool" else None
         if isinstance(result, ToolResult):
-            called = {key: value for key, value in called.items() if (key, value) != ("callId", result.tool_call_id)}
-            _settle(result, called)
-            if rows.shown(result) is not None and called.get("resultDisplay") == rows.shown(result):
-                del called["resultDisplay"]
-        return {key: value for key, value in (("usageMetadata", counts), ("toolCallResult", called)) if value}
+            call_result = {
+                key: value for key, value in call_result.items() if (key, value) != ("callId", result.tool_call_id)
+            }
+            _settle(result, call_result)
+            if rows.shown(result) is not None and call_result.get("resultDisplay") == rows.shown(result):
+                del call_result["resultDisplay"]
+        return {key: value for key, value in (("usageMetadata", counts), ("toolCallResult", call_result)) if value}
 
     def _join(self, row: Native, start: int) -> None:
-        """The rows of one answer are one message: the last one says its model and its counts."""
+        """Joins the rows of one answer into one message: model and counts are those of the last row."""
         messages, places = self.context.messages, self.context.origin.places
         id_ = row.get("uuid")
         if row["type"] != "assistant" or len(messages) != start + 1 or not id_ or not messages[-1].parts:
-            self.begun = None
-        elif self.begun is None or self.begun[0] != id_ or self.begun[1] != start - 1:
-            self.begun = (id_, start)
+            self.open_answer = None
+        elif self.open_answer is None or self.open_answer[0] != id_ or self.open_answer[1] != start - 1:
+            self.open_answer = (id_, start)
         else:
             message, (path, spots) = messages.pop(), places.pop()
             first, known = places[-1]
@@ -121,12 +128,12 @@ class _QwenReader:
                 if fact is not None:
                     self.context.origin.routes[(*first[:-1], key)] = (*path[:-1], key)
             _join(messages[-1], message)
-            self.begun = (id_, start - 1)
+            self.open_answer = (id_, start - 1)
 
 
 def _join(whole: Message, message: Message) -> None:
-    """One more row of an answer: it says the model and the counts where it has them, and what else it says is carried
-    by the first of its parts."""
+    """Joins a row to an answer: its model and counts replace earlier ones, its other keys are extras of its first
+    part."""
     stated = {"timestamp": (whole.created_at, message.created_at), "parentUuid": (whole.parent_id, message.parent_id)}
     line: Native = {key: later for key, (earlier, later) in stated.items() if later not in (None, earlier)}
     for name in ("model", "usage"):
@@ -141,14 +148,14 @@ def _join(whole: Message, message: Message) -> None:
     whole.parts += message.parts
 
 
-def _settle(result: ToolResult, called: Native) -> None:
-    """What the program says became of the call."""
-    status = called.get("status")
+def _settle(result: ToolResult, call_result: Native) -> None:
+    """Sets the status of a call's result."""
+    status = call_result.get("status")
     if status == "success" and not has_failed(result):
-        del called["status"]
+        del call_result["status"]
     elif status == "error":
-        del called["status"]
+        del call_result["status"]
         fail(result)
     elif status == "cancelled":
-        del called["status"]
+        del call_result["status"]
         result.status = status

@@ -1,4 +1,4 @@
-"""Qwen Code: transcript → rows."""
+"""Writes a transcript as Qwen Code rows."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from convcli.model.transcript import Message, ToolResult, Transcript
 
 SERVICE = Service(NAME, NAME, "", names(64))
 WRITER = Writer(SERVICE)
-"""Contents are those of the Gemini API; every id is written."""
+"""Writes contents of the Gemini API; every id is written."""
 
 
 def write_session(transcript: Transcript) -> Rows:
-    """The rows of a session, and behind them that of its title where none of them says it."""
-    said = {"sessionId": transcript.id, "cwd": transcript.cwd or ""}
-    said = without_nulls(said)
-    said |= carried_by(transcript.extras, NAME).get("session", {})
-    natives = [row for group in groups(transcript.messages, rows.continues) for row in _write_group(group, said)]
-    titled = rows.title_of(natives)
-    if transcript.title is not None and natives and (titled is None or titled[1] != transcript.title):
-        title = rows.title_row(transcript.title, said, natives[-1])
+    """Writes the rows of a session, followed by a title row if none of them has the title."""
+    common = {"sessionId": transcript.id, "cwd": transcript.cwd or ""}
+    common = without_nulls(common)
+    common |= carried_by(transcript.extras, NAME).get("session", {})
+    natives = [row for group in groups(transcript.messages, rows.continues) for row in _write_group(group, common)]
+    located_title = rows.title_of(natives)
+    if transcript.title is not None and natives and (located_title is None or located_title[1] != transcript.title):
+        title = rows.title_row(transcript.title, common, natives[-1])
         natives += [title] if title is not None else []
     return Rows(natives)
 
 
-def _write_group(group: list[Message], said: Native) -> list[Any]:
+def _write_group(group: list[Message], common: Native) -> list[Any]:
     first = group[0]
     if first.role == "event":
         return [row_of_event(first, NAME, EVENT)]
     if first.replaces is not None:
-        return [_write_compaction(group, said)]
-    return _write_answer(first, said) if len(group) == 1 else [_write_turn(group, rows.row_of(first), said)]
+        return [_write_compaction(group, common)]
+    return _write_answer(first, common) if len(group) == 1 else [_write_turn(group, rows.row_of(first), common)]
 
 
-def _write_compaction(group: list[Message], said: Native) -> Native:
+def _write_compaction(group: list[Message], common: Native) -> Native:
     row = rows.row_of(group[0])
     contents = write_contents(group, WRITER)
     payload = {**row.get("systemPayload", {}), "compressedHistory": contents}
     content = {"type": "system", "subtype": rows.COMPRESSION, "systemPayload": payload}
-    return COMPRESSED.write(group[0], {**said, **omit(row, "systemPayload")}, **_linked(group[0]), **content)
+    return COMPRESSED.write(group[0], {**common, **omit(row, "systemPayload")}, **_parent_link(group[0]), **content)
 
 
-def _linked(message: Message) -> Native:
-    """The first row of a branch says that nothing is before it."""
+def _parent_link(message: Message) -> Native:
+    """Returns the parent link; the first row of a branch has null."""
     return {"parentUuid": message.parent_id}
 
 
-def _write_answer(message: Message, said: Native) -> list[Native]:
-    """The rows of a message; of an answer that has several, each says its own model and counts."""
+def _write_answer(message: Message, common: Native) -> list[Native]:
+    """Writes the rows of a message; each row of a longer answer has its own model and counts."""
     natives: list[Native] = []
     model, usage = message.model, message.usage
     for n, parts in reversed(list(enumerate(lines(message, NAME, "line")))):
@@ -73,15 +73,15 @@ def _write_answer(message: Message, said: Native) -> list[Native]:
             created_at=line.get("timestamp", message.created_at),
             extras=None if n else message.extras,
         )
-        natives.append(_write_turn([record], omit(line, *OF_LINE) if n else rows.row_of(message), said))
+        natives.append(_write_turn([record], omit(line, *LINE_KEYS) if n else rows.row_of(message), common))
         model, usage = line.get("modelBefore", model), line.get("usageBefore")
     return natives[::-1]
 
 
-OF_LINE = ("timestamp", "parentUuid", "modelBefore", "usageBefore")
+LINE_KEYS = ("timestamp", "parentUuid", "modelBefore", "usageBefore")
 
 
-def _write_turn(group: list[Message], row: Native, said: Native) -> Native:
+def _write_turn(group: list[Message], row: Native, common: Native) -> Native:
     first = group[0]
     contents = write_contents(group, WRITER)
     is_answer = any(message.role == "tool" for message in group)
@@ -89,20 +89,20 @@ def _write_turn(group: list[Message], row: Native, said: Native) -> Native:
     stated = carried_by(first.extras, NAME).get("role", rows.role_of(kind))
     parts = [part for content in contents for part in content["parts"]]
     message = {**contents[0], "role": stated, "parts": parts, **row.get("message", {})}
-    content: Native = {**_linked(first), "type": kind, "message": message}
+    content: Native = {**_parent_link(first), "type": kind, "message": message}
     usage = write_usage(first.usage or {}, row.get("usageMetadata", {}))
-    called = _called(first, row.get("toolCallResult", {}))
-    content |= {key: value for key, value in (("usageMetadata", usage), ("toolCallResult", called)) if value}
-    beside = omit(row, "type", "message", "usageMetadata", "toolCallResult")
-    return ROW.write(first, {**said, **beside}, **content)
+    call_result = _call_result(first, row.get("toolCallResult", {}))
+    content |= {key: value for key, value in (("usageMetadata", usage), ("toolCallResult", call_result)) if value}
+    other_keys = omit(row, "type", "message", "usageMetadata", "toolCallResult")
+    return ROW.write(first, {**common, **other_keys}, **content)
 
 
-def _called(message: Message, carried: Native) -> Native:
-    """What became of a call, and what the screen shows of it."""
+def _call_result(message: Message, carried: Native) -> Native:
+    """Returns the status of a call, and what the screen shows of it."""
     result = message.parts[0] if message.role == "tool" else None
     if not isinstance(result, ToolResult):
         return carried
     status = result.status or ("error" if has_failed(result) else "success")
-    shown = rows.shown(result)
-    display = {} if shown is None else {"resultDisplay": shown}
+    screen_text = rows.shown(result)
+    display = {} if screen_text is None else {"resultDisplay": screen_text}
     return {"callId": result.tool_call_id, "status": status, **display, **carried}

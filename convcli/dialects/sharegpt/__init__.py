@@ -1,20 +1,20 @@
-"""ShareGPT rows, with tools as LLaMA-Factory has them: turns of `from` and `value`.
+"""ShareGPT rows, with tools as in LLaMA-Factory: turns of `from` and `value`.
 
 Specification: data/README.md and src/llamafactory/data/converter.py of LLaMA-Factory 0.9.5; the spellings of FastChat,
 axolotl and ms-swift 4.6; read 2026-11-22.
 
 Quirks
-- Turns stand in a strict order: the user or results, then the assistant, and so on to an assistant at the end; an
-  instruction before all of them. LLaMA-Factory takes a row that breaks it for empty, and only a warning tells.
-- Calls have a turn of their own (`function_call`), the JSON of an object or a list, with room for a thought before it
-  and for no other text. Arguments are objects: a string is quoted once more in training.
-- There are no ids. The results of one turn stand in one `observation`, with `</tool_response>` and `<tool_response>`
-  between them: they are told apart where they are as many as the calls.
-- `tools` is JSON in a string. Files stand in columns of their own, and a mark (`<image>`) in the text.
-- The older `conversation` holds pairs of `human` and `assistant`. Other tags name the same roles; they are set outside
-  of the file, so one role has one tag in a row.
-- `kto_tag` (or `label`) says whether the last turn is a good one. `chosen` and `rejected` are two answers, of one turn
-  each, to turns that end with the user or with results.
+- Turns have a strict order: the user or results, then the assistant, ending with the assistant, after an optional
+  instruction. LLaMA-Factory treats a row that breaks it as empty, and only logs a warning.
+- Calls have a turn of their own (`function_call`), a JSON object or list, with an optional thought before it and no
+  other text. Arguments are objects: a string is JSON-encoded once more in training.
+- There are no ids. The results of one turn are in one `observation`, with `</tool_response>` and `<tool_response>`
+  between them: they are split only if there are as many as calls.
+- `tools` is a JSON string. Files are in columns of their own, each with a mark (`<image>`) in the text.
+- The older `conversation` has pairs of `human` and `assistant`. Other tags name the same roles; they are configured
+  outside of the file, so one role has one tag in a row.
+- `kto_tag` (or `label`) rates the last turn. `chosen` and `rejected` are two answers, of one turn each, to turns that
+  end with the user or with results.
 """
 
 from __future__ import annotations
@@ -39,47 +39,47 @@ from convcli.model.transcript import Message, Reasoning, ToolResult, Transcript
 
 
 def detect(document: Any) -> Clue | None:
-    """By turns of `from` and `value`, or by pairs of `human` and `assistant`."""
+    """Matches turns of `from` and `value`, or pairs of `human` and `assistant`."""
     if not isinstance(document, dict):
         return None
     if _is_list_of(document.get("conversations"), {"from", "value"}):
         return Clue(95, "conversations of from and value")
     if _is_list_of(document.get("conversation"), {"human", "assistant"}):
-        return Clue(95, "a conversation of pairs of human and assistant")
+        return Clue(95, "a conversation of human and assistant pairs")
     return None
 
 
 def _is_list_of(value: Any, keys: set[str]) -> bool:
     items = value if isinstance(value, list) else []
-    return bool(items) and all(isinstance(one, dict) and keys <= one.keys() for one in items)
+    return bool(items) and all(isinstance(item, dict) and keys <= item.keys() for item in items)
 
 
 # ---------------------------------------------------------------- fit
 
 
-def _labelled(transcript: Transcript) -> Transcript:
-    """The last turn alone has a label, and only one of the assistant; nothing else says how good it is."""
+def _label_last_turn(transcript: Transcript) -> Transcript:
+    """Keeps the label of a last assistant turn only, and removes extras that would rate it."""
     messages = last_labelled(transcript.messages, answers=True)
     transcript = replace(transcript, messages=messages)
     is_labelled = bool(messages) and messages[-1].label is not None
-    return transcript if is_labelled else _without_columns(transcript, *KTO)
+    return transcript if is_labelled else _drop_columns(transcript, *KTO)
 
 
-def _without_columns(transcript: Transcript, *columns: str) -> Transcript:
-    """Nothing is carried under the name of a column that would be read."""
+def _drop_columns(transcript: Transcript, *columns: str) -> Transcript:
+    """Removes extras that would be read back as one of these columns."""
     carried = carried_by(transcript.extras, NAME)
     read = [key for key in columns if isinstance(carried.get(key), (bool, dict))]
     return replace(transcript, extras=without_keys(transcript.extras, NAME, *read)) if read else transcript
 
 
-def _not_paired(transcript: Transcript) -> Transcript:
-    return _without_columns(transcript, CHOSEN, REJECTED)
+def _drop_pair_columns(transcript: Transcript) -> Transcript:
+    return _drop_columns(transcript, CHOSEN, REJECTED)
 
 
-def _one_turn_each(transcript: Transcript) -> Transcript:
-    """Both answers are one turn of the assistant: the first in which the lines differ, or else the last."""
+def _cut_to_one_turn(transcript: Transcript) -> Transcript:
+    """Cuts both answers to one assistant turn: the first in which the branches differ, or else the last."""
     pair = pair_of(transcript)
-    assert pair is not None, "the lines of a pair were fitted before"
+    assert pair is not None, "both branches of the pair are fitted before"
     prompt, chosen, rejected = pair.prompt, pair.chosen[0], pair.rejected[0]
     if chosen.role == rejected.role == "assistant":
         if len(pair.chosen) == len(pair.rejected) == 1:
@@ -116,11 +116,14 @@ LINE = fused(
     fitting.with_parameters(),
     described,
 )
-FIT = {CONVERSATIONS: (*LINE, _labelled, _not_paired), PREFERENCE: (on_both(*LINE), _one_turn_each, _not_paired)}
+FIT = {
+    CONVERSATIONS: (*LINE, _label_last_turn, _drop_pair_columns),
+    PREFERENCE: (on_both(*LINE), _cut_to_one_turn, _drop_pair_columns),
+}
 
 
 def form_of(transcript: Transcript) -> str:
-    """A pair where there is one."""
+    """Returns the preference form for a preference pair."""
     return PREFERENCE if is_pair(transcript) else CONVERSATIONS
 
 
@@ -128,7 +131,7 @@ def form_of(transcript: Transcript) -> str:
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """A row, in the tags that LLaMA-Factory knows without being told."""
+    """Writes a row with LLaMA-Factory's default tags."""
     columns: Native = {}
     turns = [_write_turn(turn, columns) for turn in order.turns_of(transcript.messages)]
     native: Native = {} if transcript.id is None else {"id": transcript.id}
@@ -148,7 +151,7 @@ def _write_turn(turn: list[Message], columns: Native) -> Native:
     message = turn[0]
     called = calls_of(message)
     if message.role == "tool":
-        value = order.join_results([_write_result(one, columns) for one in turn])
+        value = order.join_results([_write_result(item, columns) for item in turn])
     else:
         thought = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
         value = media.write_parts(message.parts, columns)
@@ -174,7 +177,7 @@ DIALECT = Dialect(
     name=NAME,
     title="ShareGPT rows",
     aliases=("llamafactory", "llama-factory", "fastchat", "vicuna"),
-    specification="the sharegpt format of LLaMA-Factory 0.9.5; read 2026-11-22",
+    specification="LLaMA-Factory 0.9.5, sharegpt format; read 2026-11-22",
     framings=("records", "document"),
     forms=(CONVERSATIONS, PREFERENCE),
     detect=detect,
@@ -187,17 +190,17 @@ DIALECT = Dialect(
     lacks=LACKS,
     has=lacking.fields("message.label"),
     reasons={
-        "message": "a row ends with an answer, and turns of one side stand in one",
-        "message.role": "a row has one instruction, before all turns",
-        "message.grouping": "user and assistant take turns",
-        "moved": "a result stands directly behind its call",
-        "message.label": "the last turn is good or bad",
-        "message.name": "turns have no name",
-        "text": "a turn holds one text, and a turn of calls none",
+        "message": "a row ends with an answer, and consecutive turns of one side become one",
+        "message.role": "a row has one system message, before all turns",
+        "message.grouping": "user and assistant turns must alternate",
+        "moved": "a tool result directly follows its call",
+        "message.label": "only the last turn has a label, good or bad",
+        "message.name": "ShareGPT turns have no name",
+        "text": "a turn has one text, and a call turn none",
         "reasoning": "a turn has one thought, before its text",
         "reasoning.metadata": "a thought is text only",
         **training.REASONS,
-        "tool_result.value": "the results of a turn stand in one text",
+        "tool_result.value": "the results of a turn share one text",
         **training.REASONS_OF_FILES,
         "document": "a row has no column for documents",
     },

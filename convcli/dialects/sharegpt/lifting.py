@@ -1,4 +1,4 @@
-"""The rows of ShareGPT read: what tags say, turns as messages, and the columns beside them."""
+"""Reads ShareGPT rows: tags, turns, and the other columns."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ ROLES = {
     **dict.fromkeys(("function_call", "function-call"), "call"),
     **dict.fromkeys(("observation", "observations", "tool", "function_response"), "tool"),
 }
-"""What a tag says of its turn."""
+"""Maps tags to the role of their turn."""
 AUTHORS = ("chatgpt", "bing", "bard")
-"""Tags that name who answered."""
+"""Tags that name the author of an answer."""
 TAGS = {"system": "system", "user": "human", "assistant": "gpt", "call": "function_call", "tool": "observation"}
 LABELS = {True: CHOSEN, False: REJECTED}
 CONVERSATIONS, PREFERENCE = "conversations", "preference"
@@ -38,10 +38,10 @@ CONVERSATIONS, PREFERENCE = "conversations", "preference"
 
 
 def lift(document: Any) -> Transcript:
-    """The conversation of a row; that of a pair of preference is a tree."""
+    """Reads a row; a preference pair becomes a tree."""
     context = LiftContext(NAME, document, spot=("value",))
     turns = list(turns_in(document))
-    shelf = media.Shelf(document, (_shown(role, turn["value"] or "") for role, turn, _ in turns))
+    shelf = media.Shelf(document, (_text_with_marks(role, turn["value"] or "") for role, turn, _ in turns))
     _lift_line(document, [*turns, answer_in(document, CHOSEN)] if is_pair_in(document) else turns, shelf, context)
     carried = omit(ROW.carried(document) or {}, *shelf.columns)
     head: str | None = None
@@ -57,16 +57,16 @@ def lift(document: Any) -> Transcript:
     id_ = document.get("id")
     if id_ is not None and not isinstance(id_, str):
         carried, id_ = {**carried, "id": id_}, None
-    offered, unread = _tools(document.get("tools"), context)
-    return context.transcript(id=id_, head=head, tools=offered, extras=extras_of(NAME, {**carried, **unread}))
+    tools, unread = _tools(document.get("tools"), context)
+    return context.transcript(id=id_, head=head, tools=tools, extras=extras_of(NAME, {**carried, **unread}))
 
 
 Turn: TypeAlias = tuple[str, Native, Path]
-"""The role of a turn, the turn and its place."""
+"""The role of a turn, the turn and its path."""
 
 
 def _lift_line(row: Native, turns: list[Turn], shelf: media.Shelf, context: LiftContext) -> None:
-    """The instruction and these turns."""
+    """Reads the instruction and these turns."""
     if row.get("system"):
         context.add(Message("system", [Text(row["system"])]), ("system",), [()])
     lifting = _TurnLifting(context, shelf)
@@ -83,7 +83,7 @@ def answer_in(row: Native, column: str) -> Turn:
 
 
 def turns_in(row: Native) -> Iterator[Turn]:
-    """The role, the turn and the place of each turn; a pair is two turns."""
+    """Yields the role, the turn and the path of each turn; a pair is two turns."""
     for i, turn in enumerate(row.get("conversations") or ()):
         yield ROLES[turn["from"]], turn, ("conversations", i)
     for i, pair in enumerate(row.get("conversation") or ()):
@@ -92,15 +92,15 @@ def turns_in(row: Native) -> Iterator[Turn]:
         yield "assistant", {"from": "gpt", "value": pair["assistant"]}, ("conversation", i, "assistant")
 
 
-def _shown(role: str, value: str) -> str:
-    """The text of a turn in which files may stand."""
+def _text_with_marks(role: str, value: str) -> str:
+    """Returns the text of a turn that may contain file marks."""
     if role == "assistant":
         return read_thought(value)[1]
     return value if role in ("user", "tool") else ""
 
 
 def _label(row: Native, context: LiftContext) -> Native:
-    """Sets the label of the last turn; what says nothing of it is carried."""
+    """Sets the label of the last turn; returns other label columns as extras."""
     keys = [key for key in KTO if row.get(key) is not None]
     if keys and isinstance(row[keys[0]], bool) and context.messages:
         context.origin.renamed["kto_tag"] = keys[0]
@@ -109,7 +109,7 @@ def _label(row: Native, context: LiftContext) -> Native:
 
 
 def _tools(text: str | None, context: LiftContext) -> tuple[Any, Native]:
-    """The tools of a row, and their text where it cannot be read."""
+    """Returns the tools of a row; their string as an extra if it cannot be read."""
     natives = calls.read_tools(text) if text else None
     if natives is None:
         return None, {"tools": text} if text else {}
@@ -117,17 +117,17 @@ def _tools(text: str | None, context: LiftContext) -> tuple[Any, Native]:
 
 
 class _TurnLifting:
-    """One row while its turns are lifted: results answer the calls of the turn before them."""
+    """Builds a conversation from turns: results answer the calls of the turn before them."""
 
     def __init__(self, context: LiftContext, shelf: media.Shelf) -> None:
         self.context, self.shelf = context, shelf
         self.open: list[str] = []
 
     def turn(self, role: str, native: Native, place: Path) -> None:
-        """One turn, which is one message but for results."""
+        """Reads a turn as one message, or one for each result."""
         value, carried = native["value"] or "", TURN.carried({**native, "from": None})
         spot: Path = () if place[0] == "conversation" else ("value",)
-        up: Path = ("..",) * len(place)
+        parent: Path = ("..",) * len(place)
         if role == "tool":
             turns: list[tuple[Message, list[Path]]] = [(message, [()]) for message in self._results(value)]
         else:
@@ -137,28 +137,28 @@ class _TurnLifting:
             carried = {"from": native["from"], **(carried or {})}
         turns[0][0].extras = extras_of(NAME, carried)
         for message, files in turns:
-            self.context.add(message, place, [(*up, *file) if file else spot for file in files])
+            self.context.add(message, place, [(*parent, *file) if file else spot for file in files])
 
     def _message(self, role: str, tag: str, value: str) -> tuple[Message, list[Path]]:
-        """The message of a turn, and where the files among its parts stand."""
+        """Returns the message of a turn, and the paths of the files among its parts."""
         if role == "call":
             parts = self._calls(value)
             return Message("assistant", parts), [()] * len(parts)
         thought, text = read_thought(value) if role == "assistant" else ("", value)
-        shown = self.shelf.parts(text) if role != "system" else [(part, ()) for part in text_parts(text)]
+        located_parts = self.shelf.parts(text) if role != "system" else [(part, ()) for part in text_parts(text)]
         if thought:
-            shown = [(Reasoning(thought), ()), *shown]
+            located_parts = [(Reasoning(thought), ()), *located_parts]
         name = tag if tag in AUTHORS else None
-        return Message(role, [part for part, _ in shown], name=name), [file for _, file in shown]
+        return Message(role, [part for part, _ in located_parts], name=name), [file for _, file in located_parts]
 
     def _calls(self, value: str) -> list[Part]:
-        """A thought and the calls; the text where they cannot be read."""
+        """Returns a thought and the calls; the text if they cannot be read."""
         thought, rest = read_thought(value)
         natives = calls.read_natives(rest)
         if natives is None:
             return text_parts(value)
-        called: list[Part] = [calls.lift_call(native, self.context) for native in natives]
-        return [*([Reasoning(thought)] if thought else []), *called]
+        call_parts: list[Part] = [calls.lift_call(native, self.context) for native in natives]
+        return [*([Reasoning(thought)] if thought else []), *call_parts]
 
     def _results(self, value: str) -> list[Message]:
         texts, ids = order.split_results(value, len(self.open)), self.open

@@ -1,15 +1,15 @@
-"""Vercel AI SDK: messages of user interfaces, as applications store them, and messages for models; version 4 is read.
+"""Vercel AI SDK: UI messages, as applications store them, and model messages; version 4 is read-only.
 
 Specification: package ai 7.0.173 (UIMessage, ModelMessage) and its version 4; read 2026-11-22.
 
 Quirks
-- A UI message holds several turns of a model, cut by `step-start`; a call and its result are one part of it, whose
-  state says what came of it. Its `output` is whatever the tool returned; pieces are `{type: "content", value}`.
-- The output of a model message says itself what it is: text, JSON, an error of either, pieces, or a denied execution.
+- A UI message has several model turns, separated by `step-start`; a call and its result are one part, whose state is
+  the outcome. Its `output` is whatever the tool returned; pieces are `{type: "content", value}`.
+- The output of a model message has a type: text, JSON, an error of either, pieces, or a denied execution.
 - What providers want back (signatures, ids) is metadata, under the names of the providers.
-- Input that is no JSON is a text, in older UI messages `rawInput`; traces write all input as text.
-- Version 4 (`toolInvocations`, `args`, `result`) is read only.
-- The form `roo` is that of a task of Roo Code (`version` 2), which keeps messages for a model.
+- Input that is not JSON is a string, in older UI messages `rawInput`; traces write all input as strings.
+- Version 4 (`toolInvocations`, `args`, `result`) is read-only.
+- The form `roo` is that of a Roo Code task (`version` 2), which stores model messages.
 """
 
 from __future__ import annotations
@@ -30,29 +30,31 @@ from convcli.validation.survey import for_outputs
 
 DOCUMENT = Keys("messages")
 TASK = Keys("version messages", carried="version")
-MARKS = ("step-start", "dynamic-tool", "tool-invocation")
+OWN_PARTS = ("step-start", "dynamic-tool", "tool-invocation")
 CALLS = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
 
 
 def detect(document: Any) -> Clue | None:
-    """By parts of tools and steps, by calls of version 4, or by calls in a content."""
+    """Matches tool and step parts, calls of version 4, or calls in a content."""
     natives = document.get("messages") if isinstance(document, dict) else document
     if roo.is_task(document):
-        return Clue(97, "version 2 of a task of Roo Code")
+        return Clue(97, "a Roo Code task of version 2")
     if not isinstance(natives, list) or not all(isinstance(native, dict) and "role" in native for native in natives):
         return None
-    return max(filter(None, map(_mark, natives)), default=None)
+    return max(filter(None, map(_match_message, natives)), default=None)
 
 
-def _mark(native: Native) -> Clue | None:
+def _match_message(native: Native) -> Clue | None:
     parts, content = (_objects(native.get(key)) for key in ("parts", "content"))
-    if any(one["type"] in MARKS or (one["type"].startswith("tool-") and "toolCallId" in one) for one in parts):
-        return Clue(98, "parts of steps and tools")
-    if any(one["type"] in CALLS and "toolCallId" in one for one in content):
+    if any(item["type"] in OWN_PARTS or (item["type"].startswith("tool-") and "toolCallId" in item) for item in parts):
+        return Clue(98, "step and tool parts")
+    if any(item["type"] in CALLS and "toolCallId" in item for item in content):
         return Clue(98, "calls with a toolCallId")
     if _objects(native.get("toolInvocations"), "toolCallId"):
         return Clue(97, "toolInvocations")
-    return Clue(92, "parts with a type and a text") if any(isinstance(one.get("text"), str) for one in parts) else None
+    return (
+        Clue(92, "parts with a type and a text") if any(isinstance(item.get("text"), str) for item in parts) else None
+    )
 
 
 def _objects(items: Any, key: str = "type") -> list[Native]:
@@ -64,7 +66,7 @@ def _objects(items: Any, key: str = "type") -> list[Native]:
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of a list of messages, alone or in an object."""
+    """Reads a list of messages, alone or in an object."""
     context = LiftContext(NAME, document)
     natives, prefix = (document, ()) if isinstance(document, list) else (document["messages"], ("messages",))
     is_task = roo.is_task(document)
@@ -81,17 +83,17 @@ def lift(document: Any) -> Transcript:
 
 
 def _is_older(native: Native) -> bool:
-    """Is it a message of a user interface of version 4, whose content is a text?"""
+    """True for a UI message of version 4, whose content is a string."""
     return "id" in native and isinstance(native.get("content"), str)
 
 
 def form_of(transcript: Transcript) -> str:
-    """A task of Roo Code where the version of one is carried, else messages for a model."""
+    """Returns the Roo Code form if the extras have its version, else model messages."""
     return "roo" if carried_by(transcript.extras, NAME).get("version") == roo.VERSION else "model"
 
 
 def write(transcript: Transcript, options: Options) -> Any:
-    """Messages for a model, or those of a user interface; in an object where there is something beside them."""
+    """Writes model or UI messages; in an object if it has other keys."""
     if options.form == "roo":
         carried = {"version": roo.VERSION, **carried_by(transcript.extras, NAME)}
         return TASK.put({"messages": roo.write_rows(transcript.messages)}, carried, sort=True)
@@ -143,12 +145,12 @@ DIALECT = Dialect(
     },
     reasons={
         **REASONS,
-        "message.role": "there is only one role for instructions",
-        "message.id": "a UI message has an id, and a message for a model has none",
-        "message.createdAt": "only Roo Code keeps times: milliseconds since 1970",
-        "message.replaces": "only Roo Code marks a summary, which stands for all that came before it",
-        "text": "instructions are one text, and Roo Code brings its own",
-        "message": "Roo Code brings its own instructions",
+        "message.role": "the AI SDK has only one role for instructions",
+        "message.id": "only UI messages have an id",
+        "message.createdAt": "only Roo Code stores times, in milliseconds since 1970",
+        "message.replaces": "only Roo Code marks a summary, which replaces everything before it",
+        "text": "instructions are one text, and Roo Code supplies its own",
+        "message": "Roo Code supplies its own instructions",
     },
     places=PLACES,
 )

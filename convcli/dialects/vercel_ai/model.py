@@ -1,4 +1,4 @@
-"""Model messages of the AI SDK: what is sent to a model, and what it answered; version 4 of them is read."""
+"""AI SDK model messages: what is sent to a model, and its answers; version 4 is read-only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _table(role: str) -> BlockTable:
 
 
 def lift_message(native: Native, path: Path, context: LiftContext) -> None:
-    """A message, or one for each result of a message of a tool; what stands beside results is of the user."""
+    """Reads a message, or one for each result of a tool message, whose other parts are user messages."""
     role, content = native["role"], native.get("content")
     carried = MESSAGE.carried(native)
     if isinstance(content, str):
@@ -59,7 +59,7 @@ def _lift_part(native: Native, role: str, context: LiftContext) -> Part:
 
 
 def lift_call(native: Native, context: LiftContext) -> ToolCall:
-    """A call; traces have its input as text, version 4 under another name."""
+    """Reads a call; traces have its input as a string, version 4 under another name."""
     arguments, raw = arguments_of(native.get("input", native.get("args")))
     id_ = context.pairing.call(native["toolCallId"] or None, native["toolName"])
     carried = dict(CALL.carried(native) or {})
@@ -90,7 +90,7 @@ def _lift_result(native: Native, context: LiftContext) -> ToolResult:
 
 
 def write_messages(messages: list[Message]) -> list[Native]:
-    """A message for each turn, and one for all results that follow one another."""
+    """Writes a message for each turn, and one for consecutive results."""
     natives: list[Native] = []
     results: list[Native] | None = None
     for message in messages:
@@ -100,24 +100,24 @@ def write_messages(messages: list[Message]) -> list[Native]:
             natives.append(_write_turn(message, carried))
             results = None
             continue
-        around = carried.pop("message", None)
-        if results is None or around:
+        message_keys = carried.pop("message", None)
+        if results is None or message_keys:
             results = []
-            natives.append(MESSAGE.put({"role": "tool", "content": results}, around))
+            natives.append(MESSAGE.put({"role": "tool", "content": results}, message_keys))
         results += items
     return natives
 
 
 def _tool_items(message: Message) -> list[Native] | None:
-    """What stands in a message of a tool; None for a message of another role."""
+    """Returns the items of a tool message; None for a message of another role."""
     if message.role == "tool":
         return [_write_result(part) for part in message.parts if isinstance(part, ToolResult)]
     values = [part.value for part in message.parts if isinstance(part, Opaque) and part.dialect == NAME]
     is_answer = bool(values) and len(values) == len(message.parts) and message.role == "user"
-    return values if is_answer and all(value.get("type") in OF_TOOLS for value in values) else None
+    return values if is_answer and all(value.get("type") in TOOL_ITEM_TYPES for value in values) else None
 
 
-OF_TOOLS = ("tool-approval-response",)
+TOOL_ITEM_TYPES = ("tool-approval-response",)
 
 
 def _write_turn(message: Message, carried: Native) -> Native:
@@ -127,18 +127,18 @@ def _write_turn(message: Message, carried: Native) -> Native:
     parts = [part for part in message.parts if not is_shaped(part, NAME, "step-", "source", "data-", "steering-")]
     natives = (write_call(part) if isinstance(part, ToolCall) else _table(message.role).write(part) for part in parts)
     items = [native for native in natives if native is not None]
-    only = items[0] if len(items) == 1 else {}
-    is_bare = only.keys() == {"type", "text"} and only["type"] == "text" and only["text"]
-    return MESSAGE.put({"role": message.role, "content": only["text"] if is_bare else items or ""}, carried)
+    item = items[0] if len(items) == 1 else {}
+    is_bare = item.keys() == {"type", "text"} and item["type"] == "text" and item["text"]
+    return MESSAGE.put({"role": message.role, "content": item["text"] if is_bare else items or ""}, carried)
 
 
 def write_call(call: ToolCall) -> Native:
-    """A call; what is no object is written as the text that it is."""
+    """Writes a call; arguments that are not an object are written as their string."""
     carried = dict(carried_by(call.extras, NAME))
-    said = write_provided(call.metadata, carried.pop(OPTIONS, {}))
+    options = write_provided(call.metadata, carried.pop(OPTIONS, {}))
     input_ = call.arguments if call.raw_arguments is None else call.raw_arguments
     native = {"type": "tool-call", "toolCallId": call.id, "toolName": call.name, "input": input_}
-    return CALL.put({**native, **({OPTIONS: said} if said else {})}, carried)
+    return CALL.put({**native, **({OPTIONS: options} if options else {})}, carried)
 
 
 def _write_result(result: ToolResult) -> Native:

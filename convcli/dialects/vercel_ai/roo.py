@@ -1,8 +1,8 @@
-"""Tasks of Roo Code in version 2 of their file: messages for a model, with times, summaries and thoughts beside them.
+"""Roo Code tasks in version 2 of their file: model messages with times, summaries and thoughts.
 
 Specification: src/core/task-persistence/rooMessage.ts and converters/anthropicToRoo.ts of RooCodeInc/Roo-Code at
-26899bf6; read 2026-11-23. A tool that failed gives a text that begins with `[ERROR]`; a thought that only its provider
-can read is a row without a role. Tasks of version 1, whose blocks are those of Anthropic, are of the dialect `cline`.
+26899bf6; read 2026-11-23. A failed tool returns text that begins with `[ERROR]`; a thought that only its provider can
+read is a row without a role. Tasks of version 1, with Anthropic's blocks, belong to the dialect `cline`.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from convcli.model.transcript import Message, Path, Reasoning, ToolResult
 
 VERSION = 2
 FAILED = "[ERROR]"
-MARKS = frozenset(("ts", "condenseId", "condenseParent", "truncationId", "truncationParent", "isSummary"))
+ROW_KEYS = frozenset(("ts", "condenseId", "condenseParent", "truncationId", "truncationParent", "isSummary"))
 THOUGHT = Keys("type encrypted_content id summary ts", carried="")
 PIECE = "summary_text"
 
 
 def is_task(document: Any) -> bool:
-    """Is it the file of a task, by its version and by what stands beside the messages?"""
+    """True for a task file, by its version and the keys of its rows."""
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(messages, list) or document.get("version") != VERSION:
         return False
-    rows = [one for one in messages if isinstance(one, dict)]
-    known = len(rows) == len(messages) and all("role" in one or is_thought(one) for one in rows)
-    return known and any(MARKS & one.keys() or is_thought(one) for one in rows)
+    rows = [item for item in messages if isinstance(item, dict)]
+    known = len(rows) == len(messages) and all("role" in item or is_thought(item) for item in rows)
+    return known and any(ROW_KEYS & item.keys() or is_thought(item) for item in rows)
 
 
 def is_thought(native: Native) -> bool:
-    """Is it a row with a thought that only its provider can read?"""
+    """True for a row with a thought that only its provider can read."""
     kind, blob = native.get("type"), native.get("encrypted_content")
     return "role" not in native and kind == "reasoning" and isinstance(blob, str)
 
@@ -43,7 +43,7 @@ def is_thought(native: Native) -> bool:
 
 
 def lift_row(native: Native, path: Path, context: LiftContext) -> None:
-    """A message with its time, or a thought."""
+    """Reads a message with its time, or a thought."""
     time = time_of_milliseconds(native.get("ts"))
     begin = len(context.messages)
     if is_thought(native):
@@ -62,12 +62,12 @@ def lift_row(native: Native, path: Path, context: LiftContext) -> None:
 
 
 def lift_thought(native: Native, path: Path, context: LiftContext) -> None:
-    """A thought that only its provider can read, with its summary."""
+    """Reads a thought that only its provider can read, with its summary."""
     metadata = {"encryptedContent": native["encrypted_content"]}
     metadata |= {"itemId": native["id"]} if isinstance(native.get("id"), str) and native["id"] else {}
     summary = native.get("summary")
     pieces = summary if isinstance(summary, list) else []
-    texts = [one["text"] for one in pieces if one == _piece(one.get("text")) and isinstance(one["text"], str)]
+    texts = [item["text"] for item in pieces if item == _piece(item.get("text")) and isinstance(item["text"], str)]
     is_plain = bool(pieces) and len(texts) == len(pieces)
     carried = {key: native[key] for key in THOUGHT.carried(native) or ()}
     carried |= {"summary": summary} if summary is not None and not is_plain else {}
@@ -85,20 +85,20 @@ def _piece(text: Any) -> Native:
 
 
 def write_rows(messages: list[Message]) -> list[Native]:
-    """The rows of a task: results of one time that follow one another stand in one."""
+    """Writes the rows of a task: consecutive results of one time share one."""
     natives: list[Native] = []
-    before: str | None = None
+    previous_time: str | None = None
     for message in messages:
         [native] = _write_thought(message) or model.write_messages([message])
         time = milliseconds_of_time(message.created_at)
         native |= {"ts": time} if time is not None else {}
         native |= {"isSummary": True} if message.replaces == "all" else {}
         is_same = bool(natives) and natives[-1].get("role") == native.get("role") == "tool"
-        if is_same and before == message.created_at and native.keys() == natives[-1].keys():
+        if is_same and previous_time == message.created_at and native.keys() == natives[-1].keys():
             natives[-1]["content"] += native["content"]
         else:
             natives.append(native)
-        before = message.created_at
+        previous_time = message.created_at
     return natives
 
 

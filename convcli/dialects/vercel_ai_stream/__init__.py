@@ -1,15 +1,15 @@
-"""Streams of the Vercel AI SDK: the events by which a server sends a message to a user interface while it is made.
+"""Vercel AI SDK streams: the events by which a server sends a message to a user interface as it is generated.
 
 Specification: `uiMessageChunkSchema` and `processUIMessageStream` of the package ai 7.0.173; read 2026-11-23.
 
 Quirks
-- A stream makes one message, which holds several turns of the model, cut by `start-step`, and the results between them.
+- A stream is one message with several model turns, separated by `start-step`, and the results between them.
 - Texts and thoughts grow by an id that only ties their events; a thought keeps its id in the message.
-- The input of a call may grow as text; `tool-input-available` says it as a whole, and counts.
-- An output, and data with an id, may come again: the last word counts. `reset-step` takes back what the step has said.
-- `finish` ends the stream with a reason, `abort` when somebody stopped it; `error` tells a failure, and `finish` may
-  follow. A stream without an end broke off.
-- Outputs come behind the calls of their step, in the order in which they were there; the message has them at the calls.
+- The input of a call may grow as text; `tool-input-available` repeats it as a whole, and counts.
+- An output, and data with an id, may come again: the last one counts. `reset-step` discards the step so far.
+- `finish` ends the stream with a reason, `abort` when a user stopped it; `error` reports a failure, and `finish` may
+  follow. A stream without an end was cut off.
+- Outputs come after the calls of their step, in the order of their arrival; the message has them at the calls.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ NAME, SIBLING = "vercel-ai-stream", "vercel-ai"
 KINDS = lacking.fields(
     "text-delta reasoning-delta tool-input-start tool-input-available tool-output-available start-step finish-step"
 )
-"""Types of events that no other stream has."""
+"""Event types that no other stream has."""
 
 
 def detect(document: Any) -> Clue | None:
-    """By events of texts, calls and steps, or by the message that begins."""
+    """Matches events of texts, calls and steps, or the start of a message."""
     rows = [row for row in document if isinstance(row, dict)] if isinstance(document, Rows) else []
     kind = next((row["type"] for row in rows if isinstance(row.get("type"), str) and row["type"] in KINDS), None)
     if kind is not None:
         return Clue(96, f"{kind} events")
     begins = bool(rows) and rows[0].get("type") == "start" and "messageId" in rows[0]
-    return Clue(90, "a start of a message") if begins else None
+    return Clue(90, "a message start") if begins else None
 
 
 # ---------------------------------------------------------------- lift
@@ -56,7 +56,7 @@ REASON = {"stop": "stop", "length": "length", "tool-calls": "tool_calls", "conte
 
 
 def lift(document: Any) -> Transcript:
-    """The transcript of the message that the events make."""
+    """Reads the message that the events add up to."""
     answer = Answer()
     for at, event in enumerate(document):
         answer.take(event, at)
@@ -65,12 +65,12 @@ def lift(document: Any) -> Transcript:
         shown.lift_message(answer.whole(), (), context)
     carried = _lift_end(answer, context.messages)
     carried |= {"replaced": answer.replaced} if answer.replaced else {}
-    _place(answer, context)
+    _place_messages(answer, context)
     return context.transcript(extras=extras_of(SIBLING, carried))
 
 
-def _place(answer: Answer, context: LiftContext) -> None:
-    """Results stand where they came, and events that no part is made of before the turn in which they came."""
+def _place_messages(answer: Answer, context: LiftContext) -> None:
+    """Moves results to where they came, and events without a part before the turn in which they came."""
     located = list(zip(context.messages, context.origin.places, strict=True))
     context.messages.clear()
     context.origin.places.clear()
@@ -87,7 +87,7 @@ def _place(answer: Answer, context: LiftContext) -> None:
 
 
 def _add_aside(aside: tuple[int, Native, int], context: LiftContext) -> None:
-    """An event that no model saw, or a result that no call waits for."""
+    """Adds an event without a part, or a result without a call."""
     _, event, at = aside
     message = Message("event", [Opaque(SIBLING, event)])
     if event["type"] in ("tool-output-available", "tool-output-error"):
@@ -95,13 +95,13 @@ def _add_aside(aside: tuple[int, Native, int], context: LiftContext) -> None:
         kind: Any = "error"
         kind, value = (kind, event["errorText"]) if failed else lift_shown(event.get("output"), context)
         id_, name = context.pairing.result(event["toolCallId"] or None, None)
-        beside = omit(event, "type", "toolCallId", "output", "errorText", "dynamic")
-        message = Message("tool", [ToolResult(id_, name, kind, value, extras=extras_of(SIBLING, beside))])
+        other_keys = omit(event, "type", "toolCallId", "output", "errorText", "dynamic")
+        message = Message("tool", [ToolResult(id_, name, kind, value, extras=extras_of(SIBLING, other_keys))])
     context.add(message, (EVENTS, at), [()])
 
 
 def _lift_end(answer: Answer, messages: list[Message]) -> Native:
-    """Set on the last turn why the message ended; what of that must be carried."""
+    """Sets the stop reason on the last turn; returns its extras."""
     last = next((message for message in reversed(messages) if message.role == "assistant"), None)
     if last is None:
         return {}
@@ -123,23 +123,23 @@ def _lift_end(answer: Answer, messages: list[Message]) -> Native:
 SHOWN = shown_results(SIBLING)
 
 
-def _has_event(part: Part, message: Message) -> Part | None:
-    """What there is an event for: some files have no address, and other dialects' parts are unknown."""
+def _keep_parts_with_events(part: Part, message: Message) -> Part | None:
+    """Drops parts without an event: files without a URL, and parts of other dialects."""
     if message.role != "assistant" or not isinstance(part, (Media, Opaque)):
         return part
     native = tables(SIBLING).shown.write(part)
     return part if native is not None and _is_event(native) and not is_shaped(part, SIBLING, "tool-") else None
 
 
-def _said(messages: list[Message]) -> list[Message]:
-    """A turn that says nothing is the beginning of the next one; of several at the end only the first is there."""
+def _drop_empty_turns(messages: list[Message]) -> list[Message]:
+    """Drops an empty turn before another turn, which it begins; of several at the end the first stays."""
     kept: list[Message] = []
     for message in messages:
         is_turn = message.role == "assistant"
-        is_behind = is_turn and bool(kept) and kept[-1].role == "assistant" and not kept[-1].parts
-        if is_behind and message.parts:
+        follows_empty_turn = is_turn and bool(kept) and kept[-1].role == "assistant" and not kept[-1].parts
+        if follows_empty_turn and message.parts:
             kept[-1] = message
-        elif not is_behind:
+        elif not follows_empty_turn:
             kept.append(message)
     return messages if len(kept) == len(messages) else kept
 
@@ -148,7 +148,7 @@ def _said(messages: list[Message]) -> list[Message]:
 
 
 def write(transcript: Transcript, options: Options) -> Rows:
-    """The events of the message that holds all turns."""
+    """Writes the events of the message with all turns."""
     turns = [message for message in transcript.messages if message.role == "assistant"]
     if not turns:
         return Rows([])
@@ -166,7 +166,7 @@ def _events(transcript: Transcript, first: Message, last: Message, size: int) ->
     index = 0
     for events, messages in steps:
         yield from events
-        step = _shown([_within(message, first) for message in messages])["parts"]
+        step = _shown([_without_message_keys(message, first) for message in messages])["parts"]
         yield from message_events([part for part in step if _is_event(part)], replaced, size, index)
         index += len(step)
     yield from asides
@@ -174,7 +174,7 @@ def _events(transcript: Transcript, first: Message, last: Message, size: int) ->
 
 
 def _steps(messages: list[Message]) -> tuple[list[tuple[list[Native], list[Message]]], list[Native]]:
-    """Each turn with its results and with the events before it, and the events behind the last one."""
+    """Splits into turns with their results and the events before them, and the events after the last one."""
     steps: list[tuple[list[Native], list[Message]]] = []
     asides: list[Native] = []
     for message in messages:
@@ -189,23 +189,23 @@ def _steps(messages: list[Message]) -> tuple[list[tuple[list[Native], list[Messa
 
 
 def _shown(step: list[Message]) -> Native:
-    """A turn with its results as the message of an interface."""
+    """Returns a turn with its results as a UI message."""
     return shown.write_messages(step, SIBLING)[0]
 
 
-def _within(message: Message, first: Message) -> Message:
-    """What is said of the message as a whole is said of the first turn."""
+def _without_message_keys(message: Message, first: Message) -> Message:
+    """Drops whole-message keys from all turns but the first."""
     return message if message is first or message.role != "assistant" else replace(message, id=None, extras=None)
 
 
 def _is_event(part: Native) -> bool:
-    """Is there an event for it? Of texts and files some have nothing to show."""
+    """True for a part that has an event; some texts and files have none."""
     known = part["type"] in ("text", "reasoning") or "toolCallId" in part or part["type"] == STEP
     return known or not part["type"].startswith(RESERVED)
 
 
 def _end(last: Message, reason: str | None) -> Iterator[Native | str]:
-    """Why the message ended; one that broke off has no end."""
+    """Yields the end of the message; one that was cut off has none."""
     if last.stop_reason == "aborted":
         yield {"type": "abort", **({"reason": last.error} if last.error is not None else {})}
     elif last.error is not None:
@@ -223,8 +223,8 @@ REASONS_OF = {**{ours: theirs for theirs, ours in REASON.items()}, "interrupted"
 FIT = (
     last_run(SIBLING),
     *COMMON,
-    passes.on_parts(_has_event),
-    passes.on_messages(_said),
+    passes.on_parts(_keep_parts_with_events),
+    passes.on_messages(_drop_empty_turns),
     results.results_behind_calls,
     results.expressed(SHOWN),
     fitting.as_read_back(lift, write, "stream"),
@@ -234,12 +234,12 @@ REPEATED = (
     "id toolCallId toolName dynamic approvalId title inputTextDelta data output errorText preliminary finishReason "
     "providerMetadata messageMetadata messageId"
 )
-"""What ties events, and what is said again by a later one."""
+"""What ties events together, and what later events repeat."""
 
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
-    title="streams of the Vercel AI SDK",
+    title="Vercel AI SDK streams",
     aliases=("ai-sdk-stream", "ui-message-stream"),
     specification="uiMessageChunkSchema of the package ai 7.0.173; read 2026-11-23",
     framings=("sse", "events"),
@@ -254,15 +254,15 @@ DIALECT = Dialect(
     repeats=frozenset(f"/*/{key}" for key in REPEATED.split()),
     reasons={
         **REASONS,
-        **dict.fromkeys((*lacking.TOOLS, "toolChoice", "settings"), "a stream holds the answer, not what was asked"),
+        **dict.fromkeys((*lacking.TOOLS, "toolChoice", "settings"), "a stream has the answer, not the request"),
         **dict.fromkeys(
-            ("message", "text", "reasoning", "tool_call"), "a stream holds the turns since the last question"
+            ("message", "text", "reasoning", "tool_call"), "a stream has only the messages since the last question"
         ),
-        "message.role": "a stream holds the turns of the assistant and their results",
-        "message.id": "all turns of a stream are one message, which has one id",
-        "message.stopReason": "only the message as a whole says why it ended",
-        "message.error": "only the message as a whole has an error",
-        "head": "a run is no tree",
+        "message.role": "a stream has only assistant messages and their results",
+        "message.id": "all turns of a stream are one message with one id",
+        "message.stopReason": "only the whole message has a stop reason",
+        "message.error": "only the whole message has an error",
+        "head": "a stream has no branches",
     },
     places={
         **PLACES,

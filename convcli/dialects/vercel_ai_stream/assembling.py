@@ -1,4 +1,4 @@
-"""Events of a stream of the AI SDK, put together to the message that a user interface makes of them.
+"""Assembles the UI message from the events of an AI SDK stream.
 
 Specification: `processUIMessageStream` of the package ai 7.0.173; read 2026-11-23.
 """
@@ -15,42 +15,42 @@ from convcli.model.transcript import Path
 
 STEP, DYNAMIC, STATIC = "step-start", "dynamic-tool", "tool-"
 RESERVED = ("text", "reasoning", STATIC, DYNAMIC, STEP)
-"""How the types of parts begin that no event has: one that begins so is of a kind that we do not know."""
+"""Type prefixes of parts without an event: an event with one of them is of an unknown kind."""
 RESULTS, EVENTS = "results", "events"
-"""Where results and events that make no part are, in the routes: the message of an interface has no place for them."""
+"""Keys in the routes for results and events without a part, which a UI message does not have."""
 STREAMING: Native = {"state": "streaming"}
-NOWHERE: Path = ()
+NO_PATH: Path = ()
 TOOL_KEYS = frozenset(("type", "toolCallId", "toolName", "dynamic"))
 ASKED = pairs("approvalId=id approvalDescriptor=descriptor reason=requestReason")
 ANSWERED = pairs("approvalId=id")
-"""What a request of an approval, and the answer to it, are called in the part of the call."""
+"""The keys of an approval request and its answer in the part of the call."""
 
 
 def call_metadata(event: Native) -> Native:
-    """The event with what the provider says of a call under the name that it has in the part."""
+    """Returns the event with its provider metadata under the name used in the part."""
     return renamed(event, {"providerMetadata": "callProviderMetadata"})
 
 
 def renamed(native: Native, names: dict[str, str]) -> Native:
-    """The object with other names for some keys."""
+    """Returns the object with some keys renamed."""
     return {names.get(key, key): value for key, value in native.items()}
 
 
 class _Piece:
-    """A part while its events come in. `home` is the event that it began with, `routes` say where its keys stand.
+    """A part while its events arrive. `home` is its first event, `routes` maps its keys to events.
 
-    `last` is the event that said what may be said again, data or an output. `result` is the event that said what came
-    of a call, `output` where in it that stands, and `answer` where somebody said whether the call may be made.
+    `last` is the last event of data or an output, which may be repeated. `result` is the event with a call's result,
+    `output` the path within, and `answer` the path of the answer to its approval request.
     """
 
     def __init__(self, native: Native, at: int) -> None:
         self.native, self.home = Growing(native), at
         self.routes = streams.Sources()
         self.last: tuple[Native, int] | None = None
-        self.result = self.output = self.answer = NOWHERE
+        self.result = self.output = self.answer = NO_PATH
 
     def put(self, at: int, native: Native) -> None:
-        """Later words count."""
+        """Sets keys; later values replace earlier ones."""
         self.native |= native
         self.routes |= {key: (at, key) for key in native}
 
@@ -65,11 +65,10 @@ class _Piece:
 
 
 class Answer:
-    """The message while its events come in, and how it ended.
+    """The message while its events arrive, and how it ended.
 
-    `asides` are events that no part is made of: those of unknown kinds, of what was taken back, and results that no
-    call waits for, each with the turn before which it stands and with its index. `replaced` are those of which a later
-    one said the same again.
+    `asides` are events without a part: unknown kinds, discarded ones, and results without a call, each with the index
+    of the turn it precedes and its own index. `replaced` are events that a later one repeats.
     """
 
     def __init__(self) -> None:
@@ -82,13 +81,13 @@ class Answer:
         self.is_done = self.is_aborted = self.has_begun = False
         self._pieces: list[_Piece] = []
         self._turn = 0
-        self._says_something = self._is_over = False
+        self._has_content = self._is_over = False
         self._step: list[tuple[Native, int]] = []
         self._open: dict[tuple[str, Any], _Piece] = {}
         self._calls: dict[str, _Piece] = {}
 
     def take(self, event: Any, at: int) -> None:
-        """One more event."""
+        """Adds an event."""
         if isinstance(event, str):
             return
         self.has_begun = True
@@ -114,66 +113,66 @@ class Answer:
     # ------------------------------------------------------------ the message as a whole
 
     def _whole(self, event: Native, at: int) -> None:
-        """What an event says of the message, or of its end."""
+        """Reads an event about the message or its end."""
         kind = event["type"]
-        said = {WHOLE[kind][key]: value for key, value in event.items() if key in WHOLE[kind]}
+        fields = {WHOLE[kind][key]: value for key, value in event.items() if key in WHOLE[kind]}
         for key, name in WHOLE[kind].items():
             if event.get(key) is not None:
                 self._route(name, (at, key))
         self.is_done = self.is_done or kind in ENDS
         self._is_over = self._is_over or kind == "finish-step"
         self.is_aborted = self.is_aborted or kind == "abort"
-        self.reason = said.pop("finishReason", None) or self.reason
-        error = said.pop("errorText", None)
+        self.reason = fields.pop("finishReason", None) or self.reason
+        error = fields.pop("errorText", None)
         self.error = self.error if error is None else error
-        if said.get("id"):
-            self.message["id"] = said["id"]
-        if "metadata" in said:
-            self.message["metadata"] = _merged(self.message.get("metadata"), said["metadata"])
-        self._beside(event, at, *WHOLE[kind])
+        if fields.get("id"):
+            self.message["id"] = fields["id"]
+        if "metadata" in fields:
+            self.message["metadata"] = _merged(self.message.get("metadata"), fields["metadata"])
+        self._unknown_keys(event, at, *WHOLE[kind])
 
     def _route(self, name: str, place: Path) -> None:
-        """Metadata stand where they were said first, since all that is said of them is merged; else the last counts."""
+        """Routes metadata to its first event, since metadata is merged; other values to the last."""
         if name == "metadata":
             self.routes.add((name,), place)
         else:
             self.routes[name,] = place
 
-    def _beside(self, event: Native, at: int, *known: str) -> None:
-        """What else an event says belongs to the message."""
+    def _unknown_keys(self, event: Native, at: int, *known: str) -> None:
+        """Adds unknown keys of an event to the message."""
         for key, value in event.items():
             if key not in ("type", *known) and value is not None and key not in self.message:
                 self.message[key] = value
                 self.routes[key,] = (at, key)
 
     def _keep(self, event: Native, at: int, behind: bool = False) -> None:
-        """An event before the turn in which it comes, or `behind` it."""
-        self.asides.append((self._turn + (behind or (self._is_over and self._says_something)), event, at))
+        """Keeps an event before the turn in which it comes, or after it (`behind`)."""
+        self.asides.append((self._turn + (behind or (self._is_over and self._has_content)), event, at))
 
     # ------------------------------------------------------------ steps
 
     def _begin_step(self, event: Native, at: int) -> None:
-        self._turn += self._says_something
-        self._says_something = self._is_over = False
+        self._turn += self._has_content
+        self._has_content = self._is_over = False
         self._step = [({"type": "start-step"}, at)]
         self._add(_Piece({**event, "type": STEP}, at), is_bare=event.keys() == {"type"})
 
     def _add(self, piece: _Piece, is_bare: bool = False) -> _Piece:
         self._pieces.append(piece)
-        self._says_something = self._says_something or not is_bare
+        self._has_content = self._has_content or not is_bare
         return piece
 
     def _reset(self, event: Native, at: int) -> None:
-        """What the step has said so far is taken back."""
+        """Discards the step so far."""
         begin = next((i for i in range(len(self._pieces), 0, -1) if self._pieces[i - 1].native["type"] == STEP), 0)
         kept = [aside for _, aside, _ in self.asides]
         self._is_over = False
-        for gone, index in self._step:
-            if not any(gone is aside for aside in kept):
-                self._keep(gone, index)
+        for discarded, index in self._step:
+            if not any(discarded is aside for aside in kept):
+                self._keep(discarded, index)
         self._step = self._step[:0]
         del self._pieces[begin:]
-        self._says_something = begin > 0 and self._pieces[-1].native.keys() != {"type"}
+        self._has_content = begin > 0 and self._pieces[-1].native.keys() != {"type"}
         self._open, self._calls = {}, {piece.native["toolCallId"]: piece for piece in self._pieces if _is_call(piece)}
 
     # ------------------------------------------------------------ texts and other parts
@@ -193,7 +192,7 @@ class Answer:
         piece.put(at, rest_of(event, "type", "id", "delta"))
 
     def _part(self, event: Native, at: int) -> None:
-        """A part that comes whole; of data with a name the last word counts."""
+        """Adds a part that comes whole; for data with a name the last event counts."""
         named = (event["type"], event.get("id")) if event["type"].startswith("data-") else None
         if named is not None and named[1] is not None and named in self._open:
             self._replace(self._open[named], event, at)
@@ -206,7 +205,7 @@ class Answer:
             piece.last = (event, at)
 
     def _replace(self, piece: _Piece, event: Native, at: int) -> None:
-        """Something is said again; what was said is kept where a message has no place for it."""
+        """Records a repetition; the earlier event is kept, since a message has no place for it."""
         if piece.last is not None:
             self.replaced.append(piece.last[0])
             self.routes.setdefault(("replaced",), (piece.last[1],))
@@ -215,7 +214,7 @@ class Answer:
     # ------------------------------------------------------------ calls
 
     def _called(self, event: Native, at: int) -> _Piece:
-        """The part of the call that an event begins, or goes on with."""
+        """Returns the part of the call that an event begins or continues."""
         piece = self._calls.get(event["toolCallId"])
         if piece is None or piece.native["state"] != STARTED:
             name = event.get("toolName") or ""
@@ -250,8 +249,8 @@ class Answer:
         state = event["type"].removeprefix(STATIC)
         self._replace(piece, event, at)
         piece.drop("output", "errorText", "preliminary")
-        said = rest_of(event, *TOOL_KEYS)
-        piece.put(at, {"state": state, **renamed(said, {"providerMetadata": "resultProviderMetadata"})})
+        fields = rest_of(event, *TOOL_KEYS)
+        piece.put(at, {"state": state, **renamed(fields, {"providerMetadata": "resultProviderMetadata"})})
         if state == "output-available":
             piece.put(at, {"output": event.get("output")})
         key = {"output-available": "output", "output-error": "errorText"}.get(state)
@@ -268,26 +267,28 @@ class Answer:
         piece.routes.setdefault("approval", (at,))
 
     def _answer(self, event: Native, at: int) -> None:
-        asked = [piece for piece in self._pieces if _is_call(piece) and _approval(piece) == event["approvalId"]]
-        if not asked:
+        pending = [piece for piece in self._pieces if _is_call(piece) and _approval(piece) == event["approvalId"]]
+        if not pending:
             self._keep(event, at)
             return
-        said = renamed(omit(event, "type", "providerExecuted", "providerMetadata"), ANSWERED)
-        asked[0].native["approval"] |= said
-        asked[0].native["state"] = "approval-responded"
-        asked[0].answer = (at, "reason") if event.get("reason") else (at,)
-        beside = {key: event[key] for key in ("providerExecuted", "providerMetadata") if event.get(key) is not None}
-        asked[0].put(at, call_metadata(beside))
+        fields = renamed(omit(event, "type", "providerExecuted", "providerMetadata"), ANSWERED)
+        pending[0].native["approval"] |= fields
+        pending[0].native["state"] = "approval-responded"
+        pending[0].answer = (at, "reason") if event.get("reason") else (at,)
+        provider_keys = {
+            key: event[key] for key in ("providerExecuted", "providerMetadata") if event.get(key) is not None
+        }
+        pending[0].put(at, call_metadata(provider_keys))
 
     # ------------------------------------------------------------ the end
 
     def whole(self) -> Native:
-        """The message as an interface has it."""
+        """Returns the message as a user interface has it."""
         parts = [streams.whole(piece.native) for piece in self._pieces]
         return {"role": "assistant", **self.message, "parts": parts}
 
     def all_routes(self) -> dict[Path, Path]:
-        """Where what is in the message was said in the events."""
+        """Maps paths in the message to their events."""
         routes = self.routes | {(EVENTS, at): (at,) for _, _, at in self.asides}
         for j, piece in enumerate(self._pieces):
             routes["parts", j] = (piece.home,)
@@ -299,13 +300,13 @@ class Answer:
         return routes
 
     def all_pieces(self) -> dict[Path, list[Path]]:
-        """All places of what was said in several events."""
+        """Maps paths to all places of values that span several events."""
         every = (self.routes, *(piece.routes for piece in self._pieces))
         return {place: places for routes in every for place, places in routes.pieces.items()}
 
 
 def name_of_place(stem: str, index: int) -> str:
-    """What a text is called by its place among the parts: such a name is no fact."""
+    """Returns the placeholder name of a text from its index among the parts; it is not data."""
     return f"{stem}-{index}"
 
 
@@ -318,7 +319,7 @@ def _approval(piece: _Piece) -> Any:
 
 
 def _merged(before: Any, after: Any) -> Any:
-    """Objects are merged, as deep as they go; anything else is what was said last."""
+    """Merges objects recursively; any other value is replaced by the later one."""
     if not isinstance(before, dict) or not isinstance(after, dict):
         return before if after is None else after
     return before | {key: _merged(before.get(key), value) for key, value in after.items()}
@@ -345,5 +346,5 @@ WHOLE = {
     "finish": {"finishReason": "finishReason", **METADATA},
     "abort": {"reason": "errorText"},
 }
-"""Events of the message as a whole, with what they say of it."""
+"""Events about the whole message, with the names of their keys in it."""
 ENDS = ("finish", "abort")

@@ -1,4 +1,4 @@
-"""What a stream of the AI SDK looks like when it is whole, though its schema takes any events."""
+"""What a complete AI SDK stream requires beyond its schema, which allows any events."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from convcli.validation.rules import arguments, events, links
 
 BEGIN = ("tool-input-start", "tool-input-available", "tool-input-error")
 CALLS = (*BEGIN, "tool-input-delta", "tool-approval-request", "tool-output-denied")
-"""Events that begin a call, and those that go on with one; of results there is a rule of their own."""
+"""Events that begin or continue a call; results have a rule of their own."""
 
 
 class _Events:
-    """What has begun while the events go by."""
+    """The state of a message while its events arrive."""
 
     def __init__(self) -> None:
         self.has_ended = False
@@ -22,22 +22,22 @@ class _Events:
         self.approvals: set[Any] = set()
 
     def objection(self, event: Native) -> str:
-        """Why the event cannot come now; nothing if it can."""
+        """Returns why the event is not allowed now; empty if it is."""
         kind = str(event.get("type"))
         ended, self.has_ended = self.has_ended, self.has_ended or kind in ("finish", "abort")
         stem, _, step = kind.rpartition("-")
         if ended and kind not in ("error", "message-metadata"):
-            return "the message has ended before"
+            return "the message has already ended"
         if stem in ("text", "reasoning"):
             return self._text((stem, event.get("id")), step)
         if kind == "tool-approval-response":
-            return "" if event.get("approvalId") in self.approvals else "nobody has asked for this approval"
+            return "" if event.get("approvalId") in self.approvals else "no approval with this id was requested"
         return self._call(event, kind) if kind in CALLS else ""
 
-    def _text(self, thing: tuple[str, Any], step: str) -> str:
-        if step in ("delta", "end") and thing not in self.texts:
-            return "it goes on with a text that has not begun, or has ended"
-        (self.texts.discard if step == "end" else self.texts.add)(thing)
+    def _text(self, key: tuple[str, Any], step: str) -> str:
+        if step in ("delta", "end") and key not in self.texts:
+            return "its text has not begun, or has already ended"
+        (self.texts.discard if step == "end" else self.texts.add)(key)
         return ""
 
     def _call(self, event: Native, kind: str) -> str:
