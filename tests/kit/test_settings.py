@@ -283,7 +283,7 @@ def said_with(document: dict[str, Any], expected: dict[str, Any]) -> dict[str, A
             "openai-chat",
             {"serviceTier": {"type": "reserved"}},
             "settings.serviceTier",
-            "no such tier",
+            "no such service tier",
         ),
         ("anthropic", "openai-responses", {"thinking": THINKING}, "settings.reasoningBudget", "has no field for it"),
     ],

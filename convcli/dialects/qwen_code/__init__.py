@@ -128,7 +128,7 @@ DIALECT = Dialect(
         "message.id": "every session row needs an id",
         "message.parentId": "every session row names its parent row",
         "message.model": "each answer names its model",
-        "message.usage": "only answer rows have token counts",
+        "message.usage": "token counts belong to a row",
         "message.replaces": "a compaction replaces everything before it",
         "message.stopReason": "Qwen Code answers have no stop reason",
         "message.error": "Qwen Code answers have no error field",

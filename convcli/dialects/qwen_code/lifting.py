@@ -87,9 +87,9 @@ class _QwenReader:
 
     def _compaction(self, row: Native, contents: list[Native], i: int) -> None:
         """Reads the model's context after a compaction; the first message keeps the row's other keys."""
-        start, row_of_key = len(self.context.messages), (i, "systemPayload", "compressedHistory")
-        lift_contents(contents, row_of_key, self.context)
-        self.context.origin.routes |= {(*row_of_key, key): (i, key) for key in row}
+        start, history_path = len(self.context.messages), (i, "systemPayload", "compressedHistory")
+        lift_contents(contents, history_path, self.context)
+        self.context.origin.routes |= {(*history_path, key): (i, key) for key in row}
         first = self.context.messages[start]
         other_keys = self._unusual(COMPRESSED.lift(row, first))
         payload = omit(row["systemPayload"], "compressedHistory")
