@@ -106,7 +106,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_failure(transcript: Transcript, result: Native) -> Native:
-    """Returns the result with its error message; a result type that has no message stands for itself."""
+    """Returns the result with its error message; without a message, the result type is the error."""
     error_text = transcript.messages[0].error if transcript.messages else ""
     result = result or ({"type": error_text} if error_text in ENDED else dict(USUAL))
     if error_text == result.get("type"):

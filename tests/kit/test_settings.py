@@ -258,7 +258,7 @@ def said_with(document: dict[str, Any], expected: dict[str, Any]) -> dict[str, A
 @pytest.mark.parametrize(
     ("one", "other", "native", "field", "word"),
     [
-        ("openai-chat", "anthropic", {"service_tier": "flex"}, "settings.serviceTier", "auto or standard_only"),
+        ("openai-chat", "anthropic", {"service_tier": "flex"}, "settings.serviceTier", "auto and standard_only"),
         ("openai-chat", "anthropic", {"user": "u"}, "settings.user", "metadata.user_id"),
         ("openai-chat", "openai-responses", {"n": 2}, "settings.candidateCount", "one answer"),
         ("openai-chat", "gemini", {"metadata": {"a": "b"}}, "settings.metadata", "billing"),

@@ -25,10 +25,10 @@ ENCRYPTED = "encryptedValue"
 
 def write(transcript: Transcript, options: Options) -> Rows:
     """Returns the events of all runs."""
-    return Rows(list(_EventWriter(transcript, options.chunk).events()))
+    return Rows(list(_ThreadWriter(transcript, options.chunk).events()))
 
 
-class _EventWriter:
+class _ThreadWriter:
     """Writes the events of a thread; `size` is the length of text fragments."""
 
     def __init__(self, transcript: Transcript, size: int) -> None:

@@ -263,8 +263,8 @@ DIALECT = Dialect(
         "settings.responseFormat": "Converse supports only JSON by a schema, without strictness",
         "settings.seed": "Converse has no seed in `inferenceConfig`",
         "settings.serviceTier": "Converse has no such tier",
-        "settings.metadata": "Converse metadata values are strings of at most 256 characters from a limited set",
-        "settings.stream": "Converse streams by another operation",
+        "settings.metadata": "Converse metadata values are at most 256 letters, digits, spaces and _:@$#=/+,.-",
+        "settings.stream": "Converse streams through a separate operation",
         "moved": "Converse requires results right after their calls, and instructions before the messages",
     },
     places={

@@ -47,7 +47,7 @@ FINISH = pairs(
     "guardrail_intervened=content_filter malformed_model_output=error malformed_tool_use=error "
     "model_context_window_exceeded=length"
 )
-"""Meanings of a response's `stopReason`."""
+"""Meanings of a response's `stopReason`; of several with one meaning, the first is written."""
 FINISH_OF = pairs(
     "stop=end_turn tool_calls=tool_use length=max_tokens content_filter=content_filtered refusal=content_filtered"
 )

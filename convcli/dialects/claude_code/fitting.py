@@ -27,7 +27,7 @@ ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event")}
 
 
 def _is_read_as_message(row: Any) -> bool:
-    """True if Claude Code reads the row as a message: broken ones and older copies would hide current rows."""
+    """True if Claude Code reads the row as a message. Broken rows and older copies would hide current ones."""
     return isinstance(row, dict) and row.get("type") in form.ROLES
 
 

@@ -28,18 +28,18 @@ def lift(document: Any) -> Transcript:
             add_event(reader.context, other_keys, ())
     transcript = reader.lift(document["loglines"] if is_web else document)
     agent = getattr(document, "beside", None)
-    return _of_agent(transcript, agent) if isinstance(agent, dict) else transcript
+    return _complete_subagent(transcript, agent) if isinstance(agent, dict) else transcript
 
 
-def _of_agent(transcript: Transcript, other_keys: dict[str, Any]) -> Transcript:
+def _complete_subagent(transcript: Transcript, agent_file: dict[str, Any]) -> Transcript:
     """Completes the transcript of a subagent from the file next to it, which names the call that began it."""
-    caller, task = other_keys.get("toolUseId"), other_keys.get("description")
+    caller, task = agent_file.get("toolUseId"), agent_file.get("description")
     for message in transcript.messages if isinstance(caller, str) and caller else ():
         message.parent_call_id = message.parent_call_id or caller
     if transcript.title is None and isinstance(task, str) and task:
         transcript.title = task
-    shared_values: dict[str, Any] = {**carried_by(transcript.extras, NAME), "agent": other_keys}
-    transcript.extras = extras_of(NAME, shared_values)
+    extras: dict[str, Any] = {**carried_by(transcript.extras, NAME), "agent": agent_file}
+    transcript.extras = extras_of(NAME, extras)
     return transcript
 
 

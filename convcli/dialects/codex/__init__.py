@@ -196,7 +196,9 @@ DIALECT = Dialect(
         "createdAt": "Codex requires a session time: it is that of the first row, or 1970",
         "cwd": "Codex requires a directory: an unknown one is an empty string",
         "tool.parameters": "Codex rejects a tool without a schema",
-        **dict.fromkeys(("tool.name", "tool_call.name"), "Codex accepts the tool names of the Responses API"),
+        **dict.fromkeys(
+            ("tool.name", "tool_call.name"), "Codex accepts only tool names that the Responses API accepts"
+        ),
         "tool_call.id": "Codex requires a call id that the Responses API accepts",
         "text": "the Codex header has one instruction text",
         "message.usage": "Codex omits zero counts",

@@ -63,7 +63,7 @@ def _keep_image(media: Media) -> Media | None:
 
 
 def _fit_failures(transcript: Transcript) -> Transcript:
-    """Fits failures. An event row or the value can state one; any other failure is written into the text."""
+    """Keeps failures that an event row or the value states, and writes any other failure into the text."""
     failed = rows.failed_ids(own_row(message) for message in transcript.messages)
 
     def fit_failure(result: ToolResult) -> ToolResult:
@@ -135,10 +135,7 @@ def _is_one(last: Message, message: Message) -> bool:
 
 
 def _drop_replacement_history(message: Message) -> Message:
-    """Drops the kept list of a compaction, which is written with the items of its messages.
-
-    The program would read a list that differs.
-    """
+    """Drops the kept list of a compaction, which Codex would read differently: its messages are written instead."""
     row_extras = rows.beside_of(message)
     facts = row_extras.get("compacted") if message.replaces is not None else None
     if not isinstance(facts, dict) or "replacement_history" not in facts:
