@@ -246,7 +246,7 @@ DIALECT = Dialect(
         "moved": "in Hermes rows results follow their calls, in the order of the calls",
         "text": "a Hermes turn has one text before, between and after its calls",
         "reasoning": "a Hermes turn has one thought, before its text",
-        "reasoning.metadata": "thoughts in Hermes rows are text only",
+        "reasoning.metadata": "a thought is text only",
         "tools": "the instruction of a Hermes row lists these tools",
         "tool_call.arguments": "XML arguments are strings up to their tag: the tool's schema states which are JSON",
         "tool_call.name": "XML names have only letters, digits, _, . and -",
