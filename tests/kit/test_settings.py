@@ -285,7 +285,7 @@ def said_with(document: dict[str, Any], expected: dict[str, Any]) -> dict[str, A
             "settings.serviceTier",
             "no such tier",
         ),
-        ("anthropic", "openai-responses", {"thinking": THINKING}, "settings.reasoningBudget", "has no field for it"),
+        ("anthropic", "openai-responses", {"thinking": THINKING}, "settings.reasoningBudget", "cannot store this field"),
     ],
 )
 def test_a_setting_whose_meaning_the_other_service_has_not_is_dropped_and_the_reason_says_why(
