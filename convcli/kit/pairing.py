@@ -28,9 +28,7 @@ class Pairing:
         self._taken: set[str] | None = None
         self._count = 0
         self._names: dict[str, str] = {}
-        self._open: OrderedDict[str, str] = (
-            OrderedDict()
-        )  # in a dict, finding the first key is slow after many removals
+        self._open: OrderedDict[str, str] = OrderedDict()  # a dict finds its first key slowly
         self._by_name: dict[str, deque[str]] | None = None  # built when the first result without an id arrives
         self.invented: set[str] = set()
         self.adopted: dict[str, str] = {}

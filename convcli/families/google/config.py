@@ -1,6 +1,6 @@
 """Tools, tool choice, settings and usage of the Gemini API and Vertex AI.
 
-What the intermediate format cannot say of these objects rides in extras under their own key.
+What the intermediate format cannot express of these objects is kept in extras under their own key.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CALLING = Shape("functionCallingConfig", "mode allowedFunctionNames streamFuncti
 
 
 def lift_tools(value: Any, path: Path, context: LiftContext) -> list[ToolDefinition] | None:
-    """A definition for each declared function and for each built-in tool; None where the request has no tools."""
+    """Lifts a definition for each function declaration and for each built-in tool; None if the request has no tools."""
     if value is None:
         return None
     tools: list[ToolDefinition] = []
@@ -44,7 +44,7 @@ def lift_tools(value: Any, path: Path, context: LiftContext) -> list[ToolDefinit
 
 
 def _lift_tool(native: Native, path: Path, context: LiftContext) -> list[ToolDefinition]:
-    """What one object of `tools` holds."""
+    """Lifts the tools in one object of `tools`."""
     camel, _ = TOOL.camel(native)
     tools: list[ToolDefinition] = []
     for (key, value), written in zip(camel.items(), native, strict=True):
@@ -58,7 +58,7 @@ def _lift_tool(native: Native, path: Path, context: LiftContext) -> list[ToolDef
 
 
 def _lift_declaration(native: Native, context: LiftContext) -> ToolDefinition:
-    """The definition of a function."""
+    """Lifts the definition of a function."""
     native, carried = DECLARATION.read(native, context.origin)
     for pair in (PARAMETERS, RESPONSE):
         if isinstance(native.get(pair.whole), (dict, bool)) and not isinstance(native.get(pair.subset), dict):
@@ -71,7 +71,7 @@ def _lift_declaration(native: Native, context: LiftContext) -> ToolDefinition:
 
 
 def write_tools(tools: list[ToolDefinition], writer: Writer) -> list[Native]:
-    """`tools`: all functions that stand in a row in one object, each built-in tool in one of its own."""
+    """Writes `tools`: consecutive functions in one object, each built-in tool in its own."""
     natives: list[Native] = []
     last = False
     for tool in tools:
@@ -87,13 +87,13 @@ def write_tools(tools: list[ToolDefinition], writer: Writer) -> list[Native]:
 
 
 def builtin_of(tool: ToolDefinition, owner: str) -> Native:
-    """A tool that the service runs by itself, as the service writes it; of a function nothing."""
+    """Returns a tool that the service runs itself in the service's form; nothing for a function."""
     whole = carried_by(tool.extras, owner).get("tool")
     return whole if isinstance(whole, dict) and list(whole) == [tool.name] else {}
 
 
 def _write_declaration(tool: ToolDefinition, writer: Writer) -> Native:
-    """The declaration of a function."""
+    """Writes the declaration of a function."""
     native = {
         "name": tool.name,
         "description": tool.description,
@@ -110,7 +110,7 @@ MODE_OF = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 
 
 def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
-    """The choice that `toolConfig` makes, and what it says beside that."""
+    """Returns the choice in `toolConfig`, and the extras."""
     config, _ = TOOL_CONFIG.camel(value)
     beside = rest_of(config, "functionCallingConfig")
     native = config.get("functionCallingConfig")
@@ -125,7 +125,7 @@ def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
 
 
 def nearest_choice(calling: Native) -> ToolChoice | None:
-    """The choice that comes nearest to what `functionCallingConfig` says."""
+    """Returns the choice nearest to `functionCallingConfig`."""
     names = calling.get("allowedFunctionNames") or []
     if calling.get("mode") == "ANY" and names:
         return {"name": names[0]} if len(names) == 1 else {"names": names}
@@ -139,7 +139,7 @@ def _write_calling(choice: ToolChoice) -> Native:
 
 
 def write_choice(transcript: Transcript, writer: Writer) -> Native:
-    """`toolConfig`. What was carried of the choice is written where it still says that choice."""
+    """Writes `toolConfig`. The extra form of the choice is used if it still means the same."""
     carried = writer.carried(transcript.extras, TOOL_CONFIG.name)
     choice = transcript.tool_choice
     native = {} if choice is None else {"functionCallingConfig": _write_calling(choice)}
@@ -156,7 +156,7 @@ SETTINGS = pairs(
     "presencePenalty=presencePenalty frequencyPenalty=frequencyPenalty seed=seed candidateCount=candidateCount "
     "responseLogprobs=logprobs logprobs=topLogprobs"
 )
-"""Settings whose value is the same on both sides, in Google's order."""
+"""Settings with the same value on both sides, in Google's order."""
 SAME = Settings(SETTINGS)
 
 GENERATION = Shape(
@@ -174,7 +174,7 @@ TIER_OF = {ours: theirs for theirs, ours in TIERS.items()}
 
 
 def lift_settings(value: Native, origin: Origin) -> tuple[Native, Native]:
-    """The settings that `generationConfig` makes, and what it says beside them."""
+    """Returns the settings in `generationConfig`, and the extras."""
     native, snakes = GENERATION.camel(value)
     for key in snakes:
         origin.renamed.setdefault(key, snake(key))
@@ -183,7 +183,7 @@ def lift_settings(value: Native, origin: Origin) -> tuple[Native, Native]:
     format_, used = _lift_format(native)
     if format_ is not None:
         settings["responseFormat"] = format_
-        for key in ("responseMimeType", "responseSchema"):  # with a schema, the type says nothing more
+        for key in ("responseMimeType", "responseSchema"):  # with a schema, the type adds nothing
             origin.renamed[key] = origin.renamed.get(used[-1], used[-1])
     kinds = [kind.lower() for kind in beside.get("responseModalities") or ()]
     if kinds and MODALITIES.issuperset(kinds):
@@ -195,7 +195,7 @@ def lift_settings(value: Native, origin: Origin) -> tuple[Native, Native]:
 
 
 def _lift_thinking(value: Native, settings: Native) -> Native:
-    """Set effort and budget; what must be carried of `thinkingConfig`."""
+    """Sets effort and budget. Returns the extras of `thinkingConfig`."""
     thinking, _ = THINKING.camel(value)
     level, budget = thinking.get("thinkingLevel"), thinking.get("thinkingBudget")
     said = []
@@ -209,7 +209,8 @@ def _lift_thinking(value: Native, settings: Native) -> Native:
 
 
 def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
-    """The response format and the keys that say it; a combination that it cannot say is carried."""
+    """Returns the response format and the keys that express it; a combination that it cannot express is kept in
+    extras."""
     kind, subset, whole = (native.get(key) for key in ("responseMimeType", "responseSchema", "responseJsonSchema"))
     if kind == JSON_TYPE and isinstance(subset, dict) and whole is None:
         return {"type": "json_schema", "schema": read_subset(subset)}, ("responseMimeType", "responseSchema")
@@ -221,7 +222,7 @@ def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
 
 
 def write_settings(transcript: Transcript, writer: Writer) -> Native:
-    """`generationConfig`."""
+    """Writes `generationConfig`."""
     settings = off_as_budget(transcript.settings or {})
     carried = writer.carried(transcript.extras, GENERATION.name)
     native = SAME.write(settings, {})
@@ -246,7 +247,7 @@ COUNTS: dict[tuple[str, ...], str] = counts(
     "promptTokenCount=inputTokens cachedContentTokenCount=cacheReadTokens candidatesTokenCount=outputTokens "
     "thoughtsTokenCount=reasoningTokens totalTokenCount=totalTokens"
 )
-"""Counts by their key. What was read from a cache is part of the prompt; thoughts are not part of the candidates."""
+"""Counts by their key. Tokens read from a cache are part of the prompt; thoughts are not part of the candidates."""
 
 USAGE = Shape(
     "usageMetadata",
@@ -257,7 +258,7 @@ USAGE = Shape(
 
 
 def lift_usage(value: Native) -> tuple[dict[str, int], Native]:
-    """The usage, in which the output holds the thoughts too, and what else was counted."""
+    """Returns the usage, in which thoughts count as output, and the other counts."""
     usage, beside = take_counts(USAGE.camel(value)[0], COUNTS)
     if "reasoningTokens" in usage and "outputTokens" in usage:
         usage["outputTokens"] += usage["reasoningTokens"]
@@ -265,7 +266,7 @@ def lift_usage(value: Native) -> tuple[dict[str, int], Native]:
 
 
 def write_usage(usage: dict[str, int], beside: Native) -> Native:
-    """`usageMetadata`."""
+    """Writes `usageMetadata`."""
     if "reasoningTokens" in usage and "outputTokens" in usage:
         usage = {**usage, "outputTokens": usage["outputTokens"] - usage["reasoningTokens"]}
     return USAGE.ordered(put_counts(usage, beside, COUNTS))

@@ -1,4 +1,4 @@
-"""The documents of the Gemini API and Vertex AI: requests, responses, and bare lists of contents."""
+"""The documents of the Gemini API and Vertex AI: requests, responses, and content lists."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FILTERED = fields(
     "RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION "
     "MODEL_ARMOR"
 )
-"""Other reasons for which the service withholds an answer; which one it was is carried."""
+"""Other reasons for which the service withholds an answer; the exact one is kept in extras."""
 REASONS = FILTERED | fields(
     "FINISH_REASON_UNSPECIFIED OTHER MALFORMED_FUNCTION_CALL IMAGE_OTHER NO_IMAGE UNEXPECTED_TOOL_CALL "
     "TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE ESCALATION PUP_LIMITED_DISABLED CONTINUATION"
@@ -53,7 +53,7 @@ REASON_OF = pairs("stop=STOP tool_calls=STOP length=MAX_TOKENS content_filter=SA
 
 
 def lift(document: Any, service: Service) -> Transcript:
-    """The transcript of a request, a response or a list of contents."""
+    """Lifts a request, a response or a list of contents."""
     context = LiftContext(service.name, document, owner=service.owner)
     if isinstance(document, list):
         context.origin.form = "list"
@@ -92,7 +92,7 @@ def _lift_request(document: Native, service: Service, context: LiftContext) -> T
 
 
 def _bare(name: str, service: Service) -> str:
-    """The name of the model without the path that leads to it."""
+    """Returns the model name without its path."""
     bare = name.removeprefix(service.models)
     return bare if bare and "/" not in bare else name
 
@@ -131,7 +131,7 @@ def _carry(message: Message, carried: Native, context: LiftContext) -> None:
 
 
 def _lift_candidate(document: Native, index: int, count: int, context: LiftContext) -> None:
-    """One answer; several are alternatives: siblings of a tree of which the first is the head."""
+    """Lifts one answer. Several are alternatives: siblings of a tree with the first as head."""
     native, carried = CANDIDATE.read(document, context.origin)
     message = contents.lift_whole(native.get("content") or {}, "assistant", ("candidates", index, "content"), context)
     finish = native.get("finishReason")
@@ -148,14 +148,14 @@ def _lift_candidate(document: Native, index: int, count: int, context: LiftConte
 
 
 def read_reason(finish: str, message: Message) -> str:
-    """The stop reason; an answer that calls stopped for its calls, which Google does not say."""
+    """Returns the stop reason; an answer with calls stopped for them, which Google does not state."""
     if finish == "STOP" and any(part.type == "tool_call" for part in message.parts):
         return "tool_calls"
     return "content_filter" if finish in FILTERED else FINISH.get(finish, finish)
 
 
 def write_reason(stop: str) -> str:
-    """The finish reason."""
+    """Returns the finish reason."""
     return REASON_OF.get(stop, stop)
 
 
@@ -163,13 +163,13 @@ def write_reason(stop: str) -> str:
 
 
 def form_of(transcript: Transcript, owner: str) -> str:
-    """A response when the transcript holds only what a model answered, else a request."""
+    """Returns "response" for a transcript that is only a model's response, else "request"."""
     answered = is_response(transcript) or "response" in carried_by(transcript.extras, owner)
     return "response" if answered else "request"
 
 
 def write(transcript: Transcript, options: Options, service: Service) -> Any:
-    """A request, a response or a list of contents."""
+    """Writes a request, a response or a list of contents."""
     writer = Writer.of(transcript, service)
     if options.form == "response":
         return _write_response(transcript, writer)
