@@ -26,13 +26,13 @@ PLACES: dict[str, Path] = {
 ENVELOPE = lacking.fields("type service_tier container diagnostics usage inference_geo events request_id")
 
 REASONS = {
-    "text": "Anthropic refuses blank texts",
+    "text": "the API refuses blank texts",
     "reasoning.summary": "thinking has no summary",
     **dict.fromkeys(("text.metadata", "tool_call.metadata"), "only thinking has an Anthropic signature"),
-    "refusal": "Anthropic has no block for a refusal: it is written as text",
+    "refusal": "there is no block for a refusal: it is written as text",
     "opaque": "the block belongs to another vendor",
     "tool_call": "only the assistant can call tools",
-    "tool_call.rawArguments": "Anthropic requires an object as the input of a call",
+    "tool_call.rawArguments": "the input of a call must be an object",
     "tool_result.value": "a result contains text, images and documents; a failed one must not be empty",
 }
 """Why a field of a block is lost or changed."""

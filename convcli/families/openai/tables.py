@@ -1,4 +1,4 @@
-"""Where fields stand in the documents of Chat Completions and its relatives, which they lack, and why."""
+"""Paths of fields in the documents of Chat Completions and its relatives, the fields that they lack, and why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CALLS: dict[str, Path] = paths(
     "tool_call.arguments=function/arguments tool_call.rawArguments=function/arguments "
     "tool_result.toolCallId=../tool_call_id message.stopReason=../finish_reason"
 )
-"""Where all of them have it."""
+"""Paths that all of them share."""
 
 PLACES: dict[str, Path] = {
     **CALLS,
@@ -39,14 +39,14 @@ LACKING = fields(
     "title cwd updatedAt head image.name message.id message.parentId message.createdAt message.model message.error "
     "tool.title tool.outputSchema tool.annotations tool_result.status tool_result.isError"
 )
-"""What no message of them, whoever its service, has a field for."""
+"""Fields that no message of theirs has, for any service."""
 
 OF_ANSWERS = fields("message.stopReason message.usage")
 OF_REQUESTS = TOOLS | fields("toolChoice settings")
 
 
 def lacks(always: frozenset[str], of_answers: str = "", response: str = "response") -> dict[str, frozenset[str]]:
-    """What each form lacks, where only a response says what `of_answers` names."""
+    """Returns what each form lacks, if only a response has `of_answers`."""
     beside_answers = always | OF_ANSWERS | fields(of_answers)
     return {"request": beside_answers, "list": beside_answers | OF_REQUESTS | {"model"}, response: always | OF_REQUESTS}
 
