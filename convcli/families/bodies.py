@@ -55,7 +55,7 @@ def _repeats(body: BodyForm, inner: Dialect) -> frozenset[str]:
 # ---------------------------------------------------------------- lift and write
 
 
-def _found(shell: Dialect, form: str, document: Any) -> tuple[BodyForm, Any] | None:
+def _body_of(shell: Dialect, form: str, document: Any) -> tuple[BodyForm, Any] | None:
     """Returns the body of a document of this form, and its value; None if it has none."""
     body = shell.bodies.get(form)
     return None if body is None else (body, pointers.resolve(document, body.path))
@@ -65,13 +65,13 @@ def _lift(shell: Dialect, document: Any) -> Transcript:
     """Lifts the body, with the keys around it; the id is that of the document."""
     about = shell.lift(document)
     form = about.origin.form if about.origin is not None else ""
-    found = _found(shell, form, document)
-    if found is None:
+    body_and_value = _body_of(shell, form, document)
+    if body_and_value is None:
         return about
-    body, value = found
+    body, value = body_and_value
     transcript = shell.inner[body.dialect].lift(value)
-    beside = {ID: transcript.id} if transcript.id is not None else {}
-    carried = extras_of(shell.name, {**carried_by(about.extras, shell.name), **beside})
+    id_extras = {ID: transcript.id} if transcript.id is not None else {}
+    carried = extras_of(shell.name, {**carried_by(about.extras, shell.name), **id_extras})
     if transcript.origin is not None:
         _move(transcript.origin, body.path)
         transcript.origin.form = form
@@ -171,10 +171,10 @@ def _rules_of_bodies(shell: Dialect) -> Rule:
     rules = [rule for each in shell.inner.values() for rule in each.rules]
 
     def check(survey: Survey) -> Iterator[Breach]:
-        found = _found(shell, survey.form, survey.document)
-        if found is None:
+        body_and_value = _body_of(shell, survey.form, survey.document)
+        if body_and_value is None:
             return
-        body, value = found
+        body, value = body_and_value
         inner = shell.inner[body.dialect]
         transcript = inner.lift(value)
         if transcript.origin is not None:

@@ -95,10 +95,10 @@ def roles(names: Mapping[str, str]) -> Pass:
 def parts_in_roles(allowed: Mapping[str, Collection[str]]) -> PartPass:
     """Drops parts of these types from messages of other roles."""
 
-    def fits(part: Part, message: Message) -> Part | None:
+    def drop_misplaced(part: Part, message: Message) -> Part | None:
         return part if message.role in allowed[part.type] else None
 
-    return on_parts(fits, *allowed)
+    return on_parts(drop_misplaced, *allowed)
 
 
 def ordered_parts(
@@ -107,13 +107,13 @@ def ordered_parts(
     """Sorts the parts of messages of these roles by type, or by another kind, in the order of the format."""
     ranks = {kind: rank for rank, kinds in enumerate(order) for kind in kinds.split()}
 
-    def fits(message: Message) -> Message:
+    def sort_parts(message: Message) -> Message:
         if message.role not in of or len(message.parts) < 2:
             return message
         parts = sorted(message.parts, key=lambda part: ranks.get(kind(part), 0))
         return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
 
-    return on_each_message(fits)
+    return on_each_message(sort_parts)
 
 
 def known_finish(
@@ -127,7 +127,7 @@ def known_finish(
     `finish` maps the vendor's words to ours, `finish_of` ours to the vendor's.
     """
 
-    def fits(message: Message) -> Message:
+    def replace_stop_reason(message: Message) -> Message:
         reason = message.stop_reason
         if reason is None or (kept is not None and kept(message)):
             return message
@@ -135,7 +135,7 @@ def known_finish(
         ours = finish.get(written, written)
         return message if ours == reason else replace(message, stop_reason=ours)
 
-    return on_each_message(fits)
+    return on_each_message(replace_stop_reason)
 
 
 def without(*fields: str) -> Pass:
@@ -163,23 +163,23 @@ def only_own_opaque(owner: str) -> PartPass:
 def with_parameters(*, typed: bool = False) -> Pass:
     """Adds an empty schema to functions without one; `typed`: and a root type."""
 
-    def fits(tool: ToolDefinition) -> ToolDefinition:
+    def add_parameters(tool: ToolDefinition) -> ToolDefinition:
         if is_foreign_builtin(tool) or (tool.parameters is not None and ("type" in tool.parameters or not typed)):
             return tool
         stated = {"properties": {}} if tool.parameters is None else tool.parameters
         return replace(tool, parameters={"type": "object", **stated})
 
-    return on_tools(fits)
+    return on_tools(add_parameters)
 
 
 def functions_only(owner: str) -> Pass:
     """Drops tools that another vendor runs itself."""
 
-    def fits(tool: ToolDefinition) -> ToolDefinition | None:
+    def drop_hosted_tool(tool: ToolDefinition) -> ToolDefinition | None:
         is_own = owner in (tool.extras or {})
         return None if is_foreign_builtin(tool) and not is_own else tool
 
-    return on_tools(fits)
+    return on_tools(drop_hosted_tool)
 
 
 def some_tools(transcript: Transcript) -> Transcript:
@@ -193,7 +193,7 @@ def one_choice(transcript: Transcript) -> Transcript:
     return replace(transcript, tool_choice="required") if is_several else transcript
 
 
-# ---------------------------------------------------------------- texts for what has no field
+# ---------------------------------------------------------------- texts for parts without a field
 
 
 def refusal_as_text(part: Part, _: Message) -> Part:
@@ -250,10 +250,10 @@ def as_read_back(lift: Callable[[Any], Transcript], write: Callable[[Transcript,
     """Writes the transcript and reads it back, for formats without rules on the order of messages. This drops what they
     cannot store, and moves what they store elsewhere."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def write_and_lift(transcript: Transcript) -> Transcript:
         again = lift(write(transcript, Options(form=form)))
         if again.origin is not None and transcript.origin is not None:
             again.origin.invented |= transcript.origin.invented
         return again
 
-    return fits
+    return write_and_lift

@@ -45,11 +45,11 @@ def uuid_of(value: Any) -> str:
 def numbered(new_id: Callable[[int], str]) -> Pass:
     """Gives every message a unique id: the first message with an id keeps it, the others get `new_id` of 1, 2, …"""
 
-    def fits(messages: list[Message]) -> list[Message]:
+    def add_ids(messages: list[Message]) -> list[Message]:
         ids = _unique_ids(messages, new_id)
         return shared(messages, [_linked(one, id_, one.parent_id) for one, id_ in zip(messages, ids, strict=True)])
 
-    return on_messages(fits)
+    return on_messages(add_ids)
 
 
 def chained(new_id: Callable[[int], str]) -> Pass:
@@ -60,7 +60,7 @@ def chained(new_id: Callable[[int], str]) -> Pass:
     stays.
     """
 
-    def fits(transcript: Transcript) -> Transcript:
+    def add_parents(transcript: Transcript) -> Transcript:
         messages = transcript.messages
         ids = _unique_ids(messages, new_id)
         parents, row_of = _parents(transcript, ids)
@@ -70,7 +70,7 @@ def chained(new_id: Callable[[int], str]) -> Pass:
         is_chain = head_of(links) is None and (not ids or head == ids[-1])
         return replace(transcript, messages=shared(messages, chained_messages), head=None if is_chain else head)
 
-    return fits
+    return add_parents
 
 
 def _linked(message: Message, id_: str, parent: str | None) -> Message:
@@ -123,8 +123,8 @@ def with_session_id(
 ) -> Pass:
     """Gives a session an id derived from its content if it has none that the program `accepts`."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def add_session_id(transcript: Transcript) -> Transcript:
         is_known = transcript.id is not None and accepts(transcript.id)
         return transcript if is_known else replace(transcript, id=(new_id or uuid_of)(content(transcript)))
 
-    return fits
+    return add_session_id

@@ -54,22 +54,22 @@ class Pairing:
             self.invented.add(UNKNOWN)
         return id_, UNKNOWN if name is None else name
 
-    def results(self, given: Sequence[tuple[str | None, str | None]]) -> list[tuple[str, str]]:
+    def results(self, stated: Sequence[tuple[str | None, str | None]]) -> list[tuple[str, str]]:
         """Returns ids and names of the results of one turn: paired by id, then by order within a name, then by
         position.
 
         A result with an unknown id may answer a call with a generated id, which then takes the result's id.
         """
-        found = [id_ if id_ in self._names else None for id_, _ in given]
-        for id_ in found:
+        ids = [id_ if id_ in self._names else None for id_, _ in stated]
+        for id_ in ids:
             self._open.pop(id_ or "", None)
         for by_name in (True, False):
-            for i, (id_, name) in enumerate(given):
-                call = self._oldest(name if by_name else None) if found[i] is None else None
+            for i, (id_, name) in enumerate(stated):
+                call = self._oldest(name if by_name else None) if ids[i] is None else None
                 if call is not None and (id_ is None or call in self.invented):
                     self._open.pop(call)
-                    found[i] = call if id_ is None else self._adopt(call, id_)
-        return [self.result(found[i] or id_, name) for i, (id_, name) in enumerate(given)]
+                    ids[i] = call if id_ is None else self._adopt(call, id_)
+        return [self.result(ids[i] or id_, name) for i, (id_, name) in enumerate(stated)]
 
     def _adopt(self, call: str, id_: str) -> str:
         self.adopted[call] = id_
@@ -110,7 +110,7 @@ class Pairing:
 
 def ids_in(document: Any) -> set[str]:
     """Returns every string in the document under a key that ends in `id`, in any case."""
-    found: set[str] = set()
+    ids: set[str] = set()
     stack = [document]
     while stack:
         value = stack.pop()
@@ -118,12 +118,12 @@ def ids_in(document: Any) -> set[str]:
             for key, child in value.items():
                 if isinstance(child, str):
                     if key[-2:].lower() == "id":
-                        found.add(child)
+                        ids.add(child)
                 else:
                     stack.append(child)
         elif isinstance(value, list):
             stack.extend(value)
-    return found
+    return ids
 
 
 class Twins:
@@ -154,11 +154,11 @@ class Twins:
         if self._saying is None:
             self._saying = {}
             for at, call in enumerate(self._calls):
-                key = (_said(call.name, call.arguments), call.id in self._invented)
+                key = (_content_key(call.name, call.arguments), call.id in self._invented)
                 self._saying.setdefault(key, deque()).append(at)
-        said = _said(name, arguments)
+        wanted = _content_key(name, arguments)
         kinds = (True,) if nameless else (True, False)
-        return self._first(*(self._saying.get((said, kind), deque()) for kind in kinds))
+        return self._first(*(self._saying.get((wanted, kind), deque()) for kind in kinds))
 
     def _first(self, *queues: deque[int]) -> ToolCall | None:
         for queue in queues:
@@ -171,6 +171,6 @@ class Twins:
         return self._calls[min(heads)]
 
 
-def _said(name: str, arguments: Any) -> str:
+def _content_key(name: str, arguments: Any) -> str:
     """Returns a call as one string, independent of key order."""
     return json.dumps([name, arguments], sort_keys=True)

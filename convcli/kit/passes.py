@@ -30,11 +30,11 @@ Record = TypeVar("Record", Message, Part, ToolDefinition)
 def on_messages(fits: Callable[[list[Message]], list[Message]]) -> Pass:
     """Returns a pass that changes only messages."""
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def change_messages(transcript: Transcript) -> Transcript:
         messages = fits(transcript.messages)
         return transcript if messages is transcript.messages else replace(transcript, messages=messages)
 
-    return fitted
+    return change_messages
 
 
 def on_each_message(fits: Callable[[Message], Message | None]) -> Pass:
@@ -104,11 +104,11 @@ def on_parts(fits: PartFit, *types: str) -> PartPass:
 def on_each_part(fits: Callable[[Part], Part]) -> Pass:
     """Returns a pass that visits every part once, in order, for functions with state, such as unique names."""
 
-    def fitted(message: Message) -> Message:
+    def change_parts(message: Message) -> Message:
         parts = shared(message.parts, [fits(part) for part in message.parts])
         return message if parts is message.parts else replace(message, parts=parts)
 
-    return on_each_message(fitted)
+    return on_each_message(change_parts)
 
 
 def on_results(fits: Callable[[ToolResult], ToolResult]) -> PartPass:
@@ -131,13 +131,13 @@ def fused(*passes: Pass) -> tuple[Pass, ...]:
 def on_tools(fits: Callable[[ToolDefinition], ToolDefinition | None]) -> Pass:
     """Returns a pass over single tool definitions; None drops the tool."""
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def change_tools(transcript: Transcript) -> Transcript:
         if not transcript.tools:
             return transcript
         tools = shared(transcript.tools, [fits(tool) for tool in transcript.tools])
         return transcript if tools is transcript.tools else replace(transcript, tools=tools or None)
 
-    return fitted
+    return change_tools
 
 
 def shared(before: list[Record], after: Sequence[Record | None]) -> list[Record]:

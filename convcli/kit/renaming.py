@@ -56,17 +56,17 @@ class Alphabet:
         span = f"{self._least} to {self._most} " if self._least < self._most else f"{self._most or ''} ".lstrip()
         return f"{span}characters{self._said and ', '}{self._said}"
 
-    def mended(self, word: str) -> str:
+    def fixed(self, word: str) -> str:
         """Replaces or removes what is not allowed in a word. A fixed length keeps the end, because ids often start
         alike."""
         word = word or UNNAMED
-        mended = "".join([char if char in self._allowed else self._blank for char in word]) if self._allowed else word
-        if 0 < self._most < len(mended):
-            mended = mended[-self._most :] if self._least == self._most else mended[: self._most]
-        mended = mended.rjust(self._least, "0")
-        if self._first and mended[0] not in self._first:
-            mended = f"{self._blank or 'x'}{mended}"[: self._most or None]
-        return mended
+        fixed = "".join([char if char in self._allowed else self._blank for char in word]) if self._allowed else word
+        if 0 < self._most < len(fixed):
+            fixed = fixed[-self._most :] if self._least == self._most else fixed[: self._most]
+        fixed = fixed.rjust(self._least, "0")
+        if self._first and fixed[0] not in self._first:
+            fixed = f"{self._blank or 'x'}{fixed}"[: self._most or None]
+        return fixed
 
     def numbered(self, word: str, number: int) -> str:
         """Returns a variant of the word that ends in a number."""
@@ -152,7 +152,7 @@ def renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None
     if names.accepts_all(set(used)) and (ids is None or ids.accepts_all(set(used_ids))):
         return transcript
     name = Renaming(used, names)
-    given = str if ids is None else Renaming(used_ids, ids)
+    id_of = str if ids is None else Renaming(used_ids, ids)
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         choice = (
@@ -160,7 +160,7 @@ def renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None
         )
     return replace(
         transcript,
-        messages=[_renamed_message(message, name, given) for message in transcript.messages],
+        messages=[_renamed_message(message, name, id_of) for message in transcript.messages],
         tools=transcript.tools and [replace(tool, name=name(tool.name)) for tool in transcript.tools],
         tool_choice=choice,
     )
@@ -200,8 +200,8 @@ def distinct(messages: list[Message], alphabet: Alphabet) -> list[Message]:
 
     A result belongs to the oldest open call of the latest turn that used its id.
     """
-    given = [part.id for message in messages for part in message.parts if part.__class__ is ToolCall]
-    if len(set(given)) == len(given):
+    ids_of_calls = [part.id for message in messages for part in message.parts if part.__class__ is ToolCall]
+    if len(set(ids_of_calls)) == len(ids_of_calls):
         return messages
     ids = Renaming(_ids_in(_linked(messages)), alphabet)
     latest: dict[str, deque[str]] = {}

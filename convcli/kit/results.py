@@ -58,7 +58,7 @@ def _single_result(message: Message) -> Message:
 def expressed(*conventions: Convention) -> PartPass:
     """Returns a pass that writes results by a convention if the vendor has no field for them."""
 
-    def fits(result: ToolResult) -> ToolResult:
+    def write_by_convention(result: ToolResult) -> ToolResult:
         for convention in conventions:
             expressed_as = convention.express(result)
             if expressed_as is not None:
@@ -66,7 +66,7 @@ def expressed(*conventions: Convention) -> PartPass:
                 return replace(result, kind=kind, value=expressed_as[1], is_error=None)
         return result
 
-    return on_results(fits)
+    return on_results(write_by_convention)
 
 
 # ---------------------------------------------------------------- results of several parts

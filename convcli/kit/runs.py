@@ -120,7 +120,7 @@ def last_run(owner: str) -> Pass:
     The last question is the last message of another role before the last assistant message.
     """
 
-    def fits(transcript: Transcript) -> Transcript:
+    def keep_last_run(transcript: Transcript) -> Transcript:
         messages = branch(transcript)
         answers = [i for i, message in enumerate(messages) if message.role == "assistant"]
         end = answers[-1] if answers else len(messages)
@@ -129,7 +129,7 @@ def last_run(owner: str) -> Pass:
         whole = transcript.head is None and len(kept) == len(transcript.messages)
         return transcript if whole else replace(transcript, messages=kept, head=None)
 
-    return fits
+    return keep_last_run
 
 
 RUN = ("assistant", "tool", "event")

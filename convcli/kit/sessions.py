@@ -121,7 +121,7 @@ def _key(value: Any) -> Hashable:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-# ---------------------------------------------------------------- passes: what a new session must have
+# ---------------------------------------------------------------- passes: what a new session requires
 
 
 def summary(message: Message, *, of_all: bool = False) -> Message:
@@ -146,14 +146,14 @@ def replacing_all(message: Message) -> Message:
 def with_rows(row_of: Callable[[Message], Any]) -> Pass:
     """Updates the rows of events to the current ids, parents and times of their messages."""
 
-    def fits(message: Message) -> Message:
+    def update_row(message: Message) -> Message:
         part = message.parts[0] if message.role == "event" and len(message.parts) == 1 else None
         if not isinstance(part, Opaque):
             return message
         row = row_of(message)
         return message if row is None or row == part.value else replace(message, parts=[replace(part, value=row)])
 
-    return on_each_message(fits)
+    return on_each_message(update_row)
 
 
 def active_branch(transcript: Transcript) -> Transcript:
@@ -165,12 +165,12 @@ def latest_branch(is_end: Callable[[Message], bool] = lambda _: True) -> Pass:
     """Keeps only the active branch if it is not the last one, because a program resumes with the last branch. `is_end`:
     true if a branch may end with this message."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def keep_latest_branch(transcript: Transcript) -> Transcript:
         ids = [message.id for message in transcript.messages if message.id is not None and is_end(message)]
         is_last = transcript.head is None or ids[-1:] == [transcript.head]
         return transcript if is_last else active_branch(transcript)
 
-    return fits
+    return keep_latest_branch
 
 
 def _results_between_events(messages: list[Message]) -> list[Message]:
@@ -200,7 +200,7 @@ _ordered = on_messages(_results_between_events)
 def events(keeps: Callable[[Message], bool]) -> Pass:
     """Keeps only the events for which the session has rows. Children of a dropped event get its parent."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def keep_events(transcript: Transcript) -> Transcript:
         gone: dict[str | None, str | None] = {}
         for message in transcript.messages:
             if message.role == "event" and not keeps(message):
@@ -212,7 +212,7 @@ def events(keeps: Callable[[Message], bool]) -> Pass:
         messages = [_relinked(message, gone) for message in kept]
         return replace(transcript, messages=messages, head=gone.get(transcript.head, transcript.head))
 
-    return fits
+    return keep_events
 
 
 def own_events(owner: str, is_turn: Callable[[Any], bool] = lambda _: False) -> Pass:
@@ -248,7 +248,7 @@ def timed_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
     """Gives the session and every message a time: its own, the previous message's, the first that there is, or 1970.
     Skips those whose extras state the time in another way."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def add_times(transcript: Transcript) -> Transcript:
         messages = transcript.messages
         start = transcript.created_at or next((m.created_at for m in messages if m.created_at is not None), EPOCH)
         times = itertools.accumulate((m.created_at for m in messages), lambda last, own: own or last, initial=start)
@@ -257,7 +257,7 @@ def timed_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
         created_at = transcript.created_at if states(transcript) else start
         return replace(transcript, messages=shared(messages, timed_messages), created_at=created_at)
 
-    return fits
+    return add_times
 
 
 timed = timed_unless(lambda _: False)
@@ -287,14 +287,14 @@ def settled(again: Callable[[Transcript], Transcript]) -> Pass:
     """Keeps only the extras that come back; those with a default value do not. `again` writes the transcript and lifts
     the output, with the same messages and parts."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def keep_lasting_extras(transcript: Transcript) -> Transcript:
         lifted = again(transcript)
         pairs = zip(transcript.messages, lifted.messages, strict=True)
         messages = shared(transcript.messages, [_with_extras_of(one, other) for one, other in pairs])
         whole = _as_carried(transcript, lifted)
         return whole if messages is whole.messages else replace(whole, messages=messages)
 
-    return fits
+    return keep_lasting_extras
 
 
 def _with_extras_of(message: Message, other: Message) -> Message:

@@ -81,8 +81,8 @@ class Settings:
                 settings.setdefault(setting.name, ours)
             if ours is None or not exact_json.exact(settings[setting.name], ours) or _loses(setting, ours, value):
                 carried[key] = value
-        beside = {key: value for key, value in flat.items() if "/" in key and value is not None}
-        return off_as_effort(settings), _nested({**carried, **beside})
+        other_members = {key: value for key, value in flat.items() if "/" in key and value is not None}
+        return off_as_effort(settings), _nested({**carried, **other_members})
 
     def write(self, settings: Mapping[str, Any], carried: Mapping[str, Any]) -> Native:
         """Returns the vendor's keys. The extra value of a setting is used only if it still means the same."""
@@ -90,16 +90,16 @@ class Settings:
             return {}
         native: Native = {}
         settings = off_as_budget(settings) if BUDGET in self._first else settings
-        beside = self._flat(carried)
+        other_members = self._flat(carried)
         for key, setting in self._settings.items():
             is_first = self._first[setting.name] == key
-            kept, ours = beside.pop(key, None), settings.get(setting.name)
+            kept, ours = other_members.pop(key, None), settings.get(setting.name)
             if kept is not None and (not is_first or self._still_says(setting, kept, ours)):
                 native[key] = kept
             elif ours is not None and is_first:
                 value = setting.write(ours)
                 native |= {} if value is None else {key: value}
-        return _nested({**native, **{key: value for key, value in beside.items() if "/" in key}})
+        return _nested({**native, **{key: value for key, value in other_members.items() if "/" in key}})
 
     def _flat(self, native: Mapping[str, Any]) -> Native:
         """Returns the object with members of the setting objects under `object/member`."""

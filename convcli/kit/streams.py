@@ -123,7 +123,7 @@ def fragments(text: str, size: int) -> list[str]:
     return re.findall(f"(?:{_CHARACTER}){{1,{size}}}", text, re.DOTALL)
 
 
-# --- what a stream says of a transcript ------------------------------------------------------------------------------
+# --- what a stream can store -----------------------------------------------------------------------------------------
 
 
 def answers(transcript: Transcript) -> list[Message]:

@@ -236,7 +236,7 @@ class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Transcript):
             return NotImplemented
-        return bool(_SAID(self) == _SAID(other))
+        return bool(_compared_fields(self) == _compared_fields(other))
 
     def __ne__(self, other: object) -> bool:  # msgspec's own would compare identities
         return not self == other
@@ -245,4 +245,4 @@ class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
 
 
 TRANSCRIPT_FIELDS = tuple(name for name in Transcript.__struct_fields__ if name != "origin")
-_SAID = attrgetter(*TRANSCRIPT_FIELDS)
+_compared_fields = attrgetter(*TRANSCRIPT_FIELDS)

@@ -31,9 +31,9 @@ def differing(kind: LossKind, first: Origin, second: Origin, place: str, other: 
     if kind == "invented":
         return place, _alone(second, first, theirs) or other
     for one, another in _pairs(first, second, ours, theirs):
-        told = _told(first, second, one or _Pieces([ours], ()), another or _Pieces([theirs], ()))
-        if told is not None:
-            return told
+        paths = _first_differing_paths(first, second, one or _Pieces([ours], ()), another or _Pieces([theirs], ()))
+        if paths is not None:
+            return paths
     return place, other
 
 
@@ -41,9 +41,9 @@ def _alone(origin: Origin, other: Origin, place: Path) -> str | None:
     """Returns the first piece of a value in one document that differs from the same path in the other one."""
     for pieces in _around(origin, place):
         for each in (pieces, pieces._replace(rest=())):
-            told = _told(origin, other, each, each)
-            if told is not None:
-                return told[0]
+            paths = _first_differing_paths(origin, other, each, each)
+            if paths is not None:
+                return paths[0]
     return None
 
 
@@ -63,8 +63,8 @@ def _around(origin: Origin, place: Path) -> list[_Pieces]:
 
 def _within(origin: Origin, place: Path) -> dict[Path, _Pieces]:
     """Returns the pieces inside the value at a path, by the rest of their path."""
-    found = {path[len(place) :]: places for path, places in _named(origin).items() if path[: len(place)] == place}
-    return {path: _Pieces(places, ()) for path, places in found.items() if path}
+    inside = {path[len(place) :]: places for path, places in _named(origin).items() if path[: len(place)] == place}
+    return {path: _Pieces(places, ()) for path, places in inside.items() if path}
 
 
 def _named(origin: Origin) -> dict[Path, list[Path]]:
@@ -72,7 +72,7 @@ def _named(origin: Origin) -> dict[Path, list[Path]]:
     return {tuple(map(str, place)): places for place, places in origin.pieces.items()}
 
 
-def _told(first: Origin, second: Origin, ours: _Pieces, theirs: _Pieces) -> tuple[str, str] | None:
+def _first_differing_paths(first: Origin, second: Origin, ours: _Pieces, theirs: _Pieces) -> tuple[str, str] | None:
     values = list(_values(first, ours)), list(_values(second, theirs))
     indexes = _first_difference(*values)
     if indexes is None:

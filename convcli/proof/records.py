@@ -81,7 +81,7 @@ class Differences:
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
         """Reports the difference of two JSON values down to the keys and items that cause it."""
-        told = len(self.losses)
+        count = len(self.losses)
         if isinstance(before, dict) and isinstance(after, dict):
             steps: list[Any] = [*before, *(key for key in after if key not in before)]
         else:
@@ -93,7 +93,7 @@ class Differences:
                 self.add("dropped" if y is MISSING else "invented", (*place, step), field, x, y)
             elif not exact_json.exact(x, y):
                 self.tree(x, y, field, (*place, step))
-        if len(self.losses) == told:
+        if len(self.losses) == count:
             self.add("changed", place, field, before, after)
 
     def keys(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:

@@ -24,7 +24,7 @@ ANY_IMAGE = "image/*"
 """The media type of an image of unknown type."""
 
 
-# ---------------------------------------------------------------- what providers say of a part
+# ---------------------------------------------------------------- provider values of a part
 
 
 def lift_provided(native: Any) -> tuple[dict[str, Any] | None, Native]:
@@ -32,10 +32,10 @@ def lift_provided(native: Any) -> tuple[dict[str, Any] | None, Native]:
     metadata: dict[str, Any] = {}
     rest: Native = dict(native or {})
     for name, (owner, key) in PROVIDED.items():
-        said = rest.get(owner)
-        if isinstance(said, dict) and said.get(key) and isinstance(said[key], str):
-            metadata[name] = said[key]
-            left = omit(said, key)
+        values = rest.get(owner)
+        if isinstance(values, dict) and values.get(key) and isinstance(values[key], str):
+            metadata[name] = values[key]
+            left = omit(values, key)
             rest = {**rest, owner: left} if left else omit(rest, owner)
     return metadata or None, rest
 
@@ -63,8 +63,8 @@ def provided(block: Block, key: str, owner: str) -> Block:
 
     def write(part: Any) -> Native | None:
         native = block.write(part)
-        said = write_provided(part.metadata, carried_by(part.extras, owner).get(key, {}))
-        return {**native, key: said} if native is not None and said else native
+        values = write_provided(part.metadata, carried_by(part.extras, owner).get(key, {}))
+        return {**native, key: values} if native is not None and values else native
 
     return Block(block.tag, block.part, read, write)
 
@@ -83,10 +83,10 @@ def _file(kind: MediaKind, key: str, owner: str) -> Block:
         if not isinstance(place, str) or not place:
             return None
         typed = None if kind_of in ("", ANY_IMAGE) else kind_of
-        found: MediaKind = "image" if kind_of == ANY_IMAGE else kind_of_type(typed)
+        media_kind: MediaKind = "image" if kind_of == ANY_IMAGE else kind_of_type(typed)
         carried = {one: native[one] for one in FILE.carried(native) or ()}
         carried |= {one: native[one] for one in ("data", "url") if one != key and native.get(one) is not None}
-        media = media_at(found, place, typed, addressed=key == "url")
+        media = media_at(media_kind, place, typed, addressed=key == "url")
         media.name, media.extras = native.get("filename") or None, extras_of(owner, carried)
         return media
 
@@ -192,8 +192,8 @@ def _data(tag: str, kind: MediaKind, owner: str, *, written: bool) -> Block:
     def read(native: Native, _: LiftContext) -> Part | None:
         if not isinstance(native.get("data"), str) or not isinstance(native.get("mediaType"), str):
             return None
-        found = kind_of_type(native["mediaType"])
-        part = Media(found, data=native["data"], media_type=native["mediaType"] or None)
+        media_kind = kind_of_type(native["mediaType"])
+        part = Media(media_kind, data=native["data"], media_type=native["mediaType"] or None)
         part.name, part.extras = native.get("filename") or None, extras_of(owner, WITH_DATA.carried(native))
         return part
 

@@ -70,18 +70,18 @@ INVOKED = "toolInvocation"
 
 
 def _lift_step(step: list[tuple[Native, Path]], message: Message, path: Path, context: LiftContext) -> None:
-    found: list[tuple[ToolResult, Path]] = []
+    results: list[tuple[ToolResult, Path]] = []
     spots: list[Path] = []
     for native, place in step:
         part, result = _lift_part(native, context)
         context.origin.routes |= _routes(native, (*path, *place)) if isinstance(part, ToolCall) else {}
         message.parts.append(part)
         spots.append(place)
-        found += [] if result is None else [(result, place)]
+        results += [] if result is None else [(result, place)]
     if message.parts == NOTHING and message.role != "assistant":
         message.parts, spots = [], []
     context.add(message, path, spots)
-    for result, place in found:
+    for result, place in results:
         context.add(Message("tool", [result]), (*path, *place), [()])
 
 
@@ -131,8 +131,8 @@ def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
         if approval == _denial(native["toolCallId"], approval.get("reason") or ""):
             del carried["approval"]
         result = ToolResult(call.id, name, "error", approval.get("reason") or "", status=DENIED)
-    said = {"output-available": "output", "output-error": "errorText"}.get(state)
-    carried |= {key: native[key] for key in ("output", "errorText") if key != said and native.get(key) is not None}
+    value_key = {"output-available": "output", "output-error": "errorText"}.get(state)
+    carried |= {key: native[key] for key in ("output", "errorText") if key != value_key and native.get(key) is not None}
     call.extras = extras_of(context.dialect, carried)
     if result is not None:
         result.tool_call_id, result.name = context.pairing.result(call.id, name)
@@ -141,18 +141,21 @@ def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
 
 def _lift_invocation(native: Native, context: LiftContext) -> tuple[Part, ToolResult | None]:
     """Lifts a call of version 4, and its result if it has one."""
-    told = native[INVOKED]
-    arguments, raw = arguments_of(told.get("args"))
+    invocation = native[INVOKED]
+    arguments, raw = arguments_of(invocation.get("args"))
     call = ToolCall(
-        context.pairing.call(told["toolCallId"] or None, told["toolName"]), told["toolName"], arguments, raw
+        context.pairing.call(invocation["toolCallId"] or None, invocation["toolName"]),
+        invocation["toolName"],
+        arguments,
+        raw,
     )
     rest = rest_of(native, "type", INVOKED)
-    carried = {**rest, **(OLDER.carried(told) or {})}
-    carried |= {"state": "input-streaming"} if told.get("state") == "partial-call" else {}
+    carried = {**rest, **(OLDER.carried(invocation) or {})}
+    carried |= {"state": "input-streaming"} if invocation.get("state") == "partial-call" else {}
     call.extras = extras_of(context.dialect, carried)
-    if told.get("state") != "result":
+    if invocation.get("state") != "result":
         return call, None
-    value = told.get("result")
+    value = invocation.get("result")
     id_, name = context.pairing.result(call.id, call.name)
     return call, ToolResult(id_, name, "text" if isinstance(value, str) else "data", value)
 
@@ -211,12 +214,12 @@ CALLED = frozenset(("toolCallId", "state"))
 def _write_call(call: ToolCall, owner: str) -> Native:
     """Writes a call without a result."""
     carried = dict(carried_by(call.extras, owner))
-    said = write_provided(call.metadata, carried.pop(PROVIDED, {}))
+    provider_values = write_provided(call.metadata, carried.pop(PROVIDED, {}))
     is_dynamic = carried.pop("dynamic", None)
     kind = {"type": DYNAMIC, "toolName": call.name} if is_dynamic else {"type": f"{STATIC}{call.name}"}
     input_ = call.arguments if call.raw_arguments is None else call.raw_arguments
     native = {**kind, "toolCallId": call.id, "state": "input-available", "input": input_, **carried}
-    return {**native, **({PROVIDED: said} if said else {})}
+    return {**native, **({PROVIDED: provider_values} if provider_values else {})}
 
 
 def _put_result(native: Native, result: ToolResult, owner: str) -> None:

@@ -156,7 +156,7 @@ class Turns(msgspec.Struct, frozen=True):
         return self.content(self.blocks.write(parts))
 
     def content(self, blocks: list[Native]) -> Any:
-        """A string where that says the same as the one block."""
+        """Returns a string if that is equivalent to the only block."""
         is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"} and blocks[0]["type"] == "text"
         return blocks[0]["text"] if is_text and self.strings else blocks
 
@@ -165,7 +165,7 @@ class Turns(msgspec.Struct, frozen=True):
 
 
 def lift_system(content: Any, key: str, context: LiftContext, blocks: Blocks) -> None:
-    """Instructions that stand under a key beside the messages are a message before them."""
+    """Adds the instructions under a top-level key as the first message."""
     if isinstance(content, str) and content:
         context.add(Message("system", [Text(content)]), (key,), [()])
     elif content:
@@ -174,7 +174,7 @@ def lift_system(content: Any, key: str, context: LiftContext, blocks: Blocks) ->
 
 
 def split_system(messages: list[Message], turns: Turns) -> tuple[Any, list[Message]]:
-    """The instructions before all others, as they stand beside the messages, and the messages."""
+    """Splits off the leading instructions, in their top-level form, from the messages."""
     if not messages or messages[0].role != "system":
         return None, messages
     return turns.content(turns.blocks.write(messages[0].parts)), messages[1:]

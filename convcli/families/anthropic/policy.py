@@ -77,12 +77,12 @@ def signed_or_plain(part: Reasoning) -> Reasoning:
 def only_metadata(name: str) -> Callable[[Any], Any]:
     """Returns a pass that keeps only metadata with this name and a string value."""
 
-    def fits(part: Any) -> Any:
+    def keep_metadata(part: Any) -> Any:
         value = (part.metadata or {}).get(name)
         kept = {name: value} if value and isinstance(value, str) else None
         return part if part.metadata == kept else replace(part, metadata=kept)
 
-    return fits
+    return keep_metadata
 
 
 def taken_media(media: Media, owner: str) -> Media | None:
@@ -206,11 +206,11 @@ def leading_instructions(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=[Message("system", parts), *others] if parts else others)
 
 
-def _says_nothing(message: Message) -> bool:
+def _is_empty_user_message(message: Message) -> bool:
     return message.role == "user" and not message.parts
 
 
-said_by_users = on_each_message(lambda message: None if _says_nothing(message) else message)
+said_by_users = on_each_message(lambda message: None if _is_empty_user_message(message) else message)
 """Drops empty user messages."""
 
 
@@ -229,7 +229,7 @@ def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
     """Keeps the stop reasons that the API has, or that are in `reasons`, and the counts that it has."""
     known = {*FINISH_OF, *VERBATIM, *reasons}
 
-    def fits(message: Message) -> Message:
+    def keep_known_end(message: Message) -> Message:
         if message.stop_reason is None and message.usage is None:
             return message
         reason = message.stop_reason if message.stop_reason in known else None
@@ -237,7 +237,7 @@ def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
         is_same = reason == message.stop_reason and usage == message.usage
         return message if is_same else replace(message, stop_reason=reason, usage=usage)
 
-    return on_each_message(fits)
+    return on_each_message(keep_known_end)
 
 
 # ---------------------------------------------------------------- tools and settings
@@ -251,7 +251,7 @@ def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
 def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] = typed_object) -> Pass:
     """Gives every function a schema with a type, and no empty description. Drops tools of other vendors."""
 
-    def fits(tool: ToolDefinition) -> ToolDefinition | None:
+    def add_schema_type(tool: ToolDefinition) -> ToolDefinition | None:
         if tool.parameters is None and "tool" in carried_by(tool.extras, owner):
             return tool
         if is_foreign_builtin(tool):
@@ -261,7 +261,7 @@ def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] 
             return tool
         return replace(tool, parameters=schema, description=tool.description or None)
 
-    return on_tools(fits)
+    return on_tools(add_schema_type)
 
 
 def choice_of_tools(transcript: Transcript) -> Transcript:

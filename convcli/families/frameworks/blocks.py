@@ -121,11 +121,11 @@ class BlockRows(NamedTuple):
 
     def record(self, tag: str, blank: Part, order: str, fields: Fields, when: Callable[[Any], bool] = _any) -> Block:
         """Returns a block whose keys are fields of its part; `blank` is the part of an empty one."""
-        envelope, made = Envelope(order, fields, content=self.key), type(blank)
+        envelope, part_type = Envelope(order, fields, content=self.key), type(blank)
         attributes = {name: getattr(blank, name) for name in blank.__struct_fields__}
 
         def read(native: Native, _: LiftContext) -> Part:
-            part = made(**attributes)
+            part = part_type(**attributes)
             part.extras = extras_of(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
             return part
 

@@ -119,11 +119,11 @@ def with_extras(extras: Extras | None, owner: str, carried: Native) -> Extras | 
 def first_content_only(owner: str) -> Pass:
     """Moves the extras of a content to its first answer."""
 
-    def fits(messages: list[Message]) -> list[Message]:
+    def move_content_extras(messages: list[Message]) -> list[Message]:
         firsts = [
             without_carried(one, owner, "content") if one.role == before.role == "tool" else one
             for before, one in pairwise(messages)
         ]
         return shared(messages, messages[:1] + firsts)
 
-    return on_messages(fits)
+    return on_messages(move_content_extras)

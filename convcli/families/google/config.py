@@ -63,9 +63,9 @@ def _lift_declaration(native: Native, context: LiftContext) -> ToolDefinition:
     for pair in (PARAMETERS, RESPONSE):
         if isinstance(native.get(pair.whole), (dict, bool)) and not isinstance(native.get(pair.subset), dict):
             context.origin.renamed[pair.subset] = pair.whole
-    parameters, beside = lift_schema(native, PARAMETERS)
-    output, beside_output = lift_schema(native, RESPONSE)
-    extras = owned(context.dialect, carried, beside, beside_output)
+    parameters, schema_extras = lift_schema(native, PARAMETERS)
+    output, output_extras = lift_schema(native, RESPONSE)
+    extras = owned(context.dialect, carried, schema_extras, output_extras)
     description = native.get("description") or None
     return ToolDefinition(native["name"], description, parameters, output_schema=output, extras=extras)
 
@@ -112,16 +112,16 @@ MODE_OF = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
     """Returns the choice in `toolConfig`, and the extras."""
     config, _ = TOOL_CONFIG.camel(value)
-    beside = rest_of(config, "functionCallingConfig")
+    other_keys = rest_of(config, "functionCallingConfig")
     native = config.get("functionCallingConfig")
     if not native:
-        return None, beside
+        return None, other_keys
     calling, _ = CALLING.camel(native)
     choice = nearest_choice(calling)
     stated = {key: inner for key, inner in calling.items() if inner not in (None, [])}
     if choice is None or _write_calling(choice) != stated:
-        beside["functionCallingConfig"] = calling
-    return choice, TOOL_CONFIG.ordered(beside)
+        other_keys["functionCallingConfig"] = calling
+    return choice, TOOL_CONFIG.ordered(other_keys)
 
 
 def nearest_choice(calling: Native) -> ToolChoice | None:
@@ -179,33 +179,35 @@ def lift_settings(value: Native, origin: Origin) -> tuple[Native, Native]:
     for key in snakes:
         origin.renamed.setdefault(key, snake(key))
     settings, _ = SAME.lift(native)
-    beside = rest_of(native, *SETTINGS)
+    other_keys = rest_of(native, *SETTINGS)
     format_, used = _lift_format(native)
     if format_ is not None:
         settings["responseFormat"] = format_
         for key in ("responseMimeType", "responseSchema"):  # with a schema, the type adds nothing
             origin.renamed[key] = origin.renamed.get(used[-1], used[-1])
-    kinds = [kind.lower() for kind in beside.get("responseModalities") or ()]
+    kinds = [kind.lower() for kind in other_keys.get("responseModalities") or ()]
     if kinds and MODALITIES.issuperset(kinds):
         settings["modalities"] = kinds
         used = (*used, "responseModalities")
-    thinking = _lift_thinking(beside.pop("thinkingConfig", {}), settings)
-    beside = omit(beside, *used)
-    return off_as_effort(settings), GENERATION.ordered({**beside, "thinkingConfig": thinking} if thinking else beside)
+    thinking = _lift_thinking(other_keys.pop("thinkingConfig", {}), settings)
+    other_keys = omit(other_keys, *used)
+    return off_as_effort(settings), GENERATION.ordered(
+        {**other_keys, "thinkingConfig": thinking} if thinking else other_keys
+    )
 
 
 def _lift_thinking(value: Native, settings: Native) -> Native:
     """Sets effort and budget. Returns the extras of `thinkingConfig`."""
     thinking, _ = THINKING.camel(value)
     level, budget = thinking.get("thinkingLevel"), thinking.get("thinkingBudget")
-    said = []
+    used = []
     if isinstance(level, str) and level.isupper() and level.lower() in EFFORTS:
         settings[EFFORT] = level.lower()
-        said.append("thinkingLevel")
+        used.append("thinkingLevel")
     if budget is not None:
         settings[BUDGET] = budget
-        said.append("thinkingBudget")
-    return omit(thinking, *said)
+        used.append("thinkingBudget")
+    return omit(thinking, *used)
 
 
 def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
@@ -259,14 +261,14 @@ USAGE = Shape(
 
 def lift_usage(value: Native) -> tuple[dict[str, int], Native]:
     """Returns the usage, in which thoughts count as output, and the other counts."""
-    usage, beside = take_counts(USAGE.camel(value)[0], COUNTS)
+    usage, other_counts = take_counts(USAGE.camel(value)[0], COUNTS)
     if "reasoningTokens" in usage and "outputTokens" in usage:
         usage["outputTokens"] += usage["reasoningTokens"]
-    return usage, USAGE.ordered(beside)
+    return usage, USAGE.ordered(other_counts)
 
 
-def write_usage(usage: dict[str, int], beside: Native) -> Native:
+def write_usage(usage: dict[str, int], other_counts: Native) -> Native:
     """Writes `usageMetadata`."""
     if "reasoningTokens" in usage and "outputTokens" in usage:
         usage = {**usage, "outputTokens": usage["outputTokens"] - usage["reasoningTokens"]}
-    return USAGE.ordered(put_counts(usage, beside, COUNTS))
+    return USAGE.ordered(put_counts(usage, other_counts, COUNTS))

@@ -86,8 +86,10 @@ def _lift_request(document: Native, service: Service, context: LiftContext) -> T
     if carried.get(TIER) in config.TIERS:
         settings["serviceTier"] = config.TIERS[carried.pop(TIER)]
     transcript.settings = settings or None
-    beside = {key: value for key, value in carried.items() if key not in ("toolConfig", "generationConfig") or value}
-    transcript.extras = owned(context.dialect, beside)
+    other_extras = {
+        key: value for key, value in carried.items() if key not in ("toolConfig", "generationConfig") or value
+    }
+    transcript.extras = owned(context.dialect, other_extras)
     return transcript
 
 
@@ -120,9 +122,9 @@ def _lift_response(document: Native, context: LiftContext) -> Transcript:
 
 
 def _lift_usage(native: Native, message: Message, context: LiftContext) -> None:
-    usage, beside = config.lift_usage(native)
+    usage, usage_extras = config.lift_usage(native)
     message.usage = usage or None
-    _carry(message, {"usageMetadata": beside} if beside else {}, context)
+    _carry(message, {"usageMetadata": usage_extras} if usage_extras else {}, context)
 
 
 def _carry(message: Message, carried: Native, context: LiftContext) -> None:
@@ -196,11 +198,11 @@ def _write_request(transcript: Transcript, writer: Writer) -> Native:
 
 def _write_response(transcript: Transcript, writer: Writer) -> Native:
     messages = transcript.messages
-    beside = writer.carried(messages[0].extras, "usageMetadata") if messages else {}
+    usage_extras = writer.carried(messages[0].extras, "usageMetadata") if messages else {}
     usage = messages[0].usage if messages else None
     native = {
         "candidates": [_write_candidate(one, i, len(messages), writer) for i, one in enumerate(messages)],
-        "usageMetadata": config.write_usage(usage or {}, beside) or None,
+        "usageMetadata": config.write_usage(usage or {}, usage_extras) or None,
         "modelVersion": transcript.model,
         "createTime": transcript.created_at,
         "responseId": transcript.id,

@@ -141,21 +141,21 @@ only_signed = on_parts(with_signature)
 def _fitted_tools(service: Service) -> Pass:
     """Drops tools that another vendor runs itself, and restricts the choice to the remaining ones."""
 
-    def fits(tool: ToolDefinition) -> ToolDefinition | None:
+    def keep_own_tool(tool: ToolDefinition) -> ToolDefinition | None:
         is_own = bool(config.builtin_of(tool, service.owner))
         is_foreign = is_foreign_builtin(tool) or "tool" in carried_by(tool.extras, service.owner)
         return None if is_foreign and not is_own else tool
 
-    of_tools = on_tools(fits)
+    of_tools = on_tools(keep_own_tool)
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def restrict_tools(transcript: Transcript) -> Transcript:
         left = of_tools(transcript)
         declared = {tool.name for tool in left.tools or () if not config.builtin_of(tool, service.owner)}
         choice = _usable(left.tool_choice, declared)
         left = left if choice is left.tool_choice else replace(left, tool_choice=choice)
         return _without_calling(left, service.owner) if choice is None else left
 
-    return fitted
+    return restrict_tools
 
 
 def _without_calling(transcript: Transcript, owner: str) -> Transcript:
@@ -183,7 +183,7 @@ def _usable(choice: ToolChoice | None, declared: set[str]) -> ToolChoice | None:
 def _fitted_settings(service: Service) -> Pass:
     """Keeps the settings that Google has, with accepted values."""
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def keep_known_settings(transcript: Transcript) -> Transcript:
         fit = {name: _setting(name, value, service) for name, value in (transcript.settings or {}).items()}
         settings = without_nulls(fit)
         if settings.get(EFFORT) == OFF and BUDGET in settings:
@@ -192,7 +192,7 @@ def _fitted_settings(service: Service) -> Pass:
             transcript if (settings or None) == transcript.settings else replace(transcript, settings=settings or None)
         )
 
-    return fitted
+    return keep_known_settings
 
 
 def _setting(name: str, value: Any, service: Service) -> Any:
@@ -223,7 +223,7 @@ def _format(value: Native) -> Native | None:
 def _reasons(service: Service, others: Collection[str]) -> Pass:
     """Keeps stop reasons that Google has, or can express otherwise; another vendor's becomes `OTHER`."""
 
-    def fits(message: Message) -> Message:
+    def replace_stop_reason(message: Message) -> Message:
         stop = message.stop_reason
         if stop is None or stop in others:
             return message
@@ -232,20 +232,21 @@ def _reasons(service: Service, others: Collection[str]) -> Pass:
         reason = documents.read_reason(finish, message)
         return message if reason == stop else replace(message, stop_reason=reason)
 
-    return on_each_message(fits)
+    return on_each_message(replace_stop_reason)
 
 
 def _one_usage(service: Service) -> Pass:
     """Combines the counts of a response into one object, which is read as that of its first answer."""
 
-    def fits(messages: list[Message]) -> list[Message]:
+    def combine_usage(messages: list[Message]) -> list[Message]:
         first = next((i for i, one in enumerate(messages) if one.usage or _counted(one)), None)
         if first is None:
             return messages
-        usage, beside = messages[first].usage, _counted(messages[first])
+        usage, other_counts = messages[first].usage, _counted(messages[first])
         counts = {name: n for name, n in (usage or {}).items() if name in config.COUNTS.values()} or None
         with_counts = [
-            _with_counts(one, counts if i == 0 else None, beside if i == 0 else {}) for i, one in enumerate(messages)
+            _with_counts(one, counts if i == 0 else None, other_counts if i == 0 else {})
+            for i, one in enumerate(messages)
         ]
         return shared(messages, with_counts)
 
@@ -253,13 +254,13 @@ def _one_usage(service: Service) -> Pass:
         carried: Native = carried_by(message.extras, service.owner).get("usageMetadata") or {}
         return carried
 
-    def _with_counts(message: Message, usage: dict[str, int] | None, beside: Native) -> Message:
-        if message.usage == usage and _counted(message) == beside:
+    def _with_counts(message: Message, usage: dict[str, int] | None, other_counts: Native) -> Message:
+        if message.usage == usage and _counted(message) == other_counts:
             return message
-        carried = {**carried_by(message.extras, service.owner), "usageMetadata": beside}
+        carried = {**carried_by(message.extras, service.owner), "usageMetadata": other_counts}
         return replace(message, usage=usage, extras=with_extras(message.extras, service.owner, carried))
 
-    return on_messages(fits)
+    return on_messages(combine_usage)
 
 
 # ---------------------------------------------------------------- the forms

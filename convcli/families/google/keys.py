@@ -38,8 +38,8 @@ class Shape:
         self._keys = Keys(order, carried=carried)
         self.known = fields(order)
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
-        said = self.known - fields(carried)
-        self._says_all: Callable[[tuple[str, ...]], bool] = lru_cache(maxsize=1024)(said.issuperset)
+        with_field = self.known - fields(carried)
+        self._says_all: Callable[[tuple[str, ...]], bool] = lru_cache(maxsize=1024)(with_field.issuperset)
         """By the keys of an object: true if the intermediate format has a field for each, and all are in camel case."""
 
     def camel(self, native: Native) -> tuple[Native, list[str]]:

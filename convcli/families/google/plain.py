@@ -50,7 +50,7 @@ def _are_plain(contents: list[Any], *, service: Service, signs: bool) -> bool:
             if asked and sorted(map(_answered, parts[: len(asked)])) != sorted(asked):
                 return False
             for part in parts[len(asked) :]:
-                if not SAID[tuple(part)](part):
+                if not PLAIN_PARTS[tuple(part)](part):
                     return False
             asked = []
         elif role != "model" or asked:
@@ -58,7 +58,7 @@ def _are_plain(contents: list[Any], *, service: Service, signs: bool) -> bool:
         else:
             for part in parts:
                 if "functionCall" not in part:
-                    if not SAID[tuple(part)](part):
+                    if not PLAIN_PARTS[tuple(part)](part):
                         return False
                 elif before == "user" and (asked or not signs or "thoughtSignature" in part):
                     asked.append(_asked(part))
@@ -113,7 +113,7 @@ def _is_file(part: Native) -> bool:
 
 
 INSTRUCTION: dict[tuple[str, ...], Callable[[Native], bool]] = {("text",): lambda part: part["text"].__class__ is str}
-SAID: dict[tuple[str, ...], Callable[[Native], bool]] = {
+PLAIN_PARTS: dict[tuple[str, ...], Callable[[Native], bool]] = {
     **INSTRUCTION,
     ("text", "thought"): lambda part: part["text"].__class__ is str and part["thought"].__class__ is bool,
     ("text", "thoughtSignature"): lambda part: (

@@ -84,8 +84,8 @@ def write_part(part: ToolCall | ToolResult, owner: str, *, nested: bool = False)
         kind, keys = "tool_result", RESULT
         body = {"name": part.name, "content": part.value, "tool_call_id": part.tool_call_id}
     if nested or outer or "type" in carried:
-        beside = as_object(outer)
-        return NESTED.put({"type": kind, "content": keys.put(body, carried)}, beside)
+        outer_keys = as_object(outer)
+        return NESTED.put({"type": kind, "content": keys.put(body, carried)}, outer_keys)
     return keys.put({"type": kind, **body}, carried)
 
 

@@ -158,7 +158,7 @@ def media_behind_results(is_written: Callable[[Media], bool]) -> Callable[[list[
     """Moves the media of results, which a tool message cannot contain, to a user message behind all results of the
     turn. Drops media that the target cannot write anywhere."""
 
-    def fits(messages: list[Message]) -> list[Message]:
+    def move_media(messages: list[Message]) -> list[Message]:
         if not any(
             part.__class__ is ToolResult and part.kind == "multimodal" for message in messages for part in message.parts
         ):
@@ -173,7 +173,7 @@ def media_behind_results(is_written: Callable[[Media], bool]) -> Callable[[list[
             waiting += _attached(message, is_written)
         return fitted + waiting
 
-    return fits
+    return move_media
 
 
 def _attached(message: Message, is_written: Callable[[Media], bool]) -> list[Message]:

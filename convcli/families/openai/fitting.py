@@ -85,7 +85,7 @@ def parts_of_turns(owner: str) -> tuple[Pass, ...]:
 def _spoken_or_shown(owner: str) -> PartFit:
     """Keeps media that the API accepts in this role: an assistant's speech, a user's images and files."""
 
-    def fits(part: Part, message: Message) -> Part | None:
+    def keep_media_of_role(part: Part, message: Message) -> Part | None:
         if not isinstance(part, Media):
             return part
         if message.role == "assistant":
@@ -95,7 +95,7 @@ def _spoken_or_shown(owner: str) -> PartFit:
             return None
         return usual_audio(part)
 
-    return fits
+    return keep_media_of_role
 
 
 NO_REASONING = parts_in_roles({"reasoning": ()})

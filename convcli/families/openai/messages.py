@@ -307,12 +307,14 @@ def one_reasoning(message: Message) -> Message:
     thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
     if not thoughts or (len(thoughts) == 1 and thoughts[0].text):
         return message
-    text = BETWEEN.join(filter(None, (thought.text or BETWEEN.join(thought.summary or ()) for thought in thoughts)))
+    text = REASONING_SEPARATOR.join(
+        filter(None, (thought.text or REASONING_SEPARATOR.join(thought.summary or ()) for thought in thoughts))
+    )
     others = [part for part in message.parts if not isinstance(part, Reasoning)]
     return replace(message, parts=[*([Reasoning(text)] if text else []), *others])
 
 
-BETWEEN = "\n\n"
+REASONING_SEPARATOR = "\n\n"
 """Separates texts of reasoning that are merged."""
 
 
@@ -324,7 +326,7 @@ def without_empty_refusal(owner: str) -> PartPass:
 def without_empty_text(owner: str) -> Pass:
     """Drops a text that is empty and alone, unless it has the owner's extras."""
 
-    def fits(message: Message) -> Message:
+    def drop_empty_text(message: Message) -> Message:
         if not any(map(_is_empty, message.parts)):
             return message
         contents = [part for part in message.parts if part.type in CONTENT_TYPES]
@@ -332,7 +334,7 @@ def without_empty_text(owner: str) -> Pass:
             return message
         return replace(message, parts=[part for part in message.parts if part is not contents[0]])
 
-    return on_each_message(fits)
+    return on_each_message(drop_empty_text)
 
 
 def _is_empty(part: Part) -> bool:

@@ -7,7 +7,7 @@ from convcli.kit.lacking import TOOLS, fields
 from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
-UP: Path = ("..", "..", "..")
+TO_RESPONSE: Path = ("..", "..", "..")
 """From the message of a choice to the response."""
 
 CALLS: dict[str, Path] = paths(
@@ -30,9 +30,9 @@ PLACES: dict[str, Path] = {
         "document.name=file/filename message.error=error/message"
     ),
     "extras.tool": (),
-    "message.usage": (*UP, "usage"),
-    **{f"message.usage.{ours}": (*UP, "usage", *theirs) for theirs, ours in USAGE.items()},
-    "extras.usage": (*UP, "usage"),
+    "message.usage": (*TO_RESPONSE, "usage"),
+    **{f"message.usage.{ours}": (*TO_RESPONSE, "usage", *theirs) for theirs, ours in USAGE.items()},
+    "extras.usage": (*TO_RESPONSE, "usage"),
 }
 
 LACKING = fields(
@@ -47,8 +47,12 @@ OF_REQUESTS = TOOLS | fields("toolChoice settings")
 
 def lacks(always: frozenset[str], of_answers: str = "", response: str = "response") -> dict[str, frozenset[str]]:
     """Returns what each form lacks, if only a response has `of_answers`."""
-    beside_answers = always | OF_ANSWERS | fields(of_answers)
-    return {"request": beside_answers, "list": beside_answers | OF_REQUESTS | {"model"}, response: always | OF_REQUESTS}
+    without_answers = always | OF_ANSWERS | fields(of_answers)
+    return {
+        "request": without_answers,
+        "list": without_answers | OF_REQUESTS | {"model"},
+        response: always | OF_REQUESTS,
+    }
 
 
 REASONS = {

@@ -85,7 +85,7 @@ MediaFit: TypeAlias = Callable[[Media], Media | None]
 def takes_part(owner: str, media: MediaFit = takes_media) -> PartPass:
     """Keeps the parts that the service accepts in messages of their roles; `media` selects the media."""
 
-    def fits(part: Part, message: Message) -> Part | None:
+    def keep_part_of_role(part: Part, message: Message) -> Part | None:
         if isinstance(part, Opaque):
             return part if part.dialect == owner else None
         if isinstance(part, Media):
@@ -94,7 +94,7 @@ def takes_part(owner: str, media: MediaFit = takes_media) -> PartPass:
             return None
         return part
 
-    return on_parts(fits, "opaque", *MEDIA, "tool_call", "reasoning", "refusal")
+    return on_parts(keep_part_of_role, "opaque", *MEDIA, "tool_call", "reasoning", "refusal")
 
 
 def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
@@ -195,7 +195,7 @@ FOLLOWING = ("assistant", "event")
 def not_emptied(*passes: Pass) -> Pass:
     """Returns a pass that drops messages which these passes leave empty."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def drop_emptied(transcript: Transcript) -> Transcript:
         fitted = transcript
         for one in passes:
             fitted = one(fitted)
@@ -203,16 +203,16 @@ def not_emptied(*passes: Pass) -> Pass:
         kept = shared(fitted.messages, [after if after.parts or not before.parts else None for before, after in pairs])
         return fitted if kept is fitted.messages else replace(fitted, messages=kept)
 
-    return fits
+    return drop_emptied
 
 
 def no_empty_beside(messages: list[Message]) -> list[Message]:
     """Drops an empty answer next to another, because both are one when they are read back."""
     kept: list[Message | None] = []
     for at, message in enumerate(messages):
-        beside = messages[at + 1 : at + 2] + [before for before in kept[-1:] if before is not None]
+        neighbors = messages[at + 1 : at + 2] + [before for before in kept[-1:] if before is not None]
         is_empty = not message.parts and message.role == "assistant"
-        kept.append(None if is_empty and any(other.role == "assistant" for other in beside) else message)
+        kept.append(None if is_empty and any(other.role == "assistant" for other in neighbors) else message)
     return shared(messages, kept)
 
 
@@ -225,7 +225,7 @@ def ended(owner: str, *, always: bool = False) -> Pass:
     An answer without parts is not an item: its end moves to the last one with parts.
     """
 
-    def fits(transcript: Transcript) -> Transcript:
+    def move_end(transcript: Transcript) -> Transcript:
         last = next((message for message in reversed(transcript.messages) if message.role == "assistant"), None)
         left = [message for message in transcript.messages if message.parts]
         home = response.last_answer(left) or last
@@ -239,7 +239,7 @@ def ended(owner: str, *, always: bool = False) -> Pass:
         messages = shared(transcript.messages, [each for each in fitted if each.parts or _says_end(each)])
         return transcript if messages is transcript.messages else replace(transcript, messages=messages)
 
-    return fits
+    return move_end
 
 
 def _says_end(message: Message) -> bool:
@@ -266,17 +266,17 @@ def _ended(home: Message, last: Message, reason: str | None, owner: str) -> Mess
 def echoed(owner: str) -> Pass:
     """Converts extras of a request to the copy in a response."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def copy_request(transcript: Transcript) -> Transcript:
         carried = carried_by(transcript.extras, owner)
         repeated = {key: value for key, value in carried.items() if key in response.ECHO and key != "request"}
         if not repeated:
             return transcript
-        beside = omit(carried, *repeated)
+        other_extras = omit(carried, *repeated)
         request = {**object_in(carried, "request"), **repeated}
-        beside["request"] = {key: request[key] for key in Keys(response.ORDER).sorted(request)}
-        return replace(transcript, extras={**(transcript.extras or {}), owner: beside})
+        other_extras["request"] = {key: request[key] for key in Keys(response.ORDER).sorted(request)}
+        return replace(transcript, extras={**(transcript.extras or {}), owner: other_extras})
 
-    return fits
+    return copy_request
 
 
 # ---------------------------------------------------------------- all of it

@@ -33,7 +33,7 @@ COMPLETED = {"status": "completed"}
 """The default of an item."""
 
 PIECES = {"summary": "summary_text", "content": "reasoning_text"}
-BETWEEN = "\n\n"
+REASONING_SEPARATOR = "\n\n"
 """Separates the pieces of reasoning when they are one text."""
 
 
@@ -93,7 +93,7 @@ def lift_reasoning(native: Native, dialect: str) -> Reasoning:
     metadata = _lift_id(native) or {}
     if native.get("encrypted_content"):
         metadata["encryptedContent"] = native["encrypted_content"]
-    text = BETWEEN.join(texts["content"])
+    text = REASONING_SEPARATOR.join(texts["content"])
     return Reasoning(text, texts["summary"] or None, metadata or None, extras_of(dialect, carried))
 
 
@@ -109,7 +109,7 @@ def write_reasoning(part: Reasoning, dialect: str) -> Native:
     carried = dict(carried_by(part.extras, dialect))
     if "summary" in carried and _texts(carried["summary"]) != (part.summary or []):
         del carried["summary"]
-    if "content" in carried and BETWEEN.join(_texts(carried["content"])) != part.text:
+    if "content" in carried and REASONING_SEPARATOR.join(_texts(carried["content"])) != part.text:
         del carried["content"]
     return REASONING.put(without_nulls(native), carried)
 

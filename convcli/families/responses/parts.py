@@ -93,8 +93,8 @@ def _lift_file(native: Native, dialect: str) -> Part | None:
         return None
     media = _file_of(sources[0], native[sources[0]])
     media.name, media.detail = native.get("filename") or None, native.get("detail") or None
-    beside = {key: native[key] for key in sources[1:]}
-    media.extras = extras_of(dialect, {**(FILE.carried(native) or {}), **beside})
+    other_sources = {key: native[key] for key in sources[1:]}
+    media.extras = extras_of(dialect, {**(FILE.carried(native) or {}), **other_sources})
     return media
 
 
@@ -171,8 +171,8 @@ def _write_file(media: Media, carried: Native) -> Native | None:
     source = _source_of_file(media)
     if source is None:
         return None
-    beside = without_nulls({"filename": media.name, "detail": media.detail})
-    return FILE.put({"type": "input_file", **source, **beside}, carried)
+    other_fields = without_nulls({"filename": media.name, "detail": media.detail})
+    return FILE.put({"type": "input_file", **source, **other_fields}, carried)
 
 
 def _source_of_file(media: Media) -> Native | None:

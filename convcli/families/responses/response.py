@@ -104,8 +104,8 @@ def write_response(transcript: Transcript, dialect: str) -> Native:
     native |= {key: carried[key] for key in END if key in carried} if answer is None else end_of(answer, carried)
     if answer is not None and (answer.usage or carried_by(answer.extras, dialect).get("usage")):
         native["usage"] = common.write_usage(answer, dialect, USAGE)
-    beside = omit(carried, "request", *END)
-    return RESPONSE.write(transcript, {**native, **object_in(carried, "request"), **beside})
+    other_extras = omit(carried, "request", *END)
+    return RESPONSE.write(transcript, {**native, **object_in(carried, "request"), **other_extras})
 
 
 def last_answer(messages: list[Message]) -> Message | None:

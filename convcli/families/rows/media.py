@@ -20,7 +20,7 @@ COLUMNS: dict[str, MediaKind] = {"images": "image", "videos": "video", "audios":
 COLUMN_OF = {kind: column for column, kind in COLUMNS.items()}
 MARKS = {f"<{kind}>": kind for kind in COLUMN_OF}
 PIECES = re.compile(f"({'|'.join(MARKS)})")
-WEB = ("http://", "https://")
+URL_SCHEMES = ("http://", "https://")
 
 
 class Shelf:
@@ -86,7 +86,7 @@ def lift_media(kind: MediaKind, file: str) -> Media:
     data = split_data_url(file)
     if data is not None:
         return Media(kind, data=data[1], media_type=data[0])
-    return Media(kind, url=file) if file.startswith(WEB) else Media(kind, path=file)
+    return Media(kind, url=file) if file.startswith(URL_SCHEMES) else Media(kind, path=file)
 
 
 def write_media(media: Media) -> str | None:

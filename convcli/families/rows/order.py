@@ -41,7 +41,7 @@ def in_order(messages: list[Message]) -> list[Message]:
     for is_answer, turn in _turns(spoken):
         if is_answer and not was_said:
             fitted += _missing(open_calls) or [Message("user", [])]
-        fitted += [_answer(turn)] if is_answer else _said(turn, open_calls)
+        fitted += [_answer(turn)] if is_answer else _user_turn(turn, open_calls)
         open_calls = calls_of(fitted[-1]) if is_answer else []
         was_said = not is_answer
     return shared(messages, up_to_last_answer(fitted))
@@ -87,7 +87,7 @@ def _with_parts(turn: list[Message], parts: list[Part]) -> Message:
     return turn[0] if turn[0].parts == parts else replace(turn[0], parts=parts)
 
 
-def _said(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
+def _user_turn(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
     """Returns the results of calls, with everything else after them; without results, the user's message."""
     answers = _by_call(turn, calls)
     if not any(answers):

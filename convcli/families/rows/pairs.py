@@ -128,7 +128,7 @@ def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = li
             line = fits(line)
         return line if line.messages else replace(line, messages=[Message("assistant", [])])
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def fit_both_lines(transcript: Transcript) -> Transcript:
         pair = pair_of(transcript)
         if pair is None:
             raise RefusedError([NO_PAIR])
@@ -138,7 +138,7 @@ def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = li
         both = Preference(prompt, *map(answer, answers))
         return replace(chosen, messages=both.messages, head=both.head)
 
-    return fitted
+    return fit_both_lines
 
 
 def first_answer(messages: list[Message]) -> list[Message]:
