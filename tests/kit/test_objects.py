@@ -65,7 +65,7 @@ def test_what_is_null_is_not_written_and_the_rest_in_the_vendors_order() -> None
 
 
 def test_a_key_without_a_field_needs_a_place_in_the_order() -> None:
-    with pytest.raises(ValueError, match="place in the order"):
+    with pytest.raises(ValueError, match="must be in the order"):
         Keys("id", carried="cost")
 
 
