@@ -24,7 +24,7 @@ UNNAMED = "unnamed"
 
 class Alphabet:
     """The words that a service accepts: `least` to `most` characters (0: no limit) from `allowed` (any, if empty), the
-    first one from `first`. `said` describes the characters."""
+    first one from `first`. `said` is their description."""
 
     def __init__(self, said: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
         self._said, self._allowed = said, frozenset(allowed)

@@ -1,4 +1,4 @@
-"""Aligns the messages and parts of two transcripts, one of which was made from the other."""
+"""Aligns the messages and parts of two transcripts when one was made from the other."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ READERS: Mapping[str, ReadBlock] = {
     "redacted_thinking": lift_redacted,
     "tool_use": lift_call,
 }
-"""Readers by kind, except for results, each of which is its own message."""
+"""Readers by kind. Results have none, because each one is its own message."""
 
 
 # ---------------------------------------------------------------- write

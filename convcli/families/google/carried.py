@@ -104,7 +104,7 @@ def _known_tool(tool: ToolDefinition, service: Service) -> ToolDefinition | None
 
 
 def _with_one_schema(tool: ToolDefinition, owner: str) -> ToolDefinition:
-    """Drops the extras of one of the two schema keys, of which the service accepts only one."""
+    """Drops the extras of one of the two schema keys, because the service accepts only one."""
     schemas = {PARAMETERS.whole: tool.parameters, OUTPUT.whole: tool.output_schema}
     return without_carried(tool, owner, *(key for key, schema in schemas.items() if schema is not None))
 

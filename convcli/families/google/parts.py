@@ -14,7 +14,7 @@ DATA = (
     "text", "inlineData", "fileData", "functionCall", "functionResponse",
     "executableCode", "codeExecutionResult", "toolCall", "toolResponse",
 )  # fmt: skip
-"""The fields of which a part sets exactly one."""
+"""A part sets exactly one of these fields."""
 
 ASIDE = "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing speechMetadata"
 

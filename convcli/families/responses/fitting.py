@@ -66,7 +66,7 @@ answered = on_each_message(lambda message: message if message.role in ("assistan
 
 
 def takes_media(media: Media) -> Media | None:
-    """Keeps images and files, of which only data has a type. The service no longer lists audio."""
+    """Keeps images and files; only data has a type. The service no longer lists audio."""
     if media.type not in ("image", "document") or (media.data is None and not media.url and media.file_id is None):
         return None
     is_image = media.type == "image"
