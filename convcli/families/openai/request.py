@@ -48,7 +48,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path, *, free: bool = 
 
 
 def _is_custom(body: Any) -> bool:
-    """True for a definition whose format is the only value to read."""
+    """True for a custom tool whose format is readable."""
     format_ = body.get("format") or custom.TEXT if isinstance(body, dict) and "name" in body else None
     if not isinstance(format_, dict) or not format_.keys() <= {"type", "grammar"}:
         return False
