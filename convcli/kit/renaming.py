@@ -56,7 +56,7 @@ class Alphabet:
         span = f"{self._least} to {self._most} " if self._least < self._most else f"{self._most or ''} ".lstrip()
         return f"{span}characters{self._said and ', '}{self._said}"
 
-    def fixed(self, word: str) -> str:
+    def mended(self, word: str) -> str:
         """Replaces or removes what is not allowed in a word. A fixed length keeps the end, because ids often start
         alike."""
         word = word or UNNAMED
