@@ -6,7 +6,7 @@
 >>> result.document
 {'messages': [{'role': 'user', 'content': 'Hi.'}]}
 >>> [(loss.kind, loss.where, loss.why) for loss in result.losses]
-[('dropped', '/messages/0/name', 'messages have no name')]
+[('dropped', '/messages/0/name', 'target messages have no name')]
 
 A *document* is a JSON value (`dict`, `list`) as a vendor wrote it, a *transcript* the same in the records of the
 intermediate format: a `Transcript` has `Message`s, and these have parts (`Text`, `Reasoning`, `Refusal`, `Media`,

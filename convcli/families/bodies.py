@@ -1,7 +1,8 @@
-"""A dialect whose documents hold documents of other dialects: lines of batch files, and whatever else is put around.
+"""Dialects whose documents contain documents of other dialects, such as the lines of batch files.
 
-It says what stands around a body, and where the bodies are (`Dialect.bodies`). `around` puts it together with the
-dialects of its bodies, whose functions, rules and tables are used as they are; so no dialect needs to know another."""
+Such a dialect defines what is around a body, and where the bodies are (`Dialect.bodies`). `around` combines it with the
+dialects of its bodies, whose functions, rules and tables are used unchanged, so no dialect needs to know another.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ from convcli.wire import pointers
 from convcli.wire.decimals import builtins
 
 ID = "bodyId"
-"""Under this name the id is carried that a body has beside that of the document."""
+"""The extras key of a body's own id, if it differs from the document's."""
 
 
 def around(outer: Dialect, get: Callable[[str], Dialect]) -> Dialect:
-    """The whole dialect; `get` gives the dialects of its bodies by their names."""
+    """Returns the combined dialect; `get` returns the dialects of its bodies by name."""
     inner = {body.dialect: get(body.dialect) for body in outer.bodies.values()}
     shell = replace(outer, inner=inner)
     return replace(
@@ -54,23 +55,23 @@ def _repeats(body: BodyForm, inner: Dialect) -> frozenset[str]:
 # ---------------------------------------------------------------- lift and write
 
 
-def _found(shell: Dialect, form: str, document: Any) -> tuple[BodyForm, Any] | None:
-    """The body of a document of this form, and its value; None where it has none."""
+def _body_of(shell: Dialect, form: str, document: Any) -> tuple[BodyForm, Any] | None:
+    """Returns the body of a document of this form, and its value; None if it has none."""
     body = shell.bodies.get(form)
     return None if body is None else (body, pointers.resolve(document, body.path))
 
 
 def _lift(shell: Dialect, document: Any) -> Transcript:
-    """The transcript of the body, with what stands around it: the id is that of the document."""
+    """Lifts the body, with the keys around it; the id is that of the document."""
     about = shell.lift(document)
     form = about.origin.form if about.origin is not None else ""
-    found = _found(shell, form, document)
-    if found is None:
+    body_and_value = _body_of(shell, form, document)
+    if body_and_value is None:
         return about
-    body, value = found
+    body, value = body_and_value
     transcript = shell.inner[body.dialect].lift(value)
-    beside = {ID: transcript.id} if transcript.id is not None else {}
-    carried = extras_of(shell.name, {**carried_by(about.extras, shell.name), **beside})
+    id_extras = {ID: transcript.id} if transcript.id is not None else {}
+    carried = extras_of(shell.name, {**carried_by(about.extras, shell.name), **id_extras})
     if transcript.origin is not None:
         _move(transcript.origin, body.path)
         transcript.origin.form = form
@@ -78,13 +79,13 @@ def _lift(shell: Dialect, document: Any) -> Transcript:
 
 
 def _move(origin: Origin, path: Path) -> None:
-    """What was at the root stands at `path` now, but for what stands around it."""
+    """Moves paths from the root to `path`, except those of keys around the body."""
     routes: dict[Path, Path] = {place: (*path, *route) for place, route in origin.routes.items()}
     origin.routes = {**routes, (): path, (OUTSIDE,): ()}
 
 
 def _write(shell: Dialect, transcript: Transcript, options: Options) -> Any:
-    """What stands around, with the body in its place."""
+    """Writes the keys around the body, with the body in its place."""
     assert shell.write is not None
     form = options.form or shell.forms[0]
     document, body = shell.write(transcript, options), shell.bodies.get(form)
@@ -102,7 +103,7 @@ def _write(shell: Dialect, transcript: Transcript, options: Options) -> Any:
 
 
 def _fit(shell: Dialect, form: str) -> tuple[Pass, ...]:
-    """What the service takes in a body, and then what it takes around it."""
+    """Applies the passes of the body's dialect, then those of this one."""
     outside = shell.fit if isinstance(shell.fit, tuple) else shell.fit[form]
     body = shell.bodies.get(form)
     if body is None:
@@ -128,7 +129,7 @@ def _lacks(shell: Dialect, form: str) -> frozenset[str]:
 
 
 def identified(accepts: Callable[[str], bool] = bool) -> Pass:
-    """A document without an id that is accepted gets one made of what is said in it, so that it is always the same."""
+    """Gives a document without an accepted id one derived from its content, so it is always the same."""
     return with_session_id(_said, accepts)
 
 
@@ -140,7 +141,7 @@ STREAMED = ("stream", "streamObfuscation")
 
 
 def whole(transcript: Transcript) -> Transcript:
-    """Answers come at once: what asks for a stream is gone."""
+    """Removes the request to stream, because batches return whole responses."""
     settings = transcript.settings or {}
     if not settings.get("stream") and STREAMED[1] not in settings:
         return transcript
@@ -148,13 +149,13 @@ def whole(transcript: Transcript) -> Transcript:
 
 
 def is_failure(transcript: Transcript) -> bool:
-    """Is it nothing but the word that there is no answer?"""
+    """True if the content is only the placeholder for a missing answer."""
     only = transcript.messages[0] if len(transcript.messages) == 1 else None
     return only is not None and only.role == "assistant" and only.error is not None and not only.parts
 
 
 def only_failure(transcript: Transcript) -> Transcript:
-    """Of the messages only the one that says that there is no answer."""
+    """Keeps only the placeholder for a missing answer, if there is one."""
     error = next((message.error for message in transcript.messages if message.error is not None), "")
     only = Message("assistant", [], stop_reason="error", error=error)
     bare = Transcript([only], id=transcript.id, extras=transcript.extras, origin=transcript.origin)
@@ -165,14 +166,15 @@ def only_failure(transcript: Transcript) -> Transcript:
 
 
 def _rules_of_bodies(shell: Dialect) -> Rule:
-    """What the services of the bodies refuse, as one rule: it is asked of the body as if that stood alone."""
+    """Combines the rules of the bodies' services into one rule, which checks each body as if it were a separate
+    document."""
     rules = [rule for each in shell.inner.values() for rule in each.rules]
 
     def check(survey: Survey) -> Iterator[Breach]:
-        found = _found(shell, survey.form, survey.document)
-        if found is None:
+        body_and_value = _body_of(shell, survey.form, survey.document)
+        if body_and_value is None:
             return
-        body, value = found
+        body, value = body_and_value
         inner = shell.inner[body.dialect]
         transcript = inner.lift(value)
         if transcript.origin is not None:
@@ -187,12 +189,12 @@ def _rules_of_bodies(shell: Dialect) -> Rule:
 
 
 def _in_line(breach: Breach, path: Path) -> Breach:
-    """The breach of a body that stands at `path`."""
+    """Moves the breach of a body to `path`."""
     notes = tuple((text, None if at is None else _below(at, path)) for text, at in breach.notes)
     return replace(breach, at=_below(breach.at, path), notes=notes)
 
 
 def _below(at: NodeRef, path: Path) -> NodeRef:
-    """A node by its steps from the root of a body; what is a message, a tool or a field has its place already."""
+    """Moves a node given by its steps from the root of a body. Messages, tools and fields already have their paths."""
     is_by_steps = at.message == at.tool == NO_INDEX and not at.field
     return replace(at, steps=(*path, *at.steps)) if is_by_steps else at

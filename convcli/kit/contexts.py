@@ -1,4 +1,4 @@
-"""What the lift of one document adds to: its messages, where they stand, and the pairing of its calls."""
+"""The state of one lift: the messages, their paths, and the pairing of calls."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from convcli.model.transcript import Message, Origin, Path, Spots, Transcript
 
 
 class LiftContext:
-    """One document while it is lifted, in the name of one dialect, which a family is lent.
+    """One document while it is lifted, for one dialect. Families borrow it.
 
-    `dialect` is the name under which keys without a field are carried · `spot` is where the parts of a message stand,
-    relative to it, unless they have places of their own.
+    `dialect` is the owner of keys without a field · `spot` is the path of a message's parts, relative to it, unless
+    they have paths of their own.
     """
 
     __slots__ = ("dialect", "messages", "origin", "pairing")
@@ -26,12 +26,12 @@ class LiftContext:
         self.messages: list[Message] = []
 
     def add(self, message: Message, path: Path, spots: Spots = None) -> None:
-        """One more message, and where it and its parts stand."""
+        """Adds a message, with its path and those of its parts."""
         self.messages.append(message)
         self.origin.places.append((path, spots))
 
     def each(self, natives: Iterable[Any], prefix: Path, lift_one: LiftOne) -> None:
-        """The messages of a list that stands at `prefix`, one for each item."""
+        """Adds the messages of the list at `prefix`, one for each item."""
         messages, places = self.messages, self.origin.places
         for index, native in enumerate(natives):
             message, spots = lift_one(native, self)
@@ -39,23 +39,23 @@ class LiftContext:
             places.append(((*prefix, index), spots))
 
     def transcript(self, **fields: Any) -> Transcript:
-        """The transcript of the messages so far."""
+        """Returns the transcript of the messages so far."""
         return Transcript(self.messages, origin=self.origin, **fields)
 
 
 LiftOne: TypeAlias = Callable[[Native, LiftContext], tuple[Message, Spots]]
-"""Lifts one item of a list of messages: the message, and where its parts stand relative to it."""
+"""Lifts one item of a message list: returns the message, and the paths of its parts relative to it."""
 
 
 LiftWhole: TypeAlias = Callable[[Native, LiftContext], Transcript]
-"""Lifts what stands around the messages of a request, or a whole answer."""
+"""Lifts what is around the messages of a request, or a whole response."""
 
 
 def lift_forms(
     name: str, lift_one: LiftOne, request: LiftWhole, answer: LiftWhole, *, answers: str = ""
 ) -> Callable[[Any], Transcript]:
-    """The lift of a dialect whose documents are bare lists of messages, requests with `messages`, or what a service
-    answered: those with the key `answers`, or without `messages`."""
+    """Returns the lift of a dialect whose documents are message lists, requests with `messages`, or responses: those
+    with the key `answers`, or without `messages`."""
 
     def lift(document: Any) -> Transcript:
         context = LiftContext(name, document)

@@ -1,4 +1,4 @@
-"""Tools of OpenAI that take a free text instead of an object, and how others write them: with the text in an object."""
+"""OpenAI's custom tools, whose input is a free text, and how other formats write them: as an object with that text."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from convcli.model.transcript import Message, ToolCall, ToolDefinition, Transcri
 
 INPUT = "input"
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": {INPUT: {"type": "string"}}, "required": [INPUT]}
-"""What a custom tool takes, as the parameters of a function."""
+"""The input of a custom tool, as the parameters of a function."""
 TEXT = {"type": "text"}
-"""The format of an input of which nothing is said."""
+"""The default input format."""
 
 
 def lift_input(text: str) -> dict[str, Any]:
-    """The arguments that hold this text."""
+    """Returns the arguments with this text."""
     return {INPUT: text}
 
 
 def input_of(call: ToolCall) -> str | None:
-    """The text of the call of a custom tool; None for any other call."""
+    """Returns the text of a custom tool's call; None for any other call."""
     text = call.arguments.get(INPUT)
     is_input = call.custom and call.raw_arguments is None and len(call.arguments) == 1 and isinstance(text, str)
     return text if is_input else None
 
 
 def names_of(transcript: Transcript) -> frozenset[str]:
-    """The names of the custom tools."""
+    """Returns the names of the custom tools."""
     return frozenset(tool.name for tool in transcript.tools or () if tool.custom is not None)
 
 
@@ -46,8 +46,8 @@ def _tool(tool: ToolDefinition) -> ToolDefinition:
 
 
 calls: Pass = on_parts(_call, "tool_call")
-"""The call of a custom tool has a text and nothing else."""
+"""The call of a custom tool has only a text."""
 tools: Pass = on_tools(_tool)
-"""A custom tool takes a text and nothing else."""
+"""A custom tool's input is only a text."""
 as_functions: Pass = on_parts(lambda call, _: replace(call, custom=None) if call.custom else call, "tool_call")
-"""Calls of custom tools as those of functions, for formats that borrow a writer that knows both."""
+"""Writes custom calls as function calls, for formats that borrow a writer that knows both."""

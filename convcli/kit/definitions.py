@@ -1,4 +1,4 @@
-"""Definitions of tools that are one object with a name, a description and a schema."""
+"""Tool definitions that are one object with a name, a description and a schema."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from convcli.model.transcript import ToolDefinition
 
 
 class Definitions(NamedTuple):
-    """How a vendor writes definitions: `owner` is the name under which other keys are carried, `schema` the key of the
-    schema. A description is always written: an empty one says nothing."""
+    """How a vendor writes definitions. `owner` is the name for extras; `schema` is the key of the schema. A missing
+    description is written as an empty string."""
 
     owner: str
     keys: Keys
     schema: str = "parameters"
 
     def lift(self, native: Native) -> ToolDefinition:
-        """The definition that an object is."""
+        """Returns the definition in an object."""
         extras = extras_of(self.owner, self.keys.carried(native))
         return ToolDefinition(native["name"], native.get("description") or None, native.get(self.schema), extras=extras)
 
     def write(self, tool: ToolDefinition) -> Native:
-        """The object, in the order of the vendor."""
+        """Returns the object, in the vendor's order."""
         native: Native = {"name": tool.name, "description": tool.description or ""}
         native |= {} if tool.parameters is None else {self.schema: tool.parameters}
         return self.keys.put(native, carried_by(tool.extras, self.owner), sort=True)
 
 
 described = on_tools(lambda tool: replace(tool, description=None) if tool.description == "" else tool)
-"""An empty description is none."""
+"""Removes empty descriptions."""

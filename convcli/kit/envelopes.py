@@ -1,4 +1,4 @@
-"""Envelopes: which keys of a header, a row or a message are fields of a transcript, and which are carried."""
+"""Envelopes: which keys of a header, row or message are fields of a transcript, and which are extras."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from convcli.wire import exact_json
 
 
 class Envelope:
-    """The keys of a header or of a row: those that say a field of the transcript or of its message, and the rest.
+    """The keys of a header or row: fields of the transcript or message, and the rest.
 
-    `order` are all keys in the order of the vendor · `fields` gives for a key the attribute that it says
-    (`{"timestamp": "created_at"}`), or a Setting where the two sides write it differently · keys of `content` are read
-    by the dialect itself, all others are carried. A field is a string that is not empty: other values are carried.
+    `order` is all keys in the vendor's order · `fields` maps keys to attributes (`{"timestamp": "created_at"}`), or to
+    a Setting if the two sides write the value differently · keys of `content` are read by the dialect itself, all
+    others are extras. The value of a field is a nonempty string; other values are extras.
     """
 
     __slots__ = ("_content", "_fields", "_keys")
@@ -29,7 +29,7 @@ class Envelope:
         self._keys = Keys(order, carried=" ".join(key for key in order.split() if key not in known))
 
     def lift(self, native: Native, record: Transcript | Message) -> Native | None:
-        """Set the fields of the record; what must be carried, in the order in which it will be written."""
+        """Sets the fields of the record. Returns the extras, in the order in which they will be written."""
         carried = self._keys.carried(native)
         for key, field in self._fields.items():
             value = native.get(key)
@@ -42,7 +42,8 @@ class Envelope:
         return {key: carried[key] for key in self._keys.sorted(carried)} if carried else None
 
     def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
-        """The object, in the order of the vendor; what was carried of a field only where it still says the same."""
+        """Returns the object, in the vendor's order. The extra value of a field is used only if it still means the
+        same."""
         native: Native = omit(carried, *self._fields) if carried else {}
         for key, field in self._fields.items():
             value = getattr(record, field.name)
@@ -60,6 +61,6 @@ def _field(one: str | Setting) -> Setting:
 
 
 CREATED_IN_MILLISECONDS = Setting("created_at", time_of_milliseconds, milliseconds_of_time)
-"""The time of a row, for an Envelope, which the vendor writes as milliseconds since 1970."""
+"""For an Envelope: the time of a row, which the vendor writes in milliseconds since 1970."""
 REPLACES_ALL = Setting("replaces", lambda value: "all" if value is True else None, lambda value: value == "all" or None)
-"""A mark of a row whose message stands for all that came before it."""
+"""A mark of a row whose message replaces everything before it."""

@@ -1,7 +1,7 @@
-"""Passes of policy that dialects list in their `fit`: a transcript, and the same as a target takes it.
+"""Passes that dialects list in `fit`: each adapts a transcript to a target.
 
-A pass does not change its input and shares what it leaves alone. What it changes is found as a loss when the output is
-read back, so no pass reports anything.
+A pass does not change its input, and shares what it leaves unchanged. Its changes are found as losses when the output
+is read back, so no pass reports anything.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from convcli.model.transcript import (
 
 
 def is_response(transcript: Transcript) -> bool:
-    """Only what a model answered, as services return it: no question, tools or settings, but a stop reason or usage."""
+    """True if the transcript is only a model's response: no question, tools or settings, but a stop reason or usage."""
     return (
         bool(transcript.messages)
         and transcript.tools is None
@@ -45,7 +45,7 @@ def is_response(transcript: Transcript) -> bool:
 
 
 def is_foreign_builtin(tool: ToolDefinition) -> bool:
-    """A tool that a vendor runs by itself: it has nothing but a name and its owner's own keys."""
+    """True if a vendor runs this tool itself: it has only a name and its owner's own keys."""
     return (
         tool.description is None
         and tool.parameters is None
@@ -54,7 +54,7 @@ def is_foreign_builtin(tool: ToolDefinition) -> bool:
 
 
 def linear(transcript: Transcript) -> Transcript:
-    """No events, and of a tree only the active branch: what a linear dialect holds."""
+    """Keeps the active branch without events, which is all that a linear dialect can store."""
     messages = active(transcript)
     if transcript.head is None and messages is transcript.messages:
         return transcript
@@ -62,13 +62,13 @@ def linear(transcript: Transcript) -> Transcript:
 
 
 def answers_only(transcript: Transcript) -> Transcript:
-    """What a model answered: the turns of the assistant."""
+    """Keeps only the assistant messages."""
     messages = [message for message in transcript.messages if message.role == "assistant"]
     return transcript if len(messages) == len(transcript.messages) else replace(transcript, messages=messages)
 
 
 def last_answer(transcript: Transcript) -> Transcript:
-    """The last turn of the assistant on the active branch: what a response of one answer holds."""
+    """Keeps only the last assistant message on the active branch, for a response with one answer."""
     spoken = [message for message in active(transcript) if message.role == "assistant"]
     if len(transcript.messages) == len(spoken) == 1:
         return transcript
@@ -76,44 +76,44 @@ def last_answer(transcript: Transcript) -> Transcript:
 
 
 def known_detail(media: Media, known: Collection[str]) -> Media:
-    """An image without a detail that the service does not know: it looks as closely as it likes."""
+    """Removes the detail of an image if the service does not know it, which leaves the choice to the service."""
     return media if media.detail is None or media.detail in known else replace(media, detail=None)
 
 
 def named(message: Message) -> Message:
-    """An empty name is none."""
+    """Removes an empty name."""
     return replace(message, name=None) if message.name == "" else message
 
 
 def roles(names: Mapping[str, str]) -> Pass:
-    """Roles that a vendor does not know are written as others (`developer` as `system`)."""
+    """Replaces roles that the vendor does not have by others (`developer` by `system`)."""
     return on_each_message(
         lambda message: replace(message, role=names[message.role]) if message.role in names else message
     )
 
 
 def parts_in_roles(allowed: Mapping[str, Collection[str]]) -> PartPass:
-    """Parts of these types stand only in messages of these roles; elsewhere they are left out."""
+    """Drops parts of these types from messages of other roles."""
 
-    def fits(part: Part, message: Message) -> Part | None:
+    def drop_misplaced(part: Part, message: Message) -> Part | None:
         return part if message.role in allowed[part.type] else None
 
-    return on_parts(fits, *allowed)
+    return on_parts(drop_misplaced, *allowed)
 
 
 def ordered_parts(
     *order: str, kind: Callable[[Part], str] = attrgetter("type"), of: Collection[str] = ("assistant",)
 ) -> Pass:
-    """The parts of turns of these roles in the order in which the format holds them, by their types or another kind."""
+    """Sorts the parts of messages of these roles by type, or by another kind, in the order of the format."""
     ranks = {kind: rank for rank, kinds in enumerate(order) for kind in kinds.split()}
 
-    def fits(message: Message) -> Message:
+    def sort_parts(message: Message) -> Message:
         if message.role not in of or len(message.parts) < 2:
             return message
         parts = sorted(message.parts, key=lambda part: ranks.get(kind(part), 0))
         return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
 
-    return on_each_message(fits)
+    return on_each_message(sort_parts)
 
 
 def known_finish(
@@ -122,12 +122,12 @@ def known_finish(
     otherwise: str,
     kept: Callable[[Message], bool] | None = None,
 ) -> Pass:
-    """A stop reason for which the vendor has no word is `otherwise`, unless the message is `kept` as it is.
+    """Replaces a stop reason that the vendor does not have by `otherwise`, unless the message is `kept`.
 
-    `finish` has our word for the vendor's, `finish_of` the vendor's for ours.
+    `finish` maps the vendor's words to ours, `finish_of` ours to the vendor's.
     """
 
-    def fits(message: Message) -> Message:
+    def replace_stop_reason(message: Message) -> Message:
         reason = message.stop_reason
         if reason is None or (kept is not None and kept(message)):
             return message
@@ -135,11 +135,11 @@ def known_finish(
         ours = finish.get(written, written)
         return message if ours == reason else replace(message, stop_reason=ours)
 
-    return on_each_message(fits)
+    return on_each_message(replace_stop_reason)
 
 
 def without(*fields: str) -> Pass:
-    """Fields that this form has no place for: of the transcript (`title`) or of messages (`message.usage`)."""
+    """Removes fields that this form cannot store, of the transcript (`title`) or of messages (`message.usage`)."""
     of_whole = _cleared(field for field in fields if not field.startswith("message."))
     of_messages = _cleared(field.partition(".")[2] for field in fields if field.startswith("message."))
     clear_messages = on_each_message(of_messages)
@@ -147,7 +147,7 @@ def without(*fields: str) -> Pass:
 
 
 def _cleared(fields: Iterable[str]) -> Callable[[Any], Any]:
-    """A record without these fields."""
+    """Returns a function that removes these fields from a record."""
     names = tuple(fields)
     if not names:
         return lambda record: record
@@ -156,57 +156,58 @@ def _cleared(fields: Iterable[str]) -> Callable[[Any], Any]:
 
 
 def only_own_opaque(owner: str) -> PartPass:
-    """Opaque parts of other vendors are left out."""
+    """Drops opaque parts of other vendors."""
     return on_parts(lambda part, _: part if part.dialect == owner else None, "opaque")
 
 
 def with_parameters(*, typed: bool = False) -> Pass:
-    """A schema for every function, empty where it has none; `typed`: with a root type."""
+    """Adds an empty schema to functions without one; `typed`: and a root type."""
 
-    def fits(tool: ToolDefinition) -> ToolDefinition:
+    def add_parameters(tool: ToolDefinition) -> ToolDefinition:
         if is_foreign_builtin(tool) or (tool.parameters is not None and ("type" in tool.parameters or not typed)):
             return tool
         stated = {"properties": {}} if tool.parameters is None else tool.parameters
         return replace(tool, parameters={"type": "object", **stated})
 
-    return on_tools(fits)
+    return on_tools(add_parameters)
 
 
 def functions_only(owner: str) -> Pass:
-    """Tools that another vendor runs by itself are left out."""
+    """Drops tools that another vendor runs itself."""
 
-    def fits(tool: ToolDefinition) -> ToolDefinition | None:
+    def drop_hosted_tool(tool: ToolDefinition) -> ToolDefinition | None:
         is_own = owner in (tool.extras or {})
         return None if is_foreign_builtin(tool) and not is_own else tool
 
-    return on_tools(fits)
+    return on_tools(drop_hosted_tool)
 
 
 def some_tools(transcript: Transcript) -> Transcript:
-    """An empty list of tools is no list: services refuse it."""
+    """Removes an empty tool list, which services refuse."""
     return replace(transcript, tools=None) if transcript.tools == [] else transcript
 
 
 def one_choice(transcript: Transcript) -> Transcript:
-    """Where a service cannot ask for one of several named tools, it is asked for some tool."""
+    """Requires any tool where a service cannot restrict the choice to several named tools."""
     is_several = isinstance(transcript.tool_choice, dict) and "names" in transcript.tool_choice
     return replace(transcript, tool_choice="required") if is_several else transcript
 
 
-# ---------------------------------------------------------------- texts for what has no field
+# ---------------------------------------------------------------- texts for parts without a field
 
 
 def refusal_as_text(part: Part, _: Message) -> Part:
-    """The words of a refusal as a text."""
+    """Converts a refusal to a text."""
     return Text(part.text, part.metadata, part.extras) if part.__class__ is Refusal else part
 
 
 refusals_as_texts = on_parts(refusal_as_text, "refusal")
-"""Refusals are written as texts."""
+"""Writes refusals as texts."""
 
 
 def bare_system(messages: list[Message]) -> list[Message]:
-    """A leading instruction as one text with nothing beside it, for formats that keep it apart from the messages."""
+    """Reduces a leading instruction to one text without other fields, for formats that store it apart from the
+    messages."""
     first = messages[0] if messages else None
     if first is None or first.role != "system" or bare_text(first):
         return messages
@@ -215,27 +216,27 @@ def bare_system(messages: list[Message]) -> list[Message]:
 
 
 def bare_text(message: Message) -> str:
-    """The text of a message that says nothing else; empty for any other."""
+    """Returns the text of a message without other fields; empty for any other."""
     text = only_text(message.parts) or ""
     return text if message == Message(message.role, message.parts) else ""
 
 
 def instruction_of(messages: list[Message]) -> str:
-    """The leading instruction as `bare_system` leaves it; empty where there is none."""
+    """Returns the leading instruction as `bare_system` leaves it; empty if there is none."""
     return bare_text(messages[0]) if messages and messages[0].role == "system" else ""
 
 
 def last_definitions(transcript: Transcript) -> Transcript:
-    """One definition for each name: the last one counts."""
+    """Keeps one definition per name, the last one."""
     tools = transcript.tools or []
     last = {tool.name: tool for tool in tools}
     return transcript if len(last) == len(tools) else replace(transcript, tools=list(last.values()))
 
 
 def response_if_answered(form: str = "response", *, single: bool = False) -> Callable[[Transcript], str]:
-    """Names the form of a transcript: a response when it holds only what a model answered, else a request.
+    """Returns a function for the form of a transcript: a response if it is only a model's response, else a request.
 
-    `single`: a response holds one answer.
+    `single`: a response has one answer.
     """
 
     def form_of(transcript: Transcript) -> str:
@@ -246,13 +247,13 @@ def response_if_answered(form: str = "response", *, single: bool = False) -> Cal
 
 
 def as_read_back(lift: Callable[[Any], Transcript], write: Callable[[Transcript, Options], Any], form: str) -> Pass:
-    """What comes of a transcript when it is written and read again, for formats without rules of their own about what
-    stands where: what they have no place for is left out, and what they have one place for stands there."""
+    """Writes the transcript and reads it back, for formats without rules on the order of messages. This drops what they
+    cannot store, and moves what they store elsewhere."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def write_and_lift(transcript: Transcript) -> Transcript:
         again = lift(write(transcript, Options(form=form)))
         if again.origin is not None and transcript.origin is not None:
             again.origin.invented |= transcript.origin.invented
         return again
 
-    return fits
+    return write_and_lift

@@ -1,5 +1,5 @@
-"""Messages and the rows of a session: a row of the user may hold several results, and words behind them; an answer may
-have several rows."""
+"""Messages and the rows of a session: a user row may have several results and text after them, and an answer may have
+several rows."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Part, Transcript
 
 Continues: TypeAlias = Callable[[Message, Message, Message], bool]
-"""Does a message stand in the row of the one before it? The third is the one with which that row begins."""
+"""True if a message belongs to the row of the previous one. The third argument is the first message of that row."""
 
 _SHARED = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
 
 
 def are_of_user(before: Message, message: Message) -> bool:
-    """Can two messages that follow one another stand in one row of the user?"""
+    """True if two consecutive messages may share one user row."""
     return (before.role, message.role) in _SHARED
 
 
 def begins(messages: Sequence[Message], continues: Continues) -> list[int]:
-    """The messages with which rows begin, by their indexes."""
+    """Returns the indexes of the messages that start a row."""
     starts: list[int] = []
     for k, message in enumerate(messages):
         if not starts or not continues(message, messages[k - 1], messages[starts[-1]]):
@@ -35,14 +35,14 @@ def begins(messages: Sequence[Message], continues: Continues) -> list[int]:
 
 
 def groups(messages: Sequence[Message], continues: Continues) -> list[list[Message]]:
-    """The messages of each row."""
+    """Returns the messages of each row."""
     starts = begins(messages, continues)
     return [list(messages[start:end]) for start, end in pairwise([*starts, len(messages)])]
 
 
 def on_rows(transcript: Transcript, starts: Sequence[int], *passes: Pass) -> Transcript:
-    """The transcript after passes that see only the messages with which rows begin: the others have neither the ids nor
-    the times that these passes make up."""
+    """Applies passes only to the messages that start a row: the others get none of the ids and times that these passes
+    generate."""
     messages = transcript.messages
     rows = replace(transcript, messages=[messages[k] for k in starts])
     for fits in passes:
@@ -54,7 +54,8 @@ def on_rows(transcript: Transcript, starts: Sequence[int], *passes: Pass) -> Tra
 
 
 def lines(message: Message, owner: str, key: str) -> list[list[Part]]:
-    """The parts of each row of an answer; one with which a further row begins carries under this key what that says."""
+    """Returns the parts of each row of an answer. A part that starts a further row has the row's extras under this
+    key."""
     rows: list[list[Part]] = [[]]
     for part in message.parts:
         if rows[-1] and key in carried_by(part.extras, owner):
@@ -64,6 +65,6 @@ def lines(message: Message, owner: str, key: str) -> list[list[Part]]:
 
 
 def main_path(transcript: Transcript) -> Transcript:
-    """Without the runs that calls began, which would stand between a call and its result; a run alone stays."""
+    """Drops subagent runs, which would separate a call from its result. A run on its own stays."""
     messages = [message for message in transcript.messages if message.parent_call_id is None]
     return replace(transcript, messages=messages) if 0 < len(messages) < len(transcript.messages) else transcript

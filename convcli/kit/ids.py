@@ -1,6 +1,6 @@
-"""Ids of sessions and of their rows, and the parents of rows: those that a new session must have.
+"""Ids and parents that a new session requires: for the session and its rows.
 
-Passes of `fit` make them of what is there, so that the same transcript always has the same ids.
+Passes of `fit` derive them from the content, so the same transcript always gets the same ids.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
 
 UUID = pattern(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-"""Ids that all programs take, and that are safe in the name of a file."""
+"""Ids that all programs accept, and that are safe in file names."""
 
 
 def is_uuid(value: Any) -> bool:
-    """Is it an id that all programs take?"""
+    """True if all programs accept the id."""
     return isinstance(value, str) and UUID.fullmatch(value) is not None
 
 
 def new_uuid(number: int) -> str:
-    """The UUID of a row that has none: 1, 2, … in version 8 (RFC 9562, custom)."""
+    """Returns a generated UUID for a row: 1, 2, … in version 8 (RFC 9562, custom)."""
     return f"00000000-0000-8000-8000-{number:012x}"
 
 
 def uuid_of(value: Any) -> str:
-    """A UUID of version 8 (RFC 9562, custom) out of the digest of a JSON value."""
+    """Returns a UUID of version 8 (RFC 9562, custom) from the digest of a JSON value."""
     digits = exact_json.digest(value)
     return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-8{digits[17:20]}-{digits[20:32]}"
 
@@ -43,23 +43,24 @@ def uuid_of(value: Any) -> str:
 
 
 def numbered(new_id: Callable[[int], str]) -> Pass:
-    """Every message has an id that no other has: the first with an id keeps it, the others get `new_id` of 1, 2, …"""
+    """Gives every message a unique id: the first message with an id keeps it, the others get `new_id` of 1, 2, …"""
 
-    def fits(messages: list[Message]) -> list[Message]:
+    def add_ids(messages: list[Message]) -> list[Message]:
         ids = _unique_ids(messages, new_id)
         return shared(messages, [_linked(one, id_, one.parent_id) for one, id_ in zip(messages, ids, strict=True)])
 
-    return on_messages(fits)
+    return on_messages(add_ids)
 
 
 def chained(new_id: Callable[[int], str]) -> Pass:
-    """The same, and every message names its parent: the one before it, or in a tree the one that it named before.
+    """Same as `numbered`, and gives every message a parent: the previous message, or in a tree its own parent.
 
-    In a tree messages without an id belong to the one before them, and those that lead it to all branches. No parent
-    stands behind its child, for readers walk to the root. A chain needs no head. A session or a call as parent stays.
+    In a tree, a message without an id belongs to the one before it; leading ones belong to all branches. A parent never
+    follows its child, because readers walk to the root. A chain needs no head. A parent that is a session or a call
+    stays.
     """
 
-    def fits(transcript: Transcript) -> Transcript:
+    def add_parents(transcript: Transcript) -> Transcript:
         messages = transcript.messages
         ids = _unique_ids(messages, new_id)
         parents, row_of = _parents(transcript, ids)
@@ -69,7 +70,7 @@ def chained(new_id: Callable[[int], str]) -> Pass:
         is_chain = head_of(links) is None and (not ids or head == ids[-1])
         return replace(transcript, messages=shared(messages, chained_messages), head=None if is_chain else head)
 
-    return fits
+    return add_parents
 
 
 def _linked(message: Message, id_: str, parent: str | None) -> Message:
@@ -91,7 +92,7 @@ def _unique_ids(messages: list[Message], new_id: Callable[[int], str]) -> list[s
 
 
 def _parents(transcript: Transcript, ids: list[str]) -> tuple[list[str | None], dict[str, str]]:
-    """The parents, and for each id of a tree the id of the last row that belongs to it."""
+    """Returns the parents, and for each id of a tree the id of the last row that belongs to it."""
     parents: list[str | None] = []
     row_of: dict[str, str] = {}
     others = {transcript.id, *call_ids(transcript)} - {None, *ids}
@@ -120,10 +121,10 @@ def with_session_id(
     accepts: Callable[[str], bool] = bool,
     new_id: Callable[[Any], str] | None = None,
 ) -> Pass:
-    """A session without an id that the program `accepts` has one made of its content, so that it is always the same."""
+    """Gives a session an id derived from its content if it has none that the program `accepts`."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def add_session_id(transcript: Transcript) -> Transcript:
         is_known = transcript.id is not None and accepts(transcript.id)
         return transcript if is_known else replace(transcript, id=(new_id or uuid_of)(content(transcript)))
 
-    return fits
+    return add_session_id

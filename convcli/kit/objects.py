@@ -1,4 +1,4 @@
-"""The keys of one kind of object: which are known, which ride in extras, and in which order they are written."""
+"""The keys of one kind of object: which are known, which are extras, and in which order they are written."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from convcli.model.transcript import Extras, Message, Part, ToolDefinition, Transcript
 
 Native = dict[str, Any]
-"""An object as the vendor wrote it."""
+"""An object as the vendor writes it."""
 Value = TypeVar("Value")
 Record = TypeVar("Record", bound=Transcript | Message | Part | ToolDefinition)
 
 
 class Keys:
-    """The keys of one kind of object, in the order in which the vendor writes them.
+    """The keys of one kind of object, in the vendor's order.
 
-    Those in `carried` have no field in the intermediate format: they ride in extras, as unknown keys do.
+    Those in `carried` have no field in the intermediate format: they are kept in extras, like unknown keys.
     """
 
     __slots__ = ("_carried", "_rank", "_ranked", "_unsaid")
@@ -28,16 +28,16 @@ class Keys:
         self._rank = {name: rank for rank, name in enumerate(order.split())}
         self._carried = frozenset(carried.split())
         if not self._carried <= self._rank.keys():
-            raise ValueError("carried keys must have a place in the order")
+            raise ValueError("keys without a field must be in the order")
         self._unsaid: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._without_field)
         self._ranked: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._by_rank)
 
     def _without_field(self, keys: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of the keys that no field of the intermediate format says."""
+        """Returns the keys that have no field in the intermediate format."""
         return tuple(key for key in keys if key in self._carried or key not in self._rank)
 
     def sorted(self, keys: Iterable[str]) -> tuple[str, ...]:
-        """The keys in the order of the vendor, unknown ones last."""
+        """Returns the keys in the vendor's order, unknown ones last."""
         return self._ranked(tuple(keys))
 
     def _by_rank(self, keys: tuple[str, ...]) -> tuple[str, ...]:
@@ -45,24 +45,25 @@ class Keys:
         return tuple(sorted(keys, key=lambda key: self._rank.get(key, last)))
 
     def carried(self, native: Native) -> Native | None:
-        """What must be carried: keys that the format has no field for, unless their value says nothing."""
+        """Returns the extras of an object: keys that have no field in the intermediate format, unless their value is
+        blank."""
         unsaid = self._unsaid(tuple(native))
         if not unsaid:
             return None
         return {key: native[key] for key in unsaid if native[key] or not self._is_blank(key, native[key])} or None
 
     def _is_blank(self, key: str, value: Any) -> bool:
-        """Null says nothing; an empty string, list or object says nothing under a key that we know."""
+        """True for null, and for an empty string, list or object under a known key."""
         if value is None:
             return True
         return key in self._rank and not value and not isinstance(value, (bool, int, float))
 
     def known(self, native: Native) -> Native:
-        """The object without the keys that the vendor does not have."""
+        """Returns the object without unknown keys."""
         return {key: native[key] for key in native if key in self._rank}
 
     def put(self, native: Native, carried: Native | None, *, sort: bool = False) -> Native:
-        """The object as its vendor writes it: with what was carried, in the vendor's order."""
+        """Returns the object with its extras, in the vendor's order."""
         if carried:
             native = {**native, **carried}
         if carried or sort:
@@ -70,70 +71,70 @@ class Keys:
         return native
 
     def write(self, native: Native, carried: Native | None = None) -> Native:
-        """The same, without the keys of `native` whose value is null: what it does not say."""
+        """Same as `put`, without the keys of `native` whose value is null."""
         return self.put(without_nulls(native), carried, sort=True)
 
 
 def omit(native: Mapping[str, Value], *keys: str) -> dict[str, Value]:
-    """The object without these keys."""
+    """Returns the object without these keys."""
     return {key: value for key, value in native.items() if key not in keys}
 
 
 def without_nulls(native: Mapping[str, Any]) -> Native:
-    """The object without the keys whose value is null."""
+    """Returns the object without the keys whose value is null."""
     return {key: value for key, value in native.items() if value is not None}
 
 
 def rest_of(native: Mapping[str, Any], *keys: str) -> Native:
-    """What the object says beside these keys: its other keys whose value is not null."""
+    """Returns the other keys of the object whose value is not null."""
     return {key: value for key, value in native.items() if key not in keys and value is not None}
 
 
 def says_something(value: Any) -> bool:
-    """False for null and for an empty string, list or object."""
+    """True unless the value is null or an empty string, list or object."""
     return bool(value) or isinstance(value, (bool, int, float))
 
 
 def without_empty(native: Mapping[str, Any], *keys: str) -> Native:
-    """The object without these keys, and without those whose value says nothing."""
+    """Returns the object without these keys, and without those that are null or empty."""
     return {key: value for key, value in native.items() if key not in keys and says_something(value)}
 
 
 def as_object(value: Any) -> Native:
-    """The value where it is an object, else an empty one."""
+    """Returns the value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def as_text(value: Any) -> str | None:
-    """The value where it is a text that is not empty."""
+    """Returns the value if it is a nonempty string."""
     return value if isinstance(value, str) and value else None
 
 
 def objects_in(value: Any) -> list[Native]:
-    """The objects in a list; none where the value is no list."""
+    """Returns the objects in a list; none if the value is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def extras_of(dialect: str, carried: Native | None, **inside: Native | None) -> Extras | None:
-    """`carried` as extras of `dialect`, and under their keys what is carried of objects inside."""
+    """Returns extras with these keys of `dialect`, and with the extras of nested objects under their keys."""
     if inside:
         carried = {**(carried or {}), **{key: value for key, value in inside.items() if value}}
     return {dialect: carried} if carried else None
 
 
 def carried_by(extras: Extras | None, dialect: str) -> Native:
-    """What `dialect` carries in `extras`."""
+    """Returns the keys of `dialect` in `extras`."""
     return extras.get(dialect, {}) if extras else {}
 
 
 def carry(record: Any, owner: str, carried: Native | None) -> None:
-    """Add to what the extras of a record that is being lifted carry for the owner."""
+    """Adds the owner's keys to the extras of a record that is being lifted."""
     if carried:
         record.extras = {**(record.extras or {}), owner: {**carried_by(record.extras, owner), **carried}}
 
 
 def without_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | None:
-    """The extras without these keys of `dialect`; the same where it has none of them."""
+    """Returns the extras without these keys of `dialect`; the same object if it has none of them."""
     carried = carried_by(extras, dialect)
     if carried.keys().isdisjoint(keys):
         return extras
@@ -142,14 +143,14 @@ def without_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | No
 
 
 def without_carried(record: Record, owner: str, *keys: str) -> Record:
-    """The record without these keys of what its extras carry for the owner; the same where it has none of them."""
+    """Returns the record without these keys of the owner's extras; the same record if it has none of them."""
     extras = without_keys(record.extras, owner, *keys)
     return record if extras is record.extras else replace(record, extras=extras)
 
 
 def with_key(extras: Extras | None, dialect: str, key: str, value: Native) -> Extras | None:
-    """The extras with this object under the key of `dialect`, and without the key where the object is empty; the same
-    where they say that already."""
+    """Returns the extras with this object under a key of `dialect`, and without the key if the object is empty; the
+    same extras if that changes nothing."""
     carried = carried_by(extras, dialect)
     if carried.get(key, {}) == value:
         return extras
@@ -159,13 +160,13 @@ def with_key(extras: Extras | None, dialect: str, key: str, value: Native) -> Ex
 
 
 def with_carried(record: Record, owner: str, key: str, value: Native) -> Record:
-    """The record with this object under the key of what its extras carry for the owner; the same where it has it."""
+    """Returns the record with this object under a key of the owner's extras; the same record if it has it."""
     extras = with_key(record.extras, owner, key, value)
     return record if extras is record.extras else replace(record, extras=extras)
 
 
 def merge(base: Native, more: Native) -> Native:
-    """Both objects in one, merged where both hold an object under the same key."""
+    """Merges two objects, and the objects that both have under the same key."""
     out = dict(base)
     for key, value in more.items():
         mine = out.get(key)
@@ -176,10 +177,10 @@ def merge(base: Native, more: Native) -> Native:
 def without_plain(
     document: Any, key: str, are_plain: Callable[[list[Any]], bool], **beside: Callable[[Any], bool]
 ) -> Any:
-    """The document, which is a list of messages or has one under a key, without them and without the keys `beside`, if
-    they all are plain; else None.
+    """Returns the document without its messages, and without the keys `beside`, if all of them are plain; else None.
+    The document is a message list, or has one under `key`.
 
-    What lacks a key or is of another type is not plain, so no check need ask before it reaches for something.
+    A missing key or a wrong type is not plain, so checks may access any key.
     """
     try:
         if document.__class__ is list:
@@ -193,7 +194,7 @@ def without_plain(
 
 
 def messages_in(document: Any, *keys: str) -> list[Native] | None:
-    """The messages of a request or of a bare list, which all have these keys; None for any other document."""
+    """Returns the messages of a request or message list if all have these keys; None for any other document."""
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return None

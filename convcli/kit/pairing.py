@@ -1,4 +1,4 @@
-"""Which result answers which call, and the ids of calls that have none."""
+"""Pairs results with calls, and generates missing call ids."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from convcli.model.transcript import ToolCall
 
 UNKNOWN = "unknown"
-"""The name of a result that answers no call and does not name its tool: made up, as ids are."""
+"""The generated name of a result that answers no call and does not name its tool."""
 
 
 class Pairing:
     """The open calls of a document while it is lifted, in document order.
 
-    Results are paired by id; without an id by order among the open calls of the same name; without a name by
-    order. Calls and results without an id get `call_1`, `call_2`, … from one counter that skips the ids of the
-    document. Linear in the number of calls.
+    Results are paired by id; without an id, by order among the open calls with the same name; without a name, by order.
+    Calls and results without an id get `call_1`, `call_2`, … from one counter that skips the ids of the document.
+    Linear in the number of calls.
     """
 
     __slots__ = ("_by_name", "_count", "_document", "_names", "_open", "_taken", "adopted", "invented")
@@ -28,14 +28,14 @@ class Pairing:
         self._taken: set[str] | None = None
         self._count = 0
         self._names: dict[str, str] = {}
-        self._open: OrderedDict[str, str] = OrderedDict()  # the first of a dict is far when many before it have gone
-        self._by_name: dict[str, deque[str]] | None = None  # made when the first result without an id asks
+        self._open: OrderedDict[str, str] = OrderedDict()  # a dict finds its first key slowly
+        self._by_name: dict[str, deque[str]] | None = None  # built when the first result without an id arrives
         self.invented: set[str] = set()
         self.adopted: dict[str, str] = {}
-        """Ids that were made up for calls, and those that the calls got from their results."""
+        """Generated call ids, and the ids of results that replaced them."""
 
     def call(self, id_: str | None, name: str) -> str:
-        """Open a call; its id, made up when it has none."""
+        """Opens a call. Returns its id, generated if it has none."""
         if id_ is None:
             id_ = self._new_id()
         self._names[id_] = name
@@ -45,7 +45,7 @@ class Pairing:
         return id_
 
     def result(self, id_: str | None, name: str | None) -> tuple[str, str]:
-        """The id and name of a result: those of the call that it answers where it has none of its own."""
+        """Returns the id and name of a result; missing ones come from the call that it answers."""
         if id_ is None:
             id_ = self._oldest(name) or self._new_id()
         self._open.pop(id_, None)
@@ -54,21 +54,22 @@ class Pairing:
             self.invented.add(UNKNOWN)
         return id_, UNKNOWN if name is None else name
 
-    def results(self, given: Sequence[tuple[str | None, str | None]]) -> list[tuple[str, str]]:
-        """Ids and names of the results of one turn: paired by id, then by order within a name, then by position.
+    def results(self, stated: Sequence[tuple[str | None, str | None]]) -> list[tuple[str, str]]:
+        """Returns ids and names of the results of one turn: paired by id, then by order within a name, then by
+        position.
 
-        A result whose id no call has may answer a call whose id was made up: the call adopts its id.
+        A result with an unknown id may answer a call with a generated id, which then takes the result's id.
         """
-        found = [id_ if id_ in self._names else None for id_, _ in given]
-        for id_ in found:
+        ids = [id_ if id_ in self._names else None for id_, _ in stated]
+        for id_ in ids:
             self._open.pop(id_ or "", None)
         for by_name in (True, False):
-            for i, (id_, name) in enumerate(given):
-                call = self._oldest(name if by_name else None) if found[i] is None else None
+            for i, (id_, name) in enumerate(stated):
+                call = self._oldest(name if by_name else None) if ids[i] is None else None
                 if call is not None and (id_ is None or call in self.invented):
                     self._open.pop(call)
-                    found[i] = call if id_ is None else self._adopt(call, id_)
-        return [self.result(found[i] or id_, name) for i, (id_, name) in enumerate(given)]
+                    ids[i] = call if id_ is None else self._adopt(call, id_)
+        return [self.result(ids[i] or id_, name) for i, (id_, name) in enumerate(stated)]
 
     def _adopt(self, call: str, id_: str) -> str:
         self.adopted[call] = id_
@@ -77,11 +78,11 @@ class Pairing:
         return id_
 
     def knows(self, id_: str) -> bool:
-        """Has a call with this id been opened?"""
+        """True if a call with this id has been opened."""
         return id_ in self._names
 
     def awaits(self, name: str) -> bool:
-        """Is a call of this tool open?"""
+        """True if a call of this tool is open."""
         return self._oldest(name) is not None
 
     def _oldest(self, name: str | None) -> str | None:
@@ -108,8 +109,8 @@ class Pairing:
 
 
 def ids_in(document: Any) -> set[str]:
-    """Every string in the document that stands under a key that ends in `id`, whatever its case."""
-    found: set[str] = set()
+    """Returns every string in the document under a key that ends in `id`, in any case."""
+    ids: set[str] = set()
     stack = [document]
     while stack:
         value = stack.pop()
@@ -117,18 +118,18 @@ def ids_in(document: Any) -> set[str]:
             for key, child in value.items():
                 if isinstance(child, str):
                     if key[-2:].lower() == "id":
-                        found.add(child)
+                        ids.add(child)
                 else:
                     stack.append(child)
         elif isinstance(value, list):
             stack.extend(value)
-    return found
+    return ids
 
 
 class Twins:
-    """Calls that stand in a message twice: entries beside its content find, each once, the call that they repeat.
+    """Calls that a message has twice: each entry outside the content finds the call that it repeats, each call once.
 
-    `invented` are the ids that a lift made up. Linear in the number of calls, like Pairing.
+    `invented` are generated ids. Linear in the number of calls, like Pairing.
     """
 
     __slots__ = ("_by_id", "_calls", "_invented", "_saying", "_taken")
@@ -137,24 +138,27 @@ class Twins:
         self._calls, self._invented = calls, invented
         self._taken: set[int] = set()
         self._by_id: dict[str, deque[int]] = {}
-        self._saying: dict[tuple[str, bool], deque[int]] | None = None  # made when the first entry without an id asks
+        self._saying: dict[tuple[str, bool], deque[int]] | None = (
+            None  # built when the first entry without an id arrives
+        )
         for at, call in enumerate(calls):
             self._by_id.setdefault(call.id, deque()).append(at)
 
     def with_id(self, id_: str | None) -> ToolCall | None:
-        """The first call with this id that no entry has found."""
+        """Returns the first call with this id that no entry has found."""
         return None if id_ is None else self._first(self._by_id.get(id_, deque()))
 
     def saying(self, name: str, arguments: Any, *, nameless: bool = False) -> ToolCall | None:
-        """The first call with this name and these arguments; `nameless`: only of those without an id of their own."""
+        """Returns the first call with this name and these arguments; `nameless`: only among calls without their own
+        id."""
         if self._saying is None:
             self._saying = {}
             for at, call in enumerate(self._calls):
-                key = (_said(call.name, call.arguments), call.id in self._invented)
+                key = (_content_key(call.name, call.arguments), call.id in self._invented)
                 self._saying.setdefault(key, deque()).append(at)
-        said = _said(name, arguments)
+        wanted = _content_key(name, arguments)
         kinds = (True,) if nameless else (True, False)
-        return self._first(*(self._saying.get((said, kind), deque()) for kind in kinds))
+        return self._first(*(self._saying.get((wanted, kind), deque()) for kind in kinds))
 
     def _first(self, *queues: deque[int]) -> ToolCall | None:
         for queue in queues:
@@ -167,6 +171,6 @@ class Twins:
         return self._calls[min(heads)]
 
 
-def _said(name: str, arguments: Any) -> str:
-    """A call in one string, the same for any order of keys."""
+def _content_key(name: str, arguments: Any) -> str:
+    """Returns a call as one string, independent of key order."""
     return json.dumps([name, arguments], sort_keys=True)

@@ -1,6 +1,6 @@
-"""How passes are made, of functions on messages, parts, results and tools; those that follow each other are one.
+"""Builds passes from functions on messages, parts, results and tools, and fuses consecutive ones.
 
-A pass is a transcript → the same as a target takes it: it does not change its input and shares what it leaves alone.
+A pass adapts a transcript to a target. It does not change its input, and shares what it leaves unchanged.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ Record = TypeVar("Record", Message, Part, ToolDefinition)
 
 
 def on_messages(fits: Callable[[list[Message]], list[Message]]) -> Pass:
-    """A pass that has to do with messages only."""
+    """Returns a pass that changes only messages."""
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def change_messages(transcript: Transcript) -> Transcript:
         messages = fits(transcript.messages)
         return transcript if messages is transcript.messages else replace(transcript, messages=messages)
 
-    return fitted
+    return change_messages
 
 
 def on_each_message(fits: Callable[[Message], Message | None]) -> Pass:
-    """A pass that looks at one message at a time; None takes it out."""
+    """Returns a pass over single messages; None drops the message."""
     return on_messages(lambda messages: shared(messages, [fits(message) for message in messages]))
 
 
 PartFit: TypeAlias = Callable[[Any, Message], Part | None]
-"""A part, with its message, as the target takes it; None takes it out. It may be asked twice."""
+"""Adapts a part, given its message; None drops it. May be called twice for one part."""
 
 
 class PartPass:
-    """A pass that looks at one part at a time, of these types or of any.
+    """A pass over single parts, of these types or of any.
 
-    Passes that follow each other walk a transcript once (`fused`). Most parts are taken as they are, so that is looked
-    for first, without a copy of anything.
+    Consecutive ones walk a transcript once (`fused`). Most parts stay unchanged, so this is checked first, without
+    copying anything.
     """
 
     __slots__ = ("_of_type", "_steps")
@@ -88,7 +88,7 @@ class PartPass:
         return part
 
     def then(self, other: PartPass) -> PartPass:
-        """Both, in one walk."""
+        """Returns both passes as one walk."""
         return PartPass(*self._steps, *other._steps)
 
 
@@ -97,27 +97,27 @@ PART_TYPES = ("text", "reasoning", "refusal", *MEDIA, "tool_call", "tool_result"
 
 
 def on_parts(fits: PartFit, *types: str) -> PartPass:
-    """A pass that looks at one part at a time, with its message; of these types, or of any. None takes it out."""
+    """Returns a pass over single parts, with their message, of these types or of any; None drops the part."""
     return PartPass((frozenset(types or PART_TYPES), fits))
 
 
 def on_each_part(fits: Callable[[Part], Part]) -> Pass:
-    """A pass that looks at every part once, in order: for what counts or remembers, as names that must differ do."""
+    """Returns a pass that visits every part once, in order, for functions with state, such as unique names."""
 
-    def fitted(message: Message) -> Message:
+    def change_parts(message: Message) -> Message:
         parts = shared(message.parts, [fits(part) for part in message.parts])
         return message if parts is message.parts else replace(message, parts=parts)
 
-    return on_each_message(fitted)
+    return on_each_message(change_parts)
 
 
 def on_results(fits: Callable[[ToolResult], ToolResult]) -> PartPass:
-    """A pass that looks at results only."""
+    """Returns a pass over tool results only."""
     return on_parts(lambda result, _: fits(result), "tool_result")
 
 
 def fused(*passes: Pass) -> tuple[Pass, ...]:
-    """The passes, of which those of parts that follow each other are one."""
+    """Fuses consecutive passes over parts into one."""
     fused_passes: list[Pass] = []
     for one in passes:
         before = fused_passes[-1] if fused_passes else None
@@ -129,26 +129,26 @@ def fused(*passes: Pass) -> tuple[Pass, ...]:
 
 
 def on_tools(fits: Callable[[ToolDefinition], ToolDefinition | None]) -> Pass:
-    """A pass that looks at one tool definition at a time; None takes it out."""
+    """Returns a pass over single tool definitions; None drops the tool."""
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def change_tools(transcript: Transcript) -> Transcript:
         if not transcript.tools:
             return transcript
         tools = shared(transcript.tools, [fits(tool) for tool in transcript.tools])
         return transcript if tools is transcript.tools else replace(transcript, tools=tools or None)
 
-    return fitted
+    return change_tools
 
 
 def shared(before: list[Record], after: Sequence[Record | None]) -> list[Record]:
-    """What is left of `after`; `before` itself where nothing has changed."""
+    """Returns `after` without None; `before` itself if nothing has changed."""
     if len(before) == len(after) and all(map(is_, before, after)):
         return before
     return [record for record in after if record is not None]
 
 
 def shared_all(before: list[Message], split: Callable[[Message], list[Message]]) -> list[Message]:
-    """Each message in pieces; `before` itself where every message is one piece."""
+    """Splits each message; returns `before` itself if nothing was split."""
     pieces = [split(message) for message in before]
     whole = all(len(piece) == 1 and piece[0] is message for piece, message in zip(pieces, before, strict=True))
     return before if whole else [message for piece in pieces for message in piece]

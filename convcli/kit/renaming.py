@@ -1,4 +1,4 @@
-"""Names of tools and ids of calls as a target takes them: which words it allows, and what others become."""
+"""Rewrites tool names and call ids that a target does not allow."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ UNNAMED = "unnamed"
 
 
 class Alphabet:
-    """The words that a service takes: `least` to `most` characters (0: no limit) out of `allowed` (any, if that is
-    empty), the first one out of `first`; `said` names the characters."""
+    """The words that a service accepts: `least` to `most` characters (0: no limit) from `allowed` (any, if empty), the
+    first one from `first`. `said` is their description."""
 
     def __init__(self, said: str, allowed: str, most: int, *, first: str = "", least: int = 1) -> None:
         self._said, self._allowed = said, frozenset(allowed)
@@ -34,11 +34,11 @@ class Alphabet:
         self._blank = "_" if not allowed or "_" in allowed else ""
 
     def accepts(self, word: str) -> bool:
-        """Is this such a word?"""
+        """True if the service accepts the word."""
         return self.accepts_all([word])
 
     def accepts_all(self, words: Collection[str]) -> bool:
-        """Are all of these such words?"""
+        """True if the service accepts all of the words."""
         if not words:
             return True
         lengths = list(map(len, words))
@@ -52,36 +52,37 @@ class Alphabet:
         return self._first is self._allowed or all(word[0] in self._first for word in words)
 
     def wants(self) -> str:
-        """The words in words."""
+        """Returns a description of the accepted words."""
         span = f"{self._least} to {self._most} " if self._least < self._most else f"{self._most or ''} ".lstrip()
         return f"{span}characters{self._said and ', '}{self._said}"
 
     def mended(self, word: str) -> str:
-        """What is allowed of a word. Of a fixed length the end stays: the start of an id is often the same in all."""
+        """Replaces or removes what is not allowed in a word. A fixed length keeps the end, because ids often start
+        alike."""
         word = word or UNNAMED
-        mended = "".join([char if char in self._allowed else self._blank for char in word]) if self._allowed else word
-        if 0 < self._most < len(mended):
-            mended = mended[-self._most :] if self._least == self._most else mended[: self._most]
-        mended = mended.rjust(self._least, "0")
-        if self._first and mended[0] not in self._first:
-            mended = f"{self._blank or 'x'}{mended}"[: self._most or None]
-        return mended
+        fixed = "".join([char if char in self._allowed else self._blank for char in word]) if self._allowed else word
+        if 0 < self._most < len(fixed):
+            fixed = fixed[-self._most :] if self._least == self._most else fixed[: self._most]
+        fixed = fixed.rjust(self._least, "0")
+        if self._first and fixed[0] not in self._first:
+            fixed = f"{self._blank or 'x'}{fixed}"[: self._most or None]
+        return fixed
 
     def numbered(self, word: str, number: int) -> str:
-        """A word like this one that ends in a number."""
+        """Returns a variant of the word that ends in a number."""
         suffix = f"{self._blank}{number}"
         return (word[: self._most - len(suffix)] if self._most else word) + suffix
 
 
 def identifiers(most: int) -> Alphabet:
-    """Letters, digits, _ and -: what most services take."""
+    """Returns the character set of most services: letters, digits, _ and -."""
     return Alphabet("letters, digits, _ and -", WORD + "-", most)
 
 
 class Renaming:
-    """Names or ids rewritten one-to-one to what a target allows: what is allowed stays as it is.
+    """Rewrites names or ids one-to-one to what a target allows; allowed ones stay.
 
-    Everything that the transcript uses must be given, so that nothing collides.
+    Needs all names or ids of the transcript, to avoid collisions.
     """
 
     __slots__ = ("_alphabet", "_counts", "_new", "_taken", "needed")
@@ -98,11 +99,11 @@ class Renaming:
                 self._new[name] = self._free(alphabet.mended(name))
 
     def __call__(self, name: str) -> str:
-        """The name that the target is given."""
+        """Returns the name for the target."""
         return self._new.get(name, name)
 
     def another(self, name: str) -> str:
-        """One more name like that one, which nothing has."""
+        """Returns a further, unused name like this one."""
         return self._free(self(name))
 
     def _free(self, name: str) -> str:
@@ -120,7 +121,7 @@ LINKED = (ToolCall, ToolResult)
 
 
 def _names_in(transcript: Transcript, linked: list[Any]) -> list[str]:
-    """Every tool name that the transcript uses, in definitions, calls, results and choice."""
+    """Returns every tool name in the transcript: in definitions, calls, results and the choice."""
     names = [tool.name for tool in transcript.tools or ()]
     names += [part.name for part in linked]
     choice = transcript.tool_choice
@@ -130,12 +131,12 @@ def _names_in(transcript: Transcript, linked: list[Any]) -> list[str]:
 
 
 def call_ids(transcript: Transcript) -> list[str]:
-    """Every call id that the transcript uses, in calls and results."""
+    """Returns every call id in the transcript, in calls and results."""
     return _ids_in(_linked(transcript.messages))
 
 
 def _linked(messages: list[Message]) -> list[Any]:
-    """All calls and results."""
+    """Returns all calls and results."""
     return [part for message in messages for part in message.parts if part.__class__ in LINKED]
 
 
@@ -144,14 +145,14 @@ def _ids_in(linked: list[Any]) -> list[str]:
 
 
 def renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None) -> Transcript:
-    """The transcript with names of tools and ids of calls that a target takes, ids of any kind without `ids`. What may
-    stay as it is is shared."""
+    """Returns the transcript with tool names and call ids that a target allows; without `ids`, any id is allowed.
+    Shares what stays unchanged."""
     linked = _linked(transcript.messages)
     used, used_ids = _names_in(transcript, linked), _ids_in(linked)
     if names.accepts_all(set(used)) and (ids is None or ids.accepts_all(set(used_ids))):
         return transcript
     name = Renaming(used, names)
-    given = str if ids is None else Renaming(used_ids, ids)
+    id_of = str if ids is None else Renaming(used_ids, ids)
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         choice = (
@@ -159,24 +160,24 @@ def renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None
         )
     return replace(
         transcript,
-        messages=[_renamed_message(message, name, given) for message in transcript.messages],
+        messages=[_renamed_message(message, name, id_of) for message in transcript.messages],
         tools=transcript.tools and [replace(tool, name=name(tool.name)) for tool in transcript.tools],
         tool_choice=choice,
     )
 
 
 def renaming(names: Alphabet, ids: Alphabet | None = None) -> Pass:
-    """The pass of `renamed`."""
+    """Returns `renamed` as a pass."""
     return lambda transcript: renamed(transcript, names, ids)
 
 
 def distinct_ids(alphabet: Alphabet) -> Pass:
-    """The pass of `distinct`."""
+    """Returns `distinct` as a pass."""
     return on_messages(lambda messages: distinct(messages, alphabet))
 
 
 def with_ids(messages: list[Message], new: Mapping[str, str]) -> list[Message]:
-    """The messages with other ids of calls, for those that have a new one."""
+    """Replaces the call ids that have a new one."""
     return [_renamed_message(message, str, lambda id_: new.get(id_, id_)) for message in messages] if new else messages
 
 
@@ -195,12 +196,12 @@ def _renamed_part(part: Part, name: Callable[[str], str], id_: Callable[[str], s
 
 
 def distinct(messages: list[Message], alphabet: Alphabet) -> list[Message]:
-    """The messages with ids that no two calls share, for services that want them unique in a whole request.
+    """Makes the ids of all calls different, for services that require ids that are unique in the whole request.
 
-    A result goes with the oldest open call of the latest turn that used its id.
+    A result belongs to the oldest open call of the latest turn that used its id.
     """
-    given = [part.id for message in messages for part in message.parts if part.__class__ is ToolCall]
-    if len(set(given)) == len(given):
+    ids_of_calls = [part.id for message in messages for part in message.parts if part.__class__ is ToolCall]
+    if len(set(ids_of_calls)) == len(ids_of_calls):
         return messages
     ids = Renaming(_ids_in(_linked(messages)), alphabet)
     latest: dict[str, deque[str]] = {}
@@ -224,7 +225,7 @@ def _distinct_message(message: Message, ids: Renaming, latest: dict[str, deque[s
 
 
 def _answered(open_calls: deque[str] | None) -> str | None:
-    """The call that a result answers; further results answer the last one again."""
+    """Returns the call that a result answers; further results answer the last one again."""
     if not open_calls:
         return None
     return open_calls.popleft() if len(open_calls) > 1 else open_calls[0]

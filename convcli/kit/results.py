@@ -1,4 +1,4 @@
-"""Passes that have to do with results: where they stand, and what becomes of them in formats that hold only text."""
+"""Passes over tool results: their order, and how formats that store only text write them."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ from convcli.wire import exact_json
 
 
 def single_results(messages: list[Message]) -> list[Message]:
-    """A message of a tool is one result; without any it is words of the user. Elsewhere there are no results."""
+    """Keeps one result per tool message, turns a tool message without any into a user message, and drops results
+    elsewhere."""
     if all(map(_is_single, messages)):
         return messages
     return shared(messages, [_single_result(message) for message in messages])
 
 
 def _is_single(message: Message) -> bool:
-    """Quick, for most messages: a result alone in a message of a tool, and none in any other."""
+    """True if a tool message has exactly one result, and any other message none. Fast, for most messages."""
     if message.role == "tool":
         return len(message.parts) == 1 and message.parts[0].__class__ is ToolResult and message.name is None
     return all(part.__class__ is not ToolResult for part in message.parts)
@@ -55,9 +56,9 @@ def _single_result(message: Message) -> Message:
 
 
 def expressed(*conventions: Convention) -> PartPass:
-    """Results for which the vendor has no field are written by a convention."""
+    """Returns a pass that writes results by a convention if the vendor has no field for them."""
 
-    def fits(result: ToolResult) -> ToolResult:
+    def write_by_convention(result: ToolResult) -> ToolResult:
         for convention in conventions:
             expressed_as = convention.express(result)
             if expressed_as is not None:
@@ -65,14 +66,14 @@ def expressed(*conventions: Convention) -> PartPass:
                 return replace(result, kind=kind, value=expressed_as[1], is_error=None)
         return result
 
-    return on_results(fits)
+    return on_results(write_by_convention)
 
 
 # ---------------------------------------------------------------- results of several parts
 
 
 def with_parts(result: ToolResult, fits: Callable[[Part], Part | None]) -> ToolResult:
-    """The result with each part of its value as `fits` takes it, which None takes out; any other value stays."""
+    """Applies a function to each part of a multimodal result; None drops the part. Other results stay unchanged."""
     if result.kind != "multimodal":
         return result
     value = shared(result.value, [fits(part) for part in result.value])
@@ -80,8 +81,8 @@ def with_parts(result: ToolResult, fits: Callable[[Part], Part | None]) -> ToolR
 
 
 def only_own(part: Part, owner: str, **stated: Any) -> Part:
-    """A part inside a result with what this owner carries and no metadata: a value is compared as a whole, so what
-    does not come back must go. `stated` are fields with the values that they have then."""
+    """Removes metadata and other owners' extras from a part inside a result. A value is compared as a whole, so
+    everything that does not come back must go. `stated` are fields with the values that they come back with."""
     stated |= {"metadata": None, "extras": extras_of(owner, carried_by(part.extras, owner))}
     same = all(getattr(part, name) == value for name, value in stated.items())
     return part if same else replace(part, **stated)
@@ -91,7 +92,7 @@ def only_own(part: Part, owner: str, **stated: Any) -> Part:
 
 
 def fail(result: ToolResult) -> None:
-    """Say in a result that is being lifted that its tool failed: a text is then the error, other values stay."""
+    """Marks a result that is being lifted as failed: a text becomes the error, other values stay."""
     if result.kind == "text":
         result.kind = "error"
     elif result.kind != "error":
@@ -99,7 +100,7 @@ def fail(result: ToolResult) -> None:
 
 
 def result_of_parts(id_: str, name: str, parts: list[Part], *, failed: bool) -> ToolResult:
-    """The result that is these texts and media, of which a single text with nothing beside it is that text."""
+    """Returns the result with these texts and media; a single text without other fields is the value itself."""
     text = only_text(parts)
     result = ToolResult(id_, name, "multimodal" if text is None else "text", parts if text is None else text)
     if failed:
@@ -111,7 +112,7 @@ def result_of_parts(id_: str, name: str, parts: list[Part], *, failed: bool) -> 
 
 
 def results_first(messages: list[Message]) -> list[Message]:
-    """The messages with every result directly behind the turn that called, in the order in which the results came."""
+    """Moves every result directly behind the turn that called, in the order of the results."""
     if _in_place(messages):
         return messages
     order: list[Message] = []
@@ -130,7 +131,7 @@ def results_first(messages: list[Message]) -> list[Message]:
 
 
 def _in_place(messages: list[Message]) -> bool:
-    """Quick, for most conversations: does every result stand behind the assistant's turn that called?"""
+    """True if every result follows the assistant turn that called. Fast, for most conversations."""
     open_calls: set[str] = set()
     for message in messages:
         if message.role == "tool":
@@ -145,7 +146,8 @@ def _in_place(messages: list[Message]) -> bool:
 
 
 def results_apart(message: Message) -> list[Message]:
-    """Results in messages of their own, the rest between them; what the message itself says stays with the first."""
+    """Splits results into messages of their own, with the rest in between; the message's own fields stay with the
+    first."""
     if not any(isinstance(part, ToolResult) for part in message.parts):
         return [message] if message.parts or message.role != "tool" else []
     pieces: list[Message] = []
@@ -164,7 +166,7 @@ def results_apart(message: Message) -> list[Message]:
 
 
 def result_of(message: Message) -> ToolResult | None:
-    """The result that a message of a tool is."""
+    """Returns the result in a tool message."""
     first = message.parts[0] if message.role == "tool" and message.parts else None
     return first if type(first) is ToolResult else None
 
@@ -176,7 +178,7 @@ def _open_calls(message: Message, index: int, caller: dict[str, int]) -> None:
 
 
 def _follows(order: list[Message], index: int) -> bool:
-    """Is there nothing but results behind the message at `index`?"""
+    """True if only results follow the message at `index`."""
     return order[-1].role == "tool" or index == len(order) - 1
 
 
@@ -195,38 +197,38 @@ def _insert(order: list[Message], late: dict[str, list[Message]], caller: dict[s
 
 
 results_behind_calls = on_messages(results_first)
-"""Every result directly behind the turn that called."""
+"""Moves every result directly behind the turn that called."""
 
 separate_results = on_messages(lambda messages: shared_all(messages, results_apart))
-"""Every result in a message of its own."""
+"""Splits every result into a message of its own."""
 
 
 def has_failed(result: ToolResult) -> bool:
-    """Does the result say that its tool failed?"""
+    """True if the result is marked as failed."""
     return result.kind == "error" or bool(result.is_error)
 
 
 def has_media(result: ToolResult) -> bool:
-    """Does the result hold anything that no text says?"""
+    """True if the result has parts other than text."""
     return result.kind == "multimodal" and any(not isinstance(part, Text) for part in result.value)
 
 
 def in_words(result: ToolResult) -> str:
-    """What a model can read of a result in a format that has only text: data as JSON, the texts among media."""
+    """Returns what a model can read of a result in a text-only format: data as JSON, and the texts among media."""
     if result.kind == "multimodal":
         return text_of(result.value, "\n")
     return exact_json.write_text(result.value) if result.kind == "data" else str(result.value)
 
 
 def one_value(result: ToolResult) -> ToolResult:
-    """The result with one text for several: its texts are joined, and those of a failure are its error."""
+    """Joins the texts of a result into one text; those of a failure into its error."""
     if result.kind != "multimodal":
         return result
     return replace(result, kind="error" if result.is_error else "text", value=in_words(result), is_error=None)
 
 
 def as_text_and_files(result: ToolResult) -> tuple[str, Any] | None:
-    """The convention of formats with one text for a result, files behind it, and a text for a failure."""
+    """The convention of formats in which a result is one text followed by files, and a failure is a text."""
     if result.kind == "data" or (result.kind == "multimodal" and (result.is_error or not has_media(result))):
         return ("error" if result.is_error else "text"), in_words(result)
     if result.kind != "multimodal":
@@ -240,41 +242,42 @@ TEXT_AND_FILES = Convention(
     as_text_and_files,
     {
         "data": ("encoded", "a result is one text: the data is written as JSON"),
-        "multimodal": ("changed", "a result is one text with files behind it, and a failure only a text"),
+        "multimodal": ("changed", "a result is one text followed by files, and a failure is only text"),
     },
 )
 
 
 class ResultTexts(msgspec.Struct, frozen=True):
-    """Results in a format that has one text for them and no field for a failure.
+    """Tool results in a format with one text for them and no field for a failure.
 
-    `failure` stands before the text of a failure · `data`: any JSON but a string, which is text, may stand there too.
+    `failure` is the prefix of a failure's text · `data`: the format also stores any JSON except a string, which is
+    text.
     """
 
     failure: str
     data: bool = False
 
     def value(self, result: ToolResult) -> Any:
-        """What is written of a result."""
+        """Returns the written form of a result."""
         if self._is_data(result):
             return result.value
         text = in_words(result)
         return self.failure + text if has_failed(result) and not text.startswith(self.failure) else text
 
     def fits(self, result: ToolResult) -> ToolResult:
-        """The result as it is read back, without its media."""
+        """Returns the result as it is read back, without its media."""
         if result.kind == "text" or self._is_data(result):
             return result
         return replace(result, kind="text", value=self.value(result), is_error=None)
 
     def express(self, result: ToolResult) -> tuple[str, Any] | None:
-        """The convention: how a result comes back that holds no media and is neither text nor data."""
+        """The convention: how a result without media that is neither text nor data comes back."""
         return None if self.fits(result) is result or has_media(result) else ("text", self.value(result))
 
     def convention(self, failure: str) -> Convention:
-        """The same with its reasons; `failure` is that for the mark."""
+        """Returns the convention with its reasons; `failure` is the reason for the prefix."""
         one = "a string is always text" if self.data else "a result is a string"
-        joined = "a result holds one text" if self.data else "a result is a string"
+        joined = "a result has one text" if self.data else "a result is a string"
         return Convention(
             self.express,
             {

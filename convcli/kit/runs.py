@@ -1,7 +1,7 @@
-"""What streams of whole runs share: events with texts, calls and results grow into turns.
+"""Lifts streams of whole runs: events with texts, calls and results grow into turns.
 
-A run holds several turns of the model and the results between them. Nothing marks where a turn ends: it goes on until
-a result comes, or something else that is not its own.
+A run has several model turns, and the results in between. Nothing marks the end of a turn: it lasts until a result or
+anything else that is not part of it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall
 
 
 class Run:
-    """The turns of a run while its events come in; extras stand under the name of the family."""
+    """The turns of a run while its events arrive. Extras are stored under the family's name."""
 
     def __init__(self, name: str, family: str, document: Any) -> None:
         context = LiftContext(name, document)
@@ -35,13 +35,13 @@ class Run:
         self._at: dict[int, int] = {}  # the index of a message, by its identity
 
     def turn(self, role: str, at: int, fresh: bool = False) -> Message:
-        """The turn of this role that is open, or a new one."""
+        """Returns the open turn of this role, or a new one."""
         if self.open is None or self.open.role != role or fresh:
             self.open = self._add(Message(role, []), at)
         return self.open
 
     def aside(self, event: Native, at: int) -> None:
-        """An event that no model ever saw; the turn that is open goes on behind it."""
+        """Adds an event; the open turn continues after it."""
         self._add(Message("event", [Opaque(self.family, event)]), at)
         self._spots[-1].append(())
 
@@ -53,7 +53,7 @@ class Run:
         return message
 
     def text(self, message: Message, text: str, spot: Path) -> None:
-        """The text of a turn grows; behind a call it is another text."""
+        """Appends to the text of a turn; after a call, a new text starts."""
         if not text:
             return
         if not message.parts or not isinstance(message.parts[-1], Text):
@@ -64,38 +64,38 @@ class Run:
         places.append(spot)
 
     def part(self, message: Message, part: Part, spot: Path) -> None:
-        """A turn gets one more part; `spot` says where it stands in the events."""
+        """Adds a part to a turn; `spot` is its path in the events."""
         at = self._at[id(message)]
         message.parts.append(part)
         self._spots[at].append(streams.apart(self.origin.places[at][0], spot))
 
     def call(self, id_: str | None, name: str, body: Native, extras: Native, spot: Path) -> Message:
-        """A call in the turn of the model, which begins with it if none is open."""
+        """Adds a call to the open model turn, or to a new one."""
         message = self.turn("assistant", int(spot[0]))
         call = ToolCall(self.pairing.call(id_, name), name, body, extras=extras_of(self.family, extras))
         self.part(message, call, spot)
         return message
 
     def result(self, id_: str | None, name: str | None, result: ToolResult, spot: Path) -> Message:
-        """A result, in a message of its own, with the id and the name of its call."""
+        """Adds a result as its own message, with the id and the name of its call."""
         result.tool_call_id, result.name = self.pairing.result(id_, name)
         self.open = self._add(Message("tool", []), int(spot[0]))
         self.part(self.open, result, spot)
         return self.open
 
     def elsewhere(self, message: Message, key: str, place: Path) -> None:
-        """What would stand under this key of the first event of a message stands at this place."""
+        """Records that this key of a message's first event is at another path."""
         at = next(i for i in range(len(self.messages) - 1, -1, -1) if self.messages[i] is message)
         self.origin.routes[*self.origin.places[at][0], key] = place
 
     def carry(self, message: Message, carried: Native | None, at: int) -> None:
-        """Add what an event says beside what we know to the extras of its message."""
+        """Adds keys of an event without a field to the extras of its message."""
         carry(message, self.family, carried)
         for key in carried or ():
             self.elsewhere(message, key, (at, key))
 
     def failed(self, at: int, error: str | None, carried: Native, place: Path = ()) -> None:
-        """The run broke off in the turn of the model that is open, or before it said anything; `place` says why."""
+        """Ends the open model turn, or an empty one, with an error; `place` is the path of the error."""
         message = self.turn("assistant", at)
         self.elsewhere(message, "error", place or (at,))
         message.stop_reason, message.error = "error", error
@@ -103,7 +103,7 @@ class Run:
             carry(message, self.family, {"error": carried})
 
     def transcript(self) -> Transcript:
-        """The transcript of what came."""
+        """Returns the transcript of the events so far."""
         for part, pieces, places in self._texts:
             part.text = "".join(pieces)
             self.origin.pieces[places[0]] = places
@@ -114,13 +114,13 @@ class Run:
 
 
 def last_run(owner: str) -> Pass:
-    """What a stream of a run holds: the turns of the assistant and their results since the last question, and of
-    events only those that such a stream has.
+    """Keeps what a run stream can store: the assistant messages and their results since the last question, and only the
+    events of such a stream.
 
-    The last question is the last message of another role before the last turn of the assistant.
+    The last question is the last message of another role before the last assistant message.
     """
 
-    def fits(transcript: Transcript) -> Transcript:
+    def keep_last_run(transcript: Transcript) -> Transcript:
         messages = branch(transcript)
         answers = [i for i, message in enumerate(messages) if message.role == "assistant"]
         end = answers[-1] if answers else len(messages)
@@ -129,7 +129,7 @@ def last_run(owner: str) -> Pass:
         whole = transcript.head is None and len(kept) == len(transcript.messages)
         return transcript if whole else replace(transcript, messages=kept, head=None)
 
-    return fits
+    return keep_last_run
 
 
 RUN = ("assistant", "tool", "event")
@@ -142,9 +142,9 @@ def _is_of_run(message: Message, owner: str) -> bool:
 
 
 def joined_turns(messages: list[Message]) -> list[Message]:
-    """Turns of the assistant that follow one another are one, and so are texts that follow one another in it.
+    """Merges consecutive assistant messages, and the consecutive texts in them.
 
-    Nothing is kept of turns that say nothing: neither a part nor an error.
+    Drops messages with neither a part nor an error.
     """
     joined: list[Message] = []
     turn: Message | None = None
@@ -167,7 +167,7 @@ def joined_turns(messages: list[Message]) -> list[Message]:
 
 
 def add_parts(turn: Message, parts: Iterable[Part]) -> None:
-    """More parts of a turn that is being joined; a text goes on with the one before it, and an empty one is none."""
+    """Adds parts to a merged turn; a text continues the previous one, and an empty one is dropped."""
     for part in parts:
         last = turn.parts[-1] if turn.parts else None
         if isinstance(part, Text) and isinstance(last, Text):
@@ -177,6 +177,6 @@ def add_parts(turn: Message, parts: Iterable[Part]) -> None:
 
 
 def only_turn(messages: list[Message]) -> Message | None:
-    """The turn of the assistant, where a run has only one: the counts of the run are those of this turn."""
+    """Returns the assistant message of a run with only one, which the counts of the run then belong to."""
     turns = [message for message in messages if message.role == "assistant"]
     return turns[0] if len(turns) == 1 else None

@@ -1,9 +1,9 @@
-"""What every format of sessions needs, lent to any dialect.
+"""Tools for every session format.
 
-A session is a header and rows, each with an `Envelope`. Lifting: `add_event` (a row that no model saw, in its place),
-`head_of` (the active branch of a tree), `joined` (rows that are one message) and `Repeats` (rows that only repeat
-others). What a new session must have and a transcript of strangers has not is made by passes of `fit` (`with_models`,
-`timed`, `with_rows`; ids and parents are in `kit/ids`), so that `write` invents nothing; what a pass made up is found
+A session is a header and rows, each with an `Envelope`. Lifting: `add_event` (a row that is not part of the
+conversation), `head_of` (the active branch of a tree), `joined` (rows that are one message) and `Repeats` (rows that
+only repeat others). Passes of `fit` add what a new session requires and a transcript from elsewhere lacks
+(`with_models`, `timed`, `with_rows`; ids and parents: `kit/ids`), so `write` invents nothing. What a pass adds is found
 as `invented` when the output is read back.
 """
 
@@ -36,7 +36,7 @@ EPOCH = "1970-01-01T00:00:00.000Z"
 
 
 def event_of(owner: str, row: Any, envelope: Envelope | None = None) -> Message:
-    """A row that no model saw: whole in an opaque part, with the fields of its envelope beside it."""
+    """Returns a row as an event: whole in an opaque part, with the fields of its envelope."""
     message = Message("event", [Opaque(owner, row)])
     if envelope is not None and isinstance(row, dict):
         envelope.lift(row, message)
@@ -46,14 +46,14 @@ def event_of(owner: str, row: Any, envelope: Envelope | None = None) -> Message:
 def add_event(
     context: LiftContext, row: Any, path: Path, envelope: Envelope | None = None, *, taken_back: bool = False
 ) -> None:
-    """The event of a row, in its place; `taken_back`: it was a turn before the session went back behind it."""
+    """Adds the event of a row; `taken_back`: it was a message before the session was rolled back."""
     if taken_back:
         context.origin.taken_back.add(len(context.messages))
     context.add(event_of(context.dialect, row, envelope), path, [()])
 
 
 def row_of_event(message: Message, owner: str, envelope: Envelope | None = None) -> Any:
-    """The row of an event of this owner, with the fields that its message has now; None for any other."""
+    """Returns the row of an event of this owner, with its message's current fields; None for any other."""
     part = message.parts[0] if len(message.parts) == 1 else None
     if not isinstance(part, Opaque) or part.dialect != owner:
         return None
@@ -63,10 +63,11 @@ def row_of_event(message: Message, owner: str, envelope: Envelope | None = None)
 
 
 def head_of(links: Sequence[tuple[Any, Any]]) -> str | None:
-    """The id of the last row, if the rows branch: pairs of id and parent, where a row without a parent has None.
+    """Returns the id of the last row if the rows branch. `links` are pairs of id and parent; a row without a parent has
+    None.
 
-    Rows branch where a parent is known and is not the row before, or where it is null. A parent that no row has is no
-    branch: the row follows the one before it.
+    Rows branch where a parent is null, or is known and not the previous row. A parent that no row has is not a branch:
+    the row follows the previous one.
     """
     known = {id_ for id_, _ in links}
     for (before, _), (_, parent) in itertools.pairwise(links):
@@ -77,15 +78,16 @@ def head_of(links: Sequence[tuple[Any, Any]]) -> str | None:
 
 
 def head_at(current: Any, links: Sequence[tuple[Any, Any]]) -> str | None:
-    """The id of the row that a session says is its last, else that of the last row if the rows branch; None where they
-    are a line that ends with it."""
+    """Returns the id of the row that the session names as its last, else the last row's if the rows branch; None if
+    they form a line that ends with it."""
     last = head_of(links)
     known = current if isinstance(current, str) and any(id_ == current for id_, _ in links) else None
     return None if last is None and known in (None, *(id_ for id_, _ in links[-1:])) else known or last
 
 
 def joined(keys: Iterable[Hashable | None]) -> list[list[int]]:
-    """The rows of each message, by their indexes: those with the same key are one, those without a key are alone."""
+    """Returns the row indexes of each message: rows with the same key are one message, those without a key are
+    alone."""
     groups: list[list[int]] = []
     group_of: dict[Hashable, list[int]] = {}
     for index, key in enumerate(keys):
@@ -97,7 +99,7 @@ def joined(keys: Iterable[Hashable | None]) -> list[list[int]]:
 
 
 class Repeats:
-    """Values that other rows may say once more: each is taken once, in order, wherever its repetition stands."""
+    """Values that other rows may repeat: each is taken once, in order, wherever its repetition is."""
 
     __slots__ = ("_indexes",)
 
@@ -107,23 +109,24 @@ class Repeats:
             self._indexes.setdefault(_key(value), deque()).append(index)
 
     def take(self, value: Any) -> int | None:
-        """The index of the first value like this one that nothing has repeated yet; None where there is none."""
+        """Returns the index of the first such value that nothing has repeated yet; None if there is none."""
         indexes = self._indexes.get(_key(value))
         return indexes.popleft() if indexes else None
 
 
 def _key(value: Any) -> Hashable:
-    """The same for the same JSON value: a list of texts is looked up as it is, since these may be long."""
+    """Returns an equal key for equal JSON values. A list of strings is its own key, because it may be long."""
     if isinstance(value, list) and all(item is None or isinstance(item, str) for item in value):
         return tuple(value)
     return json.dumps(value, sort_keys=True, default=str)
 
 
-# ---------------------------------------------------------------- passes: what a new session must have
+# ---------------------------------------------------------------- passes: what a new session requires
 
 
 def summary(message: Message, *, of_all: bool = False) -> Message:
-    """What stands for others is one text of the user, and nothing else stands for others; `of_all`: for all of them."""
+    """Reduces a summary to one user text, and removes `replaces` from messages that cannot be one; `of_all`: it
+    replaces all."""
     if message.replaces is None:
         return message
     text = text_of(message.parts, "\n\n")
@@ -135,38 +138,39 @@ def summary(message: Message, *, of_all: bool = False) -> Message:
 
 
 def replacing_all(message: Message) -> Message:
-    """A summary stands for all before it, where the row of a compaction holds all that the model sees from there on."""
+    """Makes a summary replace everything before it, for compaction rows that store all that the model sees
+    afterwards."""
     return message if message.replaces in (None, "all") else replace(message, replaces="all")
 
 
 def with_rows(row_of: Callable[[Message], Any]) -> Pass:
-    """Events hold their rows as they are written: with the ids, parents and times that their messages have now."""
+    """Updates the rows of events to the current ids, parents and times of their messages."""
 
-    def fits(message: Message) -> Message:
+    def update_row(message: Message) -> Message:
         part = message.parts[0] if message.role == "event" and len(message.parts) == 1 else None
         if not isinstance(part, Opaque):
             return message
         row = row_of(message)
         return message if row is None or row == part.value else replace(message, parts=[replace(part, value=row)])
 
-    return on_each_message(fits)
+    return on_each_message(update_row)
 
 
 def active_branch(transcript: Transcript) -> Transcript:
-    """Of a tree only the messages of the active branch; what is no tree keeps its events."""
+    """Keeps only the active branch of a tree. Without a tree, events stay too."""
     return transcript if transcript.head is None else replace(transcript, messages=active(transcript), head=None)
 
 
 def latest_branch(is_end: Callable[[Message], bool] = lambda _: True) -> Pass:
-    """Of a tree of which the active branch does not end last only that branch: a program goes on with the last one.
-    `is_end`: may a branch end with this message?"""
+    """Keeps only the active branch if it is not the last one, because a program resumes with the last branch. `is_end`:
+    true if a branch may end with this message."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def keep_latest_branch(transcript: Transcript) -> Transcript:
         ids = [message.id for message in transcript.messages if message.id is not None and is_end(message)]
         is_last = transcript.head is None or ids[-1:] == [transcript.head]
         return transcript if is_last else active_branch(transcript)
 
-    return fits
+    return keep_latest_branch
 
 
 def _results_between_events(messages: list[Message]) -> list[Message]:
@@ -185,8 +189,8 @@ def _results_between_events(messages: list[Message]) -> list[Message]:
 
 
 def results_between_events(transcript: Transcript) -> Transcript:
-    """Every result directly behind the turn that called, unless links say what belongs together; events stay before the
-    message that they stood before."""
+    """Moves every result directly behind the turn that called, unless links define the order. Events stay before the
+    message that they preceded."""
     return transcript if transcript.head is not None else _ordered(transcript)
 
 
@@ -194,9 +198,9 @@ _ordered = on_messages(_results_between_events)
 
 
 def events(keeps: Callable[[Message], bool]) -> Pass:
-    """Only the events for which the session has rows; what named one of the others as its parent names its parent."""
+    """Keeps only the events for which the session has rows. Children of a dropped event get its parent."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def keep_events(transcript: Transcript) -> Transcript:
         gone: dict[str | None, str | None] = {}
         for message in transcript.messages:
             if message.role == "event" and not keeps(message):
@@ -208,11 +212,12 @@ def events(keeps: Callable[[Message], bool]) -> Pass:
         messages = [_relinked(message, gone) for message in kept]
         return replace(transcript, messages=messages, head=gone.get(transcript.head, transcript.head))
 
-    return fits
+    return keep_events
 
 
 def own_events(owner: str, is_turn: Callable[[Any], bool] = lambda _: False) -> Pass:
-    """Of events only those with a row of this owner that is read as an event again: `is_turn` says which is not."""
+    """Keeps only events with a row of this owner that is read as an event again; `is_turn` identifies rows that are
+    not."""
 
     def keeps(message: Message) -> bool:
         row = row_of_event(message, owner)
@@ -227,7 +232,7 @@ def _relinked(message: Message, parents: Mapping[str | None, str | None]) -> Mes
 
 
 def with_models(transcript: Transcript) -> Transcript:
-    """Every answer names its model: one that does not was made by that of the whole, which a session does not name."""
+    """Gives every answer a model, by default the transcript's, because a session stores no model for the whole."""
     model = transcript.model
     if model is None:
         return transcript
@@ -240,10 +245,10 @@ def _is_unnamed(message: Message) -> bool:
 
 
 def timed_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
-    """The session and every message have a time: their own, else that of the message before, of the first that has one,
-    or 1970. Not those that state it in another way, which is carried."""
+    """Gives the session and every message a time: its own, the previous message's, the first that there is, or 1970.
+    Skips those whose extras state the time in another way."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def add_times(transcript: Transcript) -> Transcript:
         messages = transcript.messages
         start = transcript.created_at or next((m.created_at for m in messages if m.created_at is not None), EPOCH)
         times = itertools.accumulate((m.created_at for m in messages), lambda last, own: own or last, initial=start)
@@ -252,44 +257,44 @@ def timed_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
         created_at = transcript.created_at if states(transcript) else start
         return replace(transcript, messages=shared(messages, timed_messages), created_at=created_at)
 
-    return fits
+    return add_times
 
 
 timed = timed_unless(lambda _: False)
 
 
 def with_directory(transcript: Transcript) -> Transcript:
-    """A session names the directory in which it ran, with an empty text where nobody knows it."""
+    """Gives a session a directory: an empty string if it is unknown."""
     return transcript if transcript.cwd is not None else replace(transcript, cwd="")
 
 
 def folder_of(facts: SessionFacts) -> str:
-    """The folder in which programs keep the sessions of a directory: its real path in letters and digits."""
+    """Returns the folder in which programs keep the sessions of a directory: its real path in letters and digits."""
     return re.sub("[^a-zA-Z0-9]", "-", os.path.realpath(facts.cwd))
 
 
 def in_real_directory(transcript: Transcript) -> Transcript:
-    """The directory by its real path, for programs that know their own by no other name."""
+    """Replaces the directory by its real path, for programs that recognize no other."""
     return replace(transcript, cwd=os.path.realpath(transcript.cwd or ""))
 
 
 def without_empty_directory(transcript: Transcript) -> Transcript:
-    """An empty directory is none."""
+    """Removes an empty directory."""
     return replace(transcript, cwd=None) if transcript.cwd == "" else transcript
 
 
 def settled(again: Callable[[Transcript], Transcript]) -> Pass:
-    """Of what is carried only that which comes back: what goes without saying there is not carried. `again` writes the
-    transcript and lifts what was written, with the same messages and parts."""
+    """Keeps only the extras that come back; those with a default value do not. `again` writes the transcript and lifts
+    the output, with the same messages and parts."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def keep_lasting_extras(transcript: Transcript) -> Transcript:
         lifted = again(transcript)
         pairs = zip(transcript.messages, lifted.messages, strict=True)
         messages = shared(transcript.messages, [_with_extras_of(one, other) for one, other in pairs])
         whole = _as_carried(transcript, lifted)
         return whole if messages is whole.messages else replace(whole, messages=messages)
 
-    return fits
+    return keep_lasting_extras
 
 
 def _with_extras_of(message: Message, other: Message) -> Message:
@@ -306,15 +311,15 @@ def _as_carried(record: Record, other: Record) -> Record:
 # ---------------------------------------------------------------- why a session loses something
 
 REASONS = {
-    "event": "a session has rows only for events of its own",
-    "id": "a session has an id: it is made of the content",
-    "model": "each answer names its model, a session does not",
-    "message.createdAt": "every row has a time: that of the row before it, or 1970",
+    "event": "a session stores only events of its own agent program",
+    "id": "a session requires an id; it is derived from the content",
+    "model": "a session stores the model of each answer, not one for the whole",
+    "message.createdAt": "every row requires a time: that of the previous row, or 1970",
 }
-"""True of most sessions; a dialect says behind them what is otherwise in its own."""
+"""True of most sessions; a dialect overrides them."""
 NO_REQUEST = {
-    "toolChoice": "a session does not say which tools may be called",
-    "settings": "a session has no settings of the request",
+    "toolChoice": "a session does not store which tools may be called",
+    "settings": "a session does not store request settings",
 }
-NOTHING_SENT = dict.fromkeys((*lacking.TOOLS, *NO_REQUEST), "a session does not say what the model was sent")
-"""For sessions that do not hold the definitions of tools either."""
+NOTHING_SENT = dict.fromkeys((*lacking.TOOLS, *NO_REQUEST), "a session does not store what the model was sent")
+"""For sessions that do not store tool definitions either."""

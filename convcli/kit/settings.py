@@ -1,8 +1,8 @@
-"""Settings of a request by one table for both directions.
+"""Converts the settings of a request in both directions by one table.
 
-A setting that the intermediate format cannot say exactly rides in extras beside its best reading. Back in its dialect
-the carried value is written only where it still says that reading: an edited setting wins. A setting that is a member
-of an object has the key `object/member`; the members of such objects that are no settings are carried under its key.
+A setting that the intermediate format cannot express exactly is kept in extras, next to its best reading. In its own
+dialect the kept value is written only if it still has that reading: an edited setting wins. A setting that is a member
+of an object has the key `object/member`; other members of such objects are kept under its key.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from convcli.wire import exact_json
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """A setting whose value has two shapes. `lift` and `write` give None for what the other side cannot say.
+    """A setting whose value differs between the two sides. `lift` and `write` return None for what the other side
+    cannot express.
 
-    Of a `partial` one our value does not say all: what writing it would not give back is carried.
+    `partial`: our value does not cover everything. A value that writing would not restore is kept in extras.
     """
 
     name: str
@@ -35,23 +36,23 @@ BUDGET, EFFORT, OFF = "reasoningBudget", "reasoningEffort", "none"
 
 
 def off_as_effort(settings: dict[str, Any]) -> dict[str, Any]:
-    """Reasoning without a single token is the effort `none`, where no other is asked for."""
+    """Replaces a reasoning budget of zero by the effort `none`, unless there is another effort."""
     if settings.get(BUDGET) != 0 or EFFORT in settings:
         return settings
     return {**omit(settings, BUDGET), EFFORT: OFF}
 
 
 def off_as_budget(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The inverse, for services that switch reasoning off by its budget."""
+    """The inverse, for services that disable reasoning by its budget."""
     if settings.get(EFFORT) != OFF or BUDGET in settings:
         return dict(settings)
     return {**omit(settings, EFFORT), BUDGET: 0}
 
 
 class Settings:
-    """The settings of a dialect: the vendor's key, and our name or a Setting. The order is the vendor's.
+    """The settings of a dialect: the vendor's keys, in the vendor's order, and our name or a Setting for each.
 
-    Several keys may have one name (`max_tokens`, `max_completion_tokens`): all are read, and the first is written.
+    Several keys may have one name (`max_tokens`, `max_completion_tokens`): all are read, the first is written.
     """
 
     __slots__ = ("_first", "_keys", "_objects", "_settings")
@@ -65,7 +66,7 @@ class Settings:
             self._first.setdefault(setting.name, key)
 
     def lift(self, native: Native) -> tuple[dict[str, Any], Native]:
-        """Our settings, and what must be carried since it would not come back."""
+        """Returns our settings, and the extras that would not come back otherwise."""
         if self._keys.isdisjoint(native):
             return {}, {}
         settings: dict[str, Any] = {}
@@ -80,28 +81,28 @@ class Settings:
                 settings.setdefault(setting.name, ours)
             if ours is None or not exact_json.exact(settings[setting.name], ours) or _loses(setting, ours, value):
                 carried[key] = value
-        beside = {key: value for key, value in flat.items() if "/" in key and value is not None}
-        return off_as_effort(settings), _nested({**carried, **beside})
+        other_members = {key: value for key, value in flat.items() if "/" in key and value is not None}
+        return off_as_effort(settings), _nested({**carried, **other_members})
 
     def write(self, settings: Mapping[str, Any], carried: Mapping[str, Any]) -> Native:
-        """The vendor's keys; what was carried of a setting only where it still says the same."""
+        """Returns the vendor's keys. The extra value of a setting is used only if it still means the same."""
         if not settings and self._keys.isdisjoint(carried):
             return {}
         native: Native = {}
         settings = off_as_budget(settings) if BUDGET in self._first else settings
-        beside = self._flat(carried)
+        other_members = self._flat(carried)
         for key, setting in self._settings.items():
             is_first = self._first[setting.name] == key
-            kept, ours = beside.pop(key, None), settings.get(setting.name)
+            kept, ours = other_members.pop(key, None), settings.get(setting.name)
             if kept is not None and (not is_first or self._still_says(setting, kept, ours)):
                 native[key] = kept
             elif ours is not None and is_first:
                 value = setting.write(ours)
                 native |= {} if value is None else {key: value}
-        return _nested({**native, **{key: value for key, value in beside.items() if "/" in key}})
+        return _nested({**native, **{key: value for key, value in other_members.items() if "/" in key}})
 
     def _flat(self, native: Mapping[str, Any]) -> Native:
-        """The object with the members of those objects that hold settings, under both keys."""
+        """Returns the object with members of the setting objects under `object/member`."""
         flat: Native = {}
         for key, value in native.items():
             if key not in self._objects:
@@ -116,7 +117,7 @@ class Settings:
         return ours is None if reading is None else exact_json.exact(reading, ours)
 
     def fits(self, transcript: Transcript, *beside: Settings) -> Transcript:
-        """The pass that leaves of the settings what comes back when it is written; `beside` are further tables."""
+        """Pass: keeps only the settings that come back when they are written; `beside` are further tables."""
         if not transcript.settings:
             return transcript if transcript.settings is None else replace(transcript, settings=None)
         kept: dict[str, Any] = {}
@@ -130,24 +131,24 @@ class Settings:
         )
 
     def rest(self, carried: Native) -> Native:
-        """What was carried beside the settings."""
+        """Returns the extras that are not settings."""
         return omit(carried, *self.keys())
 
     def keys(self) -> tuple[str, ...]:
-        """The vendor's keys: of members that of their object."""
+        """Returns the vendor's keys; for members that of their object."""
         return tuple(dict.fromkeys(key.partition("/")[0] for key in self._settings))
 
     def names(self) -> tuple[str, ...]:
-        """Our names of the settings."""
+        """Returns our names of the settings."""
         return tuple(self._first)
 
     def places(self, *prefix: str) -> dict[str, tuple[str, ...]]:
-        """Where each setting stands."""
+        """Returns the path of each setting."""
         return {f"settings.{name}": (*prefix, *key.split("/")) for name, key in self._first.items()}
 
 
 def _nested(flat: Native) -> Native:
-    """The object in which members stand in their objects again."""
+    """Returns the object with `object/member` keys nested again."""
     native: Native = {}
     for key, value in flat.items():
         outer, _, member = key.partition("/")
@@ -159,7 +160,7 @@ def _nested(flat: Native) -> Native:
 
 
 def in_snake_case(keys: str) -> dict[str, str]:
-    """Settings that the vendor calls as we do, but in snake case."""
+    """Returns settings that have our name in snake case."""
     return {key: re.sub("_(.)", lambda match: match[1].upper(), key) for key in keys.split()}
 
 

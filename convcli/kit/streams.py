@@ -1,8 +1,7 @@
-"""What all streams share: deltas grow into whole values, and whole values are cut into fragments.
+"""Tools for all streams: joins deltas to whole values, and cuts whole values into fragments.
 
-A stream is the answer of a model in pieces. Its dialect assembles the events into the response of its sibling (the
-dialect of whole responses) and lifts that; it writes the response of the sibling and cuts it. How the events were cut
-is no fact.
+A stream is a model's response in pieces. Its dialect assembles the events into a response of its sibling dialect (whole
+responses) and lifts that. To write, it cuts the sibling's response. How the events were cut is not a fact.
 """
 
 from __future__ import annotations
@@ -21,30 +20,30 @@ from convcli.model.transcript import Message, Path, Transcript
 
 
 class Pieces(list[str]):
-    """A text that comes in fragments. It is joined once, at the end: a long stream takes linear time."""
+    """A text that arrives in fragments. It is joined once, at the end, so a long stream takes linear time."""
 
 
 class Items(list[Any]):
-    """A list that comes in parts."""
+    """A list that arrives in parts."""
 
 
 class Growing(dict[str, Any]):
-    """An object that comes in deltas: texts are `Pieces`, lists `Items`, numbered lists `Slots`."""
+    """An object that arrives in deltas: texts are `Pieces`, lists `Items`, numbered lists `Slots`."""
 
 
 class Slots(dict[int, Growing]):
-    """A list whose items come in deltas that name their index, in the order in which they began."""
+    """A list whose items arrive in deltas with their index, in the order in which they began."""
 
 
 DEPTH = 4
-"""How deep objects inside a delta are merged; what is deeper is replaced as a whole."""
+"""The depth to which objects in a delta are merged; deeper ones are replaced as a whole."""
 
 
 def merge(node: Growing, delta: Mapping[str, Any], once: frozenset[str], depth: int = DEPTH) -> None:
-    """Let `node` grow by a delta: texts are joined, objects merged, lists extended, or merged by `index`.
+    """Merges a delta into `node`: joins texts, merges objects, extends lists or merges them by `index`.
 
-    Of the keys in `once` (ids, names, types) the last value that says something is the whole value, since some
-    services say it again in every delta. Null says nothing, but its key stays.
+    For keys in `once` (ids, names, types) the last value that is not empty is the whole value, since some services
+    repeat it in every delta. Null changes nothing, but its key stays.
     """
     for key, value in delta.items():
         before = node.get(key)
@@ -63,7 +62,7 @@ def merge(node: Growing, delta: Mapping[str, Any], once: frozenset[str], depth: 
 
 
 def grow(node: dict[str, Any], key: str, text: str) -> None:
-    """Add a fragment to the text under `key`."""
+    """Appends a fragment to the text under `key`."""
     before = node.get(key)
     if isinstance(before, Pieces):
         before.append(text)
@@ -72,7 +71,7 @@ def grow(node: dict[str, Any], key: str, text: str) -> None:
 
 
 def extend(node: dict[str, Any], key: str, items: Sequence[Any]) -> None:
-    """Add items to the list under `key`."""
+    """Appends items to the list under `key`."""
     before = node.get(key)
     if not isinstance(before, Items):
         before = node[key] = Items(before if isinstance(before, list) else ())
@@ -80,7 +79,7 @@ def extend(node: dict[str, Any], key: str, items: Sequence[Any]) -> None:
 
 
 def whole(value: Any) -> Any:
-    """What has grown, as plain JSON: texts joined, numbered lists in the order of their numbers."""
+    """Returns the assembled value as JSON: texts joined, numbered lists in order."""
     if isinstance(value, Growing):
         return {key: whole(child) for key, child in value.items()}
     if isinstance(value, Slots):
@@ -91,14 +90,15 @@ def whole(value: Any) -> Any:
 
 
 class Sources(dict[Any, Path]):
-    """Where each thing was said first; `pieces` are all places of what was said in several, by the first of them."""
+    """The path at which each thing first appears; `pieces` are all paths of a thing that is in several events, by the
+    first."""
 
     def __init__(self, *first: tuple[Any, Path]) -> None:
         super().__init__(first)
         self.pieces: dict[Path, list[Path]] = {}
 
     def add(self, key: Any, place: Path) -> None:
-        """It was said, or goes on, here."""
+        """Records that the thing begins or continues at this path."""
         first = self.setdefault(key, place)
         if first is not place:
             self.pieces.setdefault(first, [first]).append(place)
@@ -111,9 +111,10 @@ _CHARACTER = rf"{_SURROGATES}|\\u[0-9a-fA-F]{{4}}|\\[^u]|."
 
 
 def fragments(text: str, size: int) -> list[str]:
-    """The text in fragments of `size` characters, which joined give it exactly; 0 is no cut, and "" has no fragment.
+    """Cuts the text into fragments of `size` characters, which joined give it exactly; 0 does not cut, and "" has no
+    fragments.
 
-    An escape of JSON counts as one character, so that arguments are never cut inside `\\n` or a surrogate pair.
+    A JSON escape counts as one character, so arguments are never cut inside `\n` or a surrogate pair.
     """
     if not size or len(text) <= size:
         return [text] if text else []
@@ -122,13 +123,13 @@ def fragments(text: str, size: int) -> list[str]:
     return re.findall(f"(?:{_CHARACTER}){{1,{size}}}", text, re.DOTALL)
 
 
-# --- what a stream says of a transcript ------------------------------------------------------------------------------
+# --- what a stream can store -----------------------------------------------------------------------------------------
 
 
 def answers(transcript: Transcript) -> list[Message]:
-    """What a stream of one answer says: the last turn of the assistant, or all alternatives of one response.
+    """Returns what a stream of one response can store: the last assistant message, or all alternatives of one response.
 
-    The question, the tools and the turns before it are for requests; they are found as lost.
+    The question, the tools and earlier messages belong to requests, and are lost.
     """
     messages = transcript.messages
     roots = all(message.parent_id is None for message in messages)
@@ -138,7 +139,7 @@ def answers(transcript: Transcript) -> list[Message]:
 
 
 def one_answer(transcript: Transcript) -> Transcript:
-    """The pass of `answers`."""
+    """Returns `answers` as a pass."""
     messages = answers(transcript)
     if len(messages) == len(transcript.messages):
         return transcript
@@ -146,9 +147,9 @@ def one_answer(transcript: Transcript) -> Transcript:
 
 
 def run(transcript: Transcript) -> list[Message]:
-    """What a stream of a whole run says: the turns of the assistant and their results since the last question.
+    """Returns what a stream of a whole run can store: the assistant messages and their results since the last question.
 
-    The last question is the last message of another role before the last turn of the assistant.
+    The last question is the last message of another role before the last assistant message.
     """
     messages = active(transcript)
     last = max((i for i, message in enumerate(messages) if message.role == "assistant"), default=-1)
@@ -159,5 +160,5 @@ def run(transcript: Transcript) -> list[Message]:
 
 
 def apart(place: Path, other: Path) -> Path:
-    """The steps from `place` to `other`: parts of one message stand in different events."""
+    """Returns the steps from `place` to `other`: parts of one message are in different events."""
     return ("..",) * len(place) + other

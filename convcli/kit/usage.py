@@ -1,4 +1,4 @@
-"""What an answer came to: tokens by their kinds, and dollars, in the object in which a vendor says both."""
+"""Token counts and cost of a response, for vendors that store both in one object."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from convcli.wire import exact_json
 
 
 def in_dollars(value: Any) -> Any:
-    """The value where it is a number, as a cost in US dollars is; else None."""
+    """Returns the value if it is a number, as costs in US dollars are; else None."""
     return None if isinstance(value, (str, bool, list, dict)) else value
 
 
 COST = Setting("cost", in_dollars, lambda cost: cost)
 KNOWN_COST = Setting("cost", lambda value: in_dollars(value) or None, lambda cost: cost)
-"""The same of programs that write zero for a cost that nobody knows."""
+"""The same for programs that write zero for an unknown cost."""
 
 
 class Usage(NamedTuple):
-    """The counts of the object by their paths, and the key of the cost in US dollars: a number, or one in a string."""
+    """Paths of the counts in the object, and the key of the cost in US dollars: a number, or one in a string."""
 
     counts: Mapping[tuple[str, ...], str]
     cost: str = "cost"
 
     def lift(self, native: Native, message: Message) -> Native:
-        """Set usage and cost of the message; what must be carried beside them."""
+        """Sets usage and cost of the message. Returns the extras."""
         usage, rest = take_counts(native, self.counts)
         stated = rest.get(self.cost)
         message.usage, message.cost = usage or None, _read(stated)
         return rest if message.cost is None or isinstance(stated, str) else omit(rest, self.cost)
 
     def write(self, message: Message, rest: Native) -> Native:
-        """The object, with what is carried: of the cost only where it still says the same."""
+        """Returns the object with its extras. The extra cost is used only if it still means the same."""
         stated = _read(rest.get(self.cost))
         if message.cost is not None and not (stated is not None and exact_json.exact(stated, message.cost)):
             rest = {self.cost: message.cost, **omit(rest, self.cost)}

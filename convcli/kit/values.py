@@ -1,4 +1,4 @@
-"""Values that many formats write alike: arguments as text, data URLs, times as seconds, counts of tokens."""
+"""Values that many formats write alike: arguments as JSON strings, data URLs, times in seconds, token counts."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from convcli.wire import exact_json
 
 
 def pairs(table: str) -> dict[str, str]:
-    """A table of names and values that is written as `name=value name=value`."""
+    """Reads a table of names and values, written as `name=value name=value`."""
     return dict(pair.split("=", 1) for pair in table.split())
 
 
 def paths(table: str) -> dict[str, Path]:
-    """A table of names and paths, whose steps are written as `name=step/step`."""
+    """Reads a table of names and paths, written as `name=step/step`."""
     return {name: tuple(path.split("/")) for name, path in pairs(table).items()}
 
 
 def counts(table: str) -> dict[tuple[str, ...], str]:
-    """A table of paths and names, whose steps are written as `step/step=name`."""
+    """Reads a table of paths and names, written as `step/step=name`."""
     return {tuple(path.split("/")): name for path, name in pairs(table).items()}
 
 
 def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:
-    """Arguments that a vendor writes as JSON in a string: the object, and the text where that cannot stand for it.
+    """Reads arguments that are JSON in a string. Returns the object, and the string if the object cannot replace it.
 
-    Text that is no JSON object, an empty one too, keeps its text beside `{}`, or beside the best reading when only its
-    keys are not unique.
+    A string that is not a JSON object, even an empty one, is kept with `{}`. If only its keys are not unique, it is
+    kept with the best reading.
     """
     return read_written_arguments(text)[:2]
 
 
 def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]:
-    """The same, and whether `write_arguments` gives the text back."""
+    """Same as `read_arguments`; also returns whether `write_arguments` gives the string back."""
     if not text or text.isspace():
         return {}, text, True
     try:
@@ -48,7 +48,7 @@ def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]
 
 
 def are_plain_arguments(text: Any) -> bool:
-    """JSON of an object in which nothing is null, for that may be what an engine has filled in."""
+    """True for JSON of an object without nulls, which a query engine may have filled in."""
     if text.__class__ is not str:
         return False
     try:
@@ -61,13 +61,13 @@ def are_plain_arguments(text: Any) -> bool:
 def _last_wins(text: str) -> dict[str, Any]:
     try:
         value = exact_json.parse(text, duplicate_keys="last")
-    except ContentError:  # keys that are not unique are told first, and more may be wrong behind them
+    except ContentError:  # duplicate keys are reported first; there may be other errors after them
         return {}
     return value if isinstance(value, dict) else {}
 
 
 def read_json(text: str) -> Any:
-    """The value that a text spells as JSON; None for any other text."""
+    """Returns the value of a JSON string; None for any other string."""
     try:
         return exact_json.parse_text(text)[0]
     except ContentError:
@@ -75,18 +75,18 @@ def read_json(text: str) -> Any:
 
 
 def write_arguments(arguments: dict[str, Any], raw: str | None) -> str:
-    """The arguments as JSON in a string: the raw text of the source where there is one."""
+    """Returns the arguments as JSON in a string: the source string if there is one."""
     return exact_json.write_text(arguments) if raw is None else raw
 
 
 MEDIA_TYPES = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4", "document": "application/pdf"}
-"""What media of a kind are taken for where nobody says their type."""
+"""The default media type of each kind."""
 DATA_URL = "data:{};base64,{}"
-"""A URL that holds media: its type and its base64."""
+"""A URL that contains media: media type and base64."""
 
 
 def split_data_url(url: str) -> tuple[str, str] | None:
-    """Media type and base64 of a plain `data:type/subtype;base64,…` URL; None for any other."""
+    """Returns media type and base64 of a plain `data:type/subtype;base64,…` URL; None for any other."""
     if not url.startswith("data:"):
         return None
     head, comma, data = url.partition(",")
@@ -95,13 +95,13 @@ def split_data_url(url: str) -> tuple[str, str] | None:
 
 
 def kind_of_type(media_type: str | None) -> MediaKind:
-    """What media are, by their type: a document where that does not say it."""
+    """Returns the kind of media of this type; `document` if the type does not show it."""
     head = (media_type or "").partition("/")[0]
     return head if head in ("image", "audio", "video") else "document"  # type: ignore[return-value]
 
 
 def time_of_epoch(seconds: int) -> str | None:
-    """RFC 3339 of whole seconds since 1970; None outside the years 1 to 9999."""
+    """Returns whole seconds since 1970 as RFC 3339; None outside the years 1 to 9999."""
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, OSError, ValueError):
@@ -109,7 +109,7 @@ def time_of_epoch(seconds: int) -> str | None:
 
 
 def epoch_of_time(text: str) -> int | None:
-    """Whole seconds since 1970 of a time that `time_of_epoch` wrote; None for any other."""
+    """Returns whole seconds since 1970 of a time that `time_of_epoch` wrote; None for any other."""
     try:
         seconds = int(datetime.fromisoformat(text).timestamp())
     except (OverflowError, ValueError):
@@ -118,7 +118,7 @@ def epoch_of_time(text: str) -> int | None:
 
 
 def time_of_milliseconds(milliseconds: Any) -> str | None:
-    """RFC 3339 of whole milliseconds since 1970; None outside the years 1 to 9999 and for what is no integer."""
+    """Returns whole milliseconds since 1970 as RFC 3339; None outside the years 1 to 9999 or if not an integer."""
     if type(milliseconds) is not int:
         return None
     try:
@@ -129,7 +129,7 @@ def time_of_milliseconds(milliseconds: Any) -> str | None:
 
 
 def milliseconds_of_time(time: str | None) -> int | None:
-    """Milliseconds since 1970 of a time with its zone; None for anything else."""
+    """Returns milliseconds since 1970 of a time with a time zone; None for anything else."""
     try:
         moment = datetime.fromisoformat(time or "")
     except ValueError:
@@ -138,8 +138,8 @@ def milliseconds_of_time(time: str | None) -> int | None:
 
 
 def time_of_seconds(seconds: Any) -> str | None:
-    """RFC 3339 of seconds since 1970 with a fraction, to the microsecond; None outside the years 1 to 9999 and for what
-    is no number."""
+    """Returns seconds since 1970, with a fraction, as RFC 3339 to the microsecond; None outside the years 1 to 9999 or
+    if not a number."""
     if type(seconds) is bool or not isinstance(seconds, (int, float)):
         return None
     try:
@@ -150,9 +150,9 @@ def time_of_seconds(seconds: Any) -> str | None:
 
 
 def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[dict[str, int], Native]:
-    """Counts of tokens by their path in the vendor's object, and the rest of that object without nulls.
+    """Returns token counts by their path in the vendor's object, and the rest of that object without nulls.
 
-    The rest stands in the order of the table, in which it is written. A count may be written as 17.0.
+    The rest is in the order of the table, in which it is written. A count may be written as 17.0.
     """
     usage: dict[str, int] = {}
     rest: Native = {}
@@ -174,7 +174,7 @@ def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[d
 
 
 def put_counts(usage: dict[str, int], rest: Native, table: Mapping[tuple[str, ...], str]) -> Native:
-    """The vendor's object for counts of tokens: the inverse of `take_counts`, in the order of the table."""
+    """Returns the vendor's object for token counts: the inverse of `take_counts`, in the order of the table."""
     native: Native = {}
     for path, name in table.items():
         if name in usage:
@@ -186,7 +186,7 @@ def put_counts(usage: dict[str, int], rest: Native, table: Mapping[tuple[str, ..
 
 
 def with_total(usage: dict[str, int]) -> dict[str, int]:
-    """The counts with the sum of input and output tokens: services that do not give it give what it sums."""
+    """Adds the sum of input and output tokens, which some services do not report."""
     if "totalTokens" in usage or not {"inputTokens", "outputTokens"} <= usage.keys():
         return usage
     return {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}

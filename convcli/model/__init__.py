@@ -1,1 +1,1 @@
-"""The records that everything else is about, without behaviour: transcripts, dialects, rules, findings and errors."""
+"""The records that everything else uses, without behavior: transcripts, dialects, rules, findings and errors."""

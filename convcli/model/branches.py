@@ -1,4 +1,4 @@
-"""What of a transcript counts: the active branch where its messages form a tree, the context behind a compaction."""
+"""Which messages of a transcript count: the active branch of a tree, and the context after a compaction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ INSTRUCTIONS = ("system", "developer")
 
 
 def active(transcript: Transcript) -> list[Message]:
-    """The messages that a linear dialect writes: no events, and of a tree only the path from the root to `head`."""
+    """Returns the messages that a linear dialect writes: no events, and in a tree only the path from the root to
+    `head`."""
     messages = branch(transcript)
     if "event" not in [message.role for message in messages]:
         return messages
@@ -18,13 +19,16 @@ def active(transcript: Transcript) -> list[Message]:
 
 
 def branch(transcript: Transcript) -> list[Message]:
-    """Of a tree the path from the root to `head`, with the events on it; else all messages."""
+    """Returns the path from the root to `head` of a tree, with the events on it; all messages if there is no tree."""
     return transcript.messages if transcript.head is None else _path_to(transcript.head, transcript.messages)
 
 
 def context(transcript: Transcript) -> list[Message]:
-    """What a model would be sent next, with the events among it: on the active branch the instructions that lead, the
-    last summary of a compaction, what it leaves standing, and all that came behind."""
+    """Returns what a model would be sent next, with the events in between.
+
+    On the active branch: the leading instructions, the summary of the last compaction, the messages that it keeps, and
+    everything after it.
+    """
     messages = branch(transcript)
     at = max((index for index, message in enumerate(messages) if message.replaces is not None), default=None)
     if at is None:
@@ -46,7 +50,7 @@ def _path_to(head: str, messages: list[Message]) -> list[Message]:
 
 
 def _tied_results(messages: list[Message], path: set[int]) -> set[int]:
-    """Results without an id of their own follow the message that stands before them."""
+    """Returns the results without an id of their own that follow a message on the path."""
     tied: set[int] = set()
     inside = False
     for message in messages:

@@ -1,4 +1,4 @@
-"""What the codes of findings, errors and losses mean: a closed table, kept as data in `codes.toml`."""
+"""The codes of findings, errors and losses: a closed table, stored in `codes.toml`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 
 class Code(msgspec.Struct, frozen=True):
-    """What a code means: in a few words, why it matters, an example and its mended twin, and what to do."""
+    """The meaning of a code: a short title, why it matters, an example, its fixed version, and the fix (`mend`)."""
 
     name: str
     title: str
@@ -21,8 +21,8 @@ class Code(msgspec.Struct, frozen=True):
 
 @cache
 def table() -> dict[str, Code]:
-    """All codes by name, in the order of the table."""
-    import tomllib  # not for every call of the program
+    """Returns all codes by name, in the order of the file."""
+    import tomllib  # not needed by most commands
 
     with open(os.path.join(os.path.dirname(__file__), "codes.toml"), "rb") as file:
         loaded = tomllib.load(file)
@@ -32,5 +32,5 @@ def table() -> dict[str, Code]:
 
 
 def find(name: str) -> Code | None:
-    """The code of this name, if there is one."""
+    """Returns the code of this name; None if there is none."""
     return table().get(name)

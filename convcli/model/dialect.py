@@ -1,4 +1,4 @@
-"""What one dialect is: a frozen record of functions and tables. `dialects/` holds one file for each."""
+"""The definition of a dialect: a frozen record of functions and tables. `dialects/` has one file for each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LossKind = Literal["dropped", "changed", "encoded", "invented", "moved"]
 
 
 class Clue(msgspec.Struct, frozen=True, order=True):
-    """Why a document looks like a dialect. The unique strongest clue wins.
+    """Evidence that a document is in a dialect. The unique strongest evidence wins.
 
-    90 and more: a mark that only this dialect has · 60: several marks together · 30: a shape that others share.
+    90 and more: a mark that only this dialect has · 60: several marks together · 30: a shape that other dialects share.
     """
 
     strength: int
@@ -31,9 +31,12 @@ Added: TypeAlias = tuple[tuple[str, Any], ...]
 
 
 class Options(msgspec.Struct, frozen=True):
-    """What a user may choose about the output. `form`: one of `Dialect.forms`; `chunk`: characters in a fragment;
-    `branch`: of a tree only the active branch, or all that the target can carry; `view`: of a session with a
-    compaction all of its history, or only the context, what a model would be sent next; `added`: keys for every one."""
+    """What a user may choose about the output.
+
+    `form`: one of `Dialect.forms` · `chunk`: characters per fragment · `branch`: only the active branch of a tree, or
+    all that the target supports · `view`: the whole history of a session with a compaction, or only the context that a
+    model would be sent next · `added`: keys to set in every output.
+    """
 
     form: str | None = None
     chunk: int = 0
@@ -48,18 +51,18 @@ USUAL = Options()
 class Convention(msgspec.Struct, frozen=True):
     """How a dialect writes a tool result for which its vendor has no field.
 
-    `express` is the function with which it is fitted: it gives the kind and value with which `lift` reads the
-    result back, or None where the vendor has a field. `loss` says what the reader of the report is told.
+    `express` is used by `fit`. It returns the kind and the value with which `lift` reads the result back, or None if
+    the vendor has a field. `loss` is what the report says.
     """
 
     express: Callable[[ToolResult], tuple[str, Any] | None]
     loss: Mapping[str, tuple[LossKind, str]]
-    """By kind of the result: the kind of loss and the reason."""
+    """By result kind: the kind of loss and the reason."""
 
 
 class SessionFacts(msgspec.Struct, frozen=True):
-    """What the name of a session's file, and the record that lists it, are made of. `begin` is a time as RFC 3339 has
-    it, in UTC."""
+    """The facts that the file name of a session, and the record that lists it, are made from. `begin` is an RFC 3339
+    time in UTC."""
 
     id: str
     cwd: str
@@ -70,19 +73,20 @@ class SessionFacts(msgspec.Struct, frozen=True):
 
 
 ReadBeside: TypeAlias = Callable[[str], Any]
-"""What a small file of a program holds: the value of a JSON file, the text of another, None where there is none."""
+"""Reads a small file of an agent program: the value of a JSON file, the text of any other, None if there is none."""
 
 
 class Program(msgspec.Struct, frozen=True):
-    """Where a program keeps its sessions, and how one is resumed.
+    """An agent program: where it keeps its sessions, and how it resumes one.
 
-    `root` is the folder of the program below the home directory, unless the environment variable says where it is;
-    `pattern` are globs for its sessions below that, with a space between them. `place` names the file of a session
-    there, and `command` resumes it ({id}, {path}). Without both, sessions are listed and not written. `form` is that of
-    its sessions; `manifest` gives the name of a second file beside a session at a path, without which the program does
-    not find it, and its document. `unsent` are roles of messages and types of parts that a session holds and that the
-    program does not send when it goes on; `resent` says of a part what the program sends instead of it. `fit` makes of
-    a transcript one of a session that can be resumed.
+    `root` is its folder in the home directory, unless the environment variable `variable` names another; `pattern` are
+    globs for its sessions in that folder, separated by spaces. `place` returns the file of a session there, and
+    `command` resumes it ({id}, {path}). Without both, sessions are listed but not written.
+
+    `form` is the form of its sessions. `manifest` returns the name and the document of a second file, next to a session
+    at a path, without which the program does not find the session. `unsent` are message roles and part types that a
+    session stores but that the program does not send when it resumes. `resent` returns what the program sends instead
+    of a part. `fit` converts a transcript to one that can be resumed.
     """
 
     name: str
@@ -100,19 +104,20 @@ class Program(msgspec.Struct, frozen=True):
 
 
 Pass: TypeAlias = Callable[[Transcript], Transcript]
-"""One piece of policy: a transcript as a target takes it. It does not change its input, and shares what it leaves."""
+"""One pass of `fit`: adapts a transcript to a target. It does not change its input, and shares what it leaves
+unchanged."""
 
 
 CUSTOM = frozenset(("tool.custom", "tool_call.custom"))
-"""Tools that take a free text."""
+"""Tools whose input is a free text."""
 RARE = CUSTOM | frozenset(
     f"message.{field}" for field in ("weight", "label", "replaces", "parentCallId", "cost", "provider")
 )
-"""Fields which hardly any format has: a dialect says which it `has`."""
+"""Fields that hardly any format has: a dialect lists those that it `has`."""
 
 
 class BodyForm(msgspec.Struct, frozen=True):
-    """A document of another dialect within one of a dialect: its name, the form that is written, and where it is."""
+    """A document of another dialect nested in a document of this one: its dialect, the form to write, and its path."""
 
     dialect: str
     form: str
@@ -120,11 +125,11 @@ class BodyForm(msgspec.Struct, frozen=True):
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """One vendor's shape. All functions are pure: they do not change their input, print, or draw random numbers.
-    A dialect is equal to itself alone, so that what was found of it can be remembered.
+    """One format of a vendor. All functions are pure: they do not change their input, print, or use random numbers. A
+    dialect is equal only to itself, so results for it can be cached.
 
-    `lift` keeps every fact of a document, `fit` makes of any transcript one that the vendor takes, and `write` is the
-    inverse of `lift`: it writes all that its format has a place for, and decides nothing.
+    `lift` keeps every fact of a document. `fit` adapts any transcript to what the vendor accepts. `write` is the
+    inverse of `lift`: it writes everything that the format has a field for, and decides nothing.
     """
 
     name: str
@@ -132,84 +137,86 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     specification: str
     """Where the format is specified, in which version, and when that was read."""
     aliases: tuple[str, ...] = ()
-    """Other words for it, in small letters with hyphens, which stand for the name wherever a user gives one."""
+    """Other names for it, in lowercase with hyphens, accepted wherever a user names a dialect."""
     framings: tuple[Framing, ...]
-    """How documents stand in a file. What comes first counts where a file is made: rows of a data set are lines of
-    JSON, also where there is only one."""
+    """How documents are stored in a file. The first is used for new files: fine-tuning rows are JSON Lines even if
+    there is only one."""
     names_events: bool = False
-    """Are the events of its SSE streams named by their `type`, in lines of their own (`event: message_start`)?"""
+    """True if the events of its SSE streams are named by their `type`, in a separate line (`event: message_start`)."""
     forms: tuple[str, ...]
-    """What a document may be (`request`, `response`, `list`, …); the first is written by default."""
+    """The kinds of document (`request`, `response`, `list`, …); the first is written by default."""
     detect: Callable[[Any], Clue | None]
     lift: Callable[[Any], Transcript]
     write: Callable[[Transcript, Options], Any] | None = None
-    """A fitted transcript in the form that the options name. None: the dialect is only read."""
+    """Writes a fitted transcript in the form that the options name. None: the dialect is read-only."""
     fit: tuple[Pass, ...] | Mapping[str, tuple[Pass, ...]] = ()
-    """What the vendor takes, as a list of passes; by form where forms differ."""
+    """The passes that adapt a transcript to the vendor; by form where forms differ."""
     form_of: Callable[[Transcript], str] | None = None
-    """The form of a transcript for which nobody asked for one; None: the first."""
+    """Returns the form of a transcript for which the user named none; None: the first."""
     rules: tuple[Rule, ...] = ()
-    """What the vendor's API rejects though the schema allows it."""
+    """What the vendor's API rejects although the schema allows it."""
     plain: Callable[[Any], Any] | None = None
-    """What is left of a document without its messages, where schema and rules find nothing wrong with these whatever
-    stands beside them; else None, which says nothing. Its schema names the keys of a request in `$defs/request`."""
+    """Returns a document without its messages if schema and rules accept these messages with any other keys; else None,
+    which proves nothing. The schema names the keys of a request in `$defs/request`."""
     conventions: tuple[Convention, ...] = ()
     lacks: frozenset[str] | Mapping[str, frozenset[str]] = frozenset()
-    """Fields of the intermediate format that its documents have no place for (`message.name`, `video`, `settings`, …):
-    what stands in them is lost even of a fitted transcript, and nothing else is. By form where forms differ."""
+    """Fields of the intermediate format that its documents cannot store (`message.name`, `video`, `settings`, …). Their
+    values are lost even from a fitted transcript, and no others are. By form where forms differ."""
     has: frozenset[str] = frozenset()
-    """Those of the rare fields (`RARE`) that its documents have a place for."""
+    """The rare fields (`RARE`) that its documents can store."""
     reasons: Mapping[str, str] = {}
-    """Why a field is lost or changed, where the usual words for it do not do."""
+    """Why a field is lost or changed, where the usual reason is not good enough."""
     places: Mapping[str, Path] = {}
-    """Where a field stands in this dialect, relative to its node, when it is not the node itself; `..` goes up."""
+    """The paths of fields in this dialect, relative to their node, unless it is the node itself; `..` goes up."""
     envelope: frozenset[str] = frozenset()
     """Keys of extras that are transport and bookkeeping."""
     repeats: frozenset[str] = frozenset()
-    """Places whose values only repeat others of the document, as pointers with `*` for any step: no facts."""
+    """Paths whose values only repeat other values of the document, as pointers with `*` for any step. They are not
+    facts."""
     family: str = ""
-    """The name under which it carries extras and opaque parts, where relatives share one; else its own."""
+    """The name for its extras and opaque parts, if related dialects share one; else its own name."""
     programs: tuple[Program, ...] = ()
-    """The programs that keep their sessions in it."""
+    """The agent programs that keep their sessions in it."""
     carries_all: bool = False
-    """Its documents hold the extras of other dialects too; those of others hold only their own."""
+    """True if its documents store the extras of other dialects too. Others store only their own."""
     beside: str = ""
-    """How the name of the file ends that says more of the rows of one, in place of the end of its name."""
+    """The ending of the file name, in place of its own, of a second file with more data about the rows."""
     unique: str = ""
-    """The key of which no two documents of one file have the same value."""
+    """The key whose value must differ between the documents of one file."""
     on_demand: frozenset[str] = frozenset()
-    """Forms that are written only when they are asked for: what looks like one of them is else of the first form."""
+    """Forms that are written only on request: a transcript that looks like one of them is otherwise written in the
+    first form."""
     many: str = ""
-    """Where the transcripts stand in a document that holds several: names with `/` between them, and `*` for the
-    members of a list at the end (`samples/*`). `detect` is asked about such a document, and all else about one of its
-    members; a document without them is one transcript."""
+    """The path of the transcripts in a document with several: names separated by `/`, and `*` at the end for the items
+    of a list (`samples/*`). `detect` gets the whole document, everything else one item. A document without this path is
+    one transcript."""
     is_collected: bool = True
-    """Are several transcripts written into such a document? Not where it must say more than all of them."""
+    """True if several transcripts are written into such a document. False if it needs more than the transcripts."""
     bodies: Mapping[str, BodyForm] = {}
-    """By its own forms, the documents of other dialects that its documents hold. `lift` and `write` are then those of
-    what stands around them, `fit` and `lacks` come behind those of the other dialect (`families/bodies`)."""
+    """The documents of other dialects that its documents contain, by its own forms. `lift` and `write` then only handle
+    what is around them; `fit` and `lacks` add to those of the other dialect (`families/bodies`)."""
     inner: Mapping[str, Dialect] = {}
-    """The dialects of its bodies, by name: set where a dialect is put together."""
+    """The dialects of its bodies, by name: set when a dialect is assembled."""
     keeps_form: bool = False
-    """Its documents say how the document that they came from was spelled."""
+    """True if its documents record how the source document was spelled."""
 
     @property
     def is_written(self) -> bool:
-        """Can transcripts be written in it, or is it only read?"""
+        """True if transcripts can be written in it; False if it is read-only."""
         return self.write is not None
 
     @property
     def is_session(self) -> bool:
-        """Are its documents the sessions of a program, a row for each thing that happened?"""
+        """True if its documents are the sessions of an agent program, one row per event."""
         return "events" in self.framings and "sse" not in self.framings
 
     @property
     def collected(self) -> str:
-        """Where transcripts stand in a document that is written of several; empty where each stands alone."""
+        """The path of transcripts in a document that is written from several; empty if each has its own document."""
         return self.many if self.is_collected else ""
 
     def lacking(self, form: str = "") -> frozenset[str]:
-        """The fields that it lacks in this form; without one, those that it lacks in some form."""
+        """Returns the fields that it lacks in this form; without a form, those that it lacks in any form."""
         if isinstance(self.lacks, frozenset):
             lacks = self.lacks
         else:
@@ -217,22 +224,22 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return lacks | (RARE - self.has)
 
     def owns(self, name: str) -> bool:
-        """Are extras under this name its own, or those of a body?"""
+        """True if extras under this name are its own, or those of a body."""
         return name == (self.family or self.name) or any(one.owns(name) for one in self.inner.values())
 
     def form(self, transcript: Transcript, options: Options = USUAL) -> str:
-        """The form in which a transcript is written."""
+        """Returns the form in which a transcript is written."""
         return options.form or (self.form_of(transcript) if self.form_of is not None else self.forms[0])
 
     def fitted(self, transcript: Transcript, form: str) -> Transcript:
-        """The transcript as the vendor takes it in this form."""
+        """Returns the transcript adapted to the vendor in this form."""
         for fits in self.fit if isinstance(self.fit, tuple) else self.fit[form]:
             transcript = fits(transcript)
         return transcript
 
     def lower(self, transcript: Transcript, options: Options = USUAL) -> Any:
-        """The document of any transcript, whoever lifted it: what is fitted is written."""
+        """Returns the document of a transcript from any dialect: fits it, then writes it."""
         if self.write is None:
-            raise JobError("read-only-dialect", f"{self.title} is only read, never written")
+            raise JobError("read-only-dialect", f"{self.title} is read-only")
         form = self.form(transcript, options)
         return self.write(self.fitted(transcript, form), replace(options, form=form))

@@ -1,4 +1,4 @@
-"""What a document is besides a JSON value: the rows of a file that are one document together."""
+"""Documents that are more than a JSON value: rows of a file that are one document together."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class Rows(list[Any]):
-    """The rows of a JSONL file or the events of an SSE stream that is one document as a whole.
+    """The rows of a JSONL file, or the events of an SSE stream, that are one document together.
 
-    A dialect tells them from a JSON array by this class. `lines` holds the line of each row in its file; `beside` is
-    the JSON value of the file that says more of them, None where there is none.
+    The class distinguishes them from a JSON array. `lines` are the line numbers of the rows in their file. `beside` is
+    the JSON value of a second file with more data about them; None if there is none.
     """
 
     def __init__(self, rows: list[Any], lines: list[int] | None = None, beside: Any = None) -> None:

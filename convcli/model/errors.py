@@ -1,4 +1,4 @@
-"""The errors of convcli, and the exit code that each of them means."""
+"""The errors of convcli, and their exit codes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 from convcli.model.findings import Finding
 
 DONE, UNACCEPTABLE, WRONG_JOB, CANNOT_WRITE, BUG = 0, 1, 2, 3, 70
-"""Done (losses are allowed) · the data is not acceptable · usage or an input missing · output · a bug of ours."""
+"""Done (losses are allowed) · the data are not acceptable · wrong usage or a missing input · the output cannot be
+written · an internal error."""
 
 SEVERITY_OF_EXIT = (BUG, CANNOT_WRITE, WRONG_JOB, UNACCEPTABLE, DONE)
 
 
 class ConvcliError(Exception):
-    """convcli cannot go on. `code` is a kebab-case word that never changes its meaning."""
+    """convcli cannot continue. `code` is a kebab-case word that never changes its meaning."""
 
     exit_code = UNACCEPTABLE
 
@@ -38,7 +39,8 @@ class ConvcliError(Exception):
         self.row, self.group = row, group
 
     def __str__(self) -> str:
-        """One line with all that it takes to find the cause: `chats.jsonl:14:9 /messages/0: … [missing-key]; …`."""
+        """Returns one line with everything needed to find the cause: `chats.jsonl:14:9 /messages/0: … [missing-key];
+        …`."""
         numbers = [str(number) for number in (self.line, self.column if self.line else 0) if number]
         numbers = [str(self.row)] if self.row >= 0 else numbers
         file = ":".join((self.file, *numbers)) if self.file else "line " * bool(numbers) + ":".join(numbers)
@@ -46,12 +48,12 @@ class ConvcliError(Exception):
         return f"{place}{': ' * bool(place)}{self.message} [{self.code}]{'; ' * bool(self.help)}{self.help}"
 
     def __reduce__(self) -> Any:
-        """An error of another process is the same one here; by default `pickle` would call the class."""
+        """Makes errors from worker processes equal to local ones; by default `pickle` would call the class."""
         return Exception.__new__, (type(self), self.message), self.__dict__
 
 
 class ContentError(ConvcliError):
-    """The bytes or the JSON cannot be read, or what they say is no transcript that we know."""
+    """The bytes or the JSON cannot be read, or are not a known transcript."""
 
 
 class RefusedError(ConvcliError):
@@ -79,7 +81,7 @@ class RefusedError(ConvcliError):
 
 
 class JobError(ConvcliError):
-    """Usage, configuration, an input that is missing or unreadable, an output that exists."""
+    """Wrong usage or configuration, a missing or unreadable input, or an output that exists."""
 
     exit_code = WRONG_JOB
 
@@ -91,5 +93,5 @@ class OutputError(ConvcliError):
 
 
 def worst(codes: set[int]) -> int:
-    """The exit code of a job with many files: 70 before 3 before 2 before 1 before 0."""
+    """Returns the exit code of a job with many files: the first of 70, 3, 2, 1 and 0 that occurred."""
     return next((code for code in SEVERITY_OF_EXIT if code in codes), DONE)

@@ -9,19 +9,20 @@ import msgspec
 Severity = Literal["error", "warning", "info"]
 
 OF_FILE = frozenset(("padded-key", "padded-object", "column-type"))
-"""Codes of which there is one finding for each column of a file, told at its end."""
+"""Codes reported once for each column of a file, at its end."""
 
 
 class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
-    """What is wrong, where, and what to do.
+    """What is wrong, where, and how to fix it.
 
-    `code` is a kebab-case word that never changes its meaning (`missing-tool-result`). `where` is a JSON Pointer
-    into the document; `line` and `column` count from 1 and `byte` from 0, 0 and -1 mean unknown. For JSONL, `line`
-    is the line of the record, `where` is relative to it, and the column of a row of a session is not known. In a table
-    `row` counts from 0 in place of the line, and `group` is that of the row groups of Parquet. `message`
-    names places, types and lengths, never values: transcripts hold secrets. `notes` are further lines (what was
-    expected, which calls are open). `count` is how often it is so, where it is told only once of a file, and the place
-    is then the first.
+    `code` is a kebab-case word that never changes its meaning (`missing-tool-result`). `where` is a JSON Pointer into
+    the document. `line` and `column` count from 1 and `byte` from 0; 0 and -1 mean unknown. In JSONL, `line` is the
+    line of the record and `where` is relative to it; the column in a session row is unknown. In a table, `row` counts
+    from 0 and replaces the line, and `group` is the row group of Parquet.
+
+    `message` names paths, types and lengths, never values: transcripts contain secrets. `notes` are further lines (what
+    was expected, which calls are open). `count` is the number of occurrences, if the finding is reported once per file;
+    its pointer is then that of the first.
     """
 
     code: str
@@ -39,6 +40,6 @@ class Finding(msgspec.Struct, omit_defaults=True, frozen=True):
     group: int = -1
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as a JSON value, as `schemas/finding.schema.json` describes it."""
+        """Returns the finding as a JSON value that matches `schemas/finding.schema.json`."""
         record: dict[str, Any] = msgspec.to_builtins(self)
         return record

@@ -1,4 +1,4 @@
-"""Which record of a file is told of: findings, losses and errors have a line, or a row of a table."""
+"""The record of a file that a finding, loss or error is about: a line, or a row of a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Located(Protocol):
-    """What has the `line` of a record, from 1 and 0 where there is none, and its `row`, from 0 and -1 for none."""
+    """Anything with the `line` of a record (from 1; 0: none) and its `row` (from 0; -1: none)."""
 
     @property
     def line(self) -> int: ...
@@ -16,10 +16,10 @@ class Located(Protocol):
 
 
 def record_of(located: Located) -> int:
-    """The number of the record from 1, be it a line or a row; 0 where it is not known."""
+    """Returns the number of the record from 1, whether line or row; 0 if unknown."""
     return located.line or located.row + 1
 
 
 def number_of(located: Located) -> int | None:
-    """What names the record behind the file: its line from 1, or its row from 0; None where it is not known."""
+    """Returns the number to print after the file name: the line from 1, or the row from 0; None if unknown."""
     return located.row if located.row >= 0 else located.line or None

@@ -1,4 +1,4 @@
-"""The modules of a package: the folder is the list of what there is."""
+"""Lists the modules of a package: its folders are the registry."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 
 def names(folders: Iterable[str]) -> list[str]:
-    """The names of the public modules and packages in the folders of a package, sorted.
+    """Returns the names of the public modules and packages in the folders of a package, sorted.
 
-    As `pkgutil.iter_modules` gives them, which takes three times as long: it lists each folder in them too."""
+    Same as `pkgutil.iter_modules`, which takes three times as long, because it also lists the subfolders.
+    """
     return sorted(
         os.path.splitext(entry)[0]
         for folder in folders

@@ -1,4 +1,4 @@
-"""Dialects that other packages bring: entry points of one group, and the schemas that stand in their packages."""
+"""Dialects of other packages: the entry points of one group, and the schemas in their packages."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ if TYPE_CHECKING:
 
 GROUP = "convcli.dialects"
 SCHEMA_PLACES = ("schemas/{}.schema.json", "{}.schema.json")
-"""Where the schema of a dialect stands, relative to the package that its entry point names."""
+"""The paths of a dialect's schema, relative to the package that its entry point names."""
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of the dialects that plugins bring, in alphabetical order."""
-    from importlib.metadata import entry_points  # takes as long to import as all that most calls need
+    """Returns the names of the dialects that plugins provide, in alphabetical order."""
+    from importlib.metadata import entry_points  # importing it takes as long as everything else that most commands need
 
     return tuple(sorted({entry.name for entry in entry_points(group=GROUP)}))
 
 
 @cache
 def entry(name: str) -> EntryPoint | None:
-    """The entry point of this name, None when no plugin brings it."""
+    """Returns the entry point of this name; None if no plugin provides it."""
     from importlib.metadata import entry_points
 
     return next(iter(entry_points(group=GROUP, name=name)), None)
 
 
 def schema_text(name: str) -> bytes | None:
-    """The schema that the package of a plugin holds for its dialect, None when it holds none.
+    """Returns the schema of a plugin's dialect from the plugin's package; None if there is none.
 
-    It may raise whatever the import of the package raises.
+    Raises whatever importing the package raises.
     """
     from pkgutil import get_data
 

@@ -1,4 +1,4 @@
-"""What a rule is and what it gives: breaches, each at a node of a transcript."""
+"""Rules and their results: breaches, each at a node of a transcript."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NO_INDEX = -1
 
 
 class NodeRef(msgspec.Struct, frozen=True):
-    """A node of a transcript: a tool, a message or a part of it, or by default the transcript; and a field of it.
+    """A node of a transcript (a tool, a message or a part of it; by default the transcript itself), and a field of it.
 
-    `field` is named as in losses (`tool_call.id`, `toolChoice`); `steps` go on inside its value.
+    `field` is named as in losses (`tool_call.id`, `toolChoice`); `steps` continue inside its value.
     """
 
     message: int = NO_INDEX
@@ -27,7 +27,7 @@ class NodeRef(msgspec.Struct, frozen=True):
 
 
 class Breach(msgspec.Struct, frozen=True):
-    """A rule of a service that a transcript breaks. `notes` may end in a node, whose place is then told with them."""
+    """A violation of a service's rule. A note may end in a node, whose pointer is then printed with it."""
 
     code: str
     at: NodeRef
@@ -38,10 +38,10 @@ class Breach(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A check, and the codes of what it can find.
+    """A check, and the codes that it can report.
 
-    `of_input` are those of them that a conversion tells of what it reads, not only of what it writes: the document
-    contradicts itself or is not whole, and the output does not show it.
+    `of_input` are the codes that a conversion also reports for its input, not only for its output: the document is
+    contradictory or incomplete, and the output does not show it.
     """
 
     codes: tuple[str, ...]

@@ -1,13 +1,13 @@
 """The records of the intermediate format, version 1.
 
-Every dialect is lifted to these records and written from them. In JSON their names are camelCase
-(`tool_call_id` is `toolCallId`); `schemas/intermediate.schema.json` describes that form, and a test holds the
-two together. Fields that are `None` are absent. Records are plain values: equality compares everything that the
-source *said*. How the source *spelled* it (key order, `"text"` for one text block) is derived where somebody needs it
-(`engine/spelling`), and where it stood is kept beside them, in `Origin`, and never compared.
+Every dialect is lifted to these records and written from them. In JSON their names are camelCase (`tool_call_id` is
+`toolCallId`); `schemas/intermediate.schema.json` describes that form, and a test compares the two. Fields that are
+`None` are absent. Records are plain values: equality compares everything that the source *says*. How the source
+*spells* it (key order, `"text"` for one text block) is derived on demand (`engine/spelling`). The paths in the source
+are stored separately, in `Origin`, and never compared.
 
-msgspec structs rather than dataclasses: created in 98 against 234 ns and compared in C in 51 against 235 ns
-(one message with one text part, CPython 3.11, msgspec 0.22), with the same memory. `gc=False`: parts and messages hold
+msgspec structs rather than dataclasses: created in 98 against 234 ns and compared in C in 51 against 235 ns (one
+message with one text part, CPython 3.11, msgspec 0.22), with the same memory. `gc=False`: parts and messages contain
 JSON values, which have no cycles, so the garbage collector need not visit them.
 """
 
@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import msgspec
 
 Extras: TypeAlias = dict[str, dict[str, Any]]
-"""Facts that only one dialect can say, under that dialect's name, in the vendor's own keys."""
+"""Facts that only one dialect can express, under that dialect's name, in the vendor's own keys."""
 
 Step: TypeAlias = str | int
 Path: TypeAlias = tuple[Step, ...]
@@ -34,7 +34,7 @@ MEDIA_SOURCES = ("data", "url", "file_id", "path", "text")
 
 
 class Text(msgspec.Struct, tag="text", tag_field="type", rename="camel", omit_defaults=True, gc=False):
-    """Text as the model reads or writes it. Boundaries between two text blocks of one message are kept."""
+    """Text as the model reads or writes it. Two text blocks of one message stay separate."""
 
     type: ClassVar[str] = "text"
     text: str
@@ -43,7 +43,7 @@ class Text(msgspec.Struct, tag="text", tag_field="type", rename="camel", omit_de
 
 
 class Reasoning(msgspec.Struct, tag="reasoning", tag_field="type", rename="camel", omit_defaults=True, gc=False):
-    """Thinking of the model. `text` may be empty when only `metadata` holds it (redacted, encrypted, signed)."""
+    """The model's thinking. `text` may be empty if only `metadata` has it (redacted, encrypted, signed)."""
 
     type: ClassVar[str] = "reasoning"
     text: str
@@ -53,7 +53,7 @@ class Reasoning(msgspec.Struct, tag="reasoning", tag_field="type", rename="camel
 
 
 class Refusal(msgspec.Struct, tag="refusal", tag_field="type", rename="camel", omit_defaults=True, gc=False):
-    """The words in which a model declined."""
+    """The text in which a model declined."""
 
     type: ClassVar[str] = "refusal"
     text: str
@@ -78,11 +78,11 @@ class Media(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
 
 
 class ToolCall(msgspec.Struct, tag="tool_call", tag_field="type", rename="camel", omit_defaults=True, gc=False):
-    """A call. `arguments` is a native object, never a string.
+    """A tool call. `arguments` is an object, never a string.
 
-    `raw_arguments` is the source text, set only where that text is no JSON object or where writing `arguments`
+    `raw_arguments` is the source string. It is set only if that string is not a JSON object, or if writing `arguments`
     again would not give the same JSON value; `arguments` is then `{}` or the best reading. The call of a `custom` tool
-    has a free text, which stands in `arguments` alone, under `input`.
+    has a free text, stored in `arguments` under `input`.
     """
 
     type: ClassVar[str] = "tool_call"
@@ -96,10 +96,11 @@ class ToolCall(msgspec.Struct, tag="tool_call", tag_field="type", rename="camel"
 
 
 class ToolResult(msgspec.Struct, tag="tool_result", tag_field="type", rename="camel", omit_defaults=True, gc=False):
-    """The answer to a call.
+    """The result of a call.
 
-    `value` by `kind`: `text` a string shown as is · `data` any JSON value · `error` a string · `multimodal` a list
-    of `Text` and `Media`. `is_error` only with `data` or `multimodal`. `status` only what `kind` cannot say.
+    `value` by `kind`: `text` a string shown as is · `data` any JSON value · `error` a string · `multimodal` a list of
+    `Text` and `Media`. `is_error` is set only with `data` or `multimodal`. `status` is set only if `kind` cannot
+    express it.
     """
 
     type: ClassVar[str] = "tool_result"
@@ -114,7 +115,7 @@ class ToolResult(msgspec.Struct, tag="tool_result", tag_field="type", rename="ca
 
 
 class Opaque(msgspec.Struct, tag="opaque", tag_field="type", rename="camel", omit_defaults=True, gc=False):
-    """A block of a kind that we do not know, verbatim, under the name of its owner."""
+    """A block of an unknown kind, verbatim, under the name of its owner."""
 
     type: ClassVar[str] = "opaque"
     dialect: str
@@ -127,12 +128,12 @@ Part: TypeAlias = Text | Reasoning | Refusal | Media | ToolCall | ToolResult | O
 
 
 class Message(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
-    """One turn, or one row that no model ever saw (`role` is then `event`).
+    """One message, or one event (role `event`) that is not part of the model's context.
 
-    A tool result is always a message of its own, with role `tool` and exactly one part. `weight` is how much the turn
-    counts in training, `label` is `chosen` or `rejected`. `replaces` is set where the message holds the summary of a
-    compaction: of what came before it the model sees nothing (`all`) or what begins at that id. `parent_call_id` is the
-    call that began the run (of a subagent) to which the message belongs. `cost` is in US dollars.
+    A tool result is always its own message, with role `tool` and exactly one part. `weight` is the message's weight in
+    training; `label` is `chosen` or `rejected`. `replaces` is set if the message is the summary of a compaction: the
+    model no longer sees earlier messages, either all of them (`all`) or those from that id on. `parent_call_id` is the
+    call that started the (subagent) run of the message. `cost` is in US dollars.
     """
 
     role: str
@@ -155,10 +156,10 @@ class Message(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
 
 
 class ToolDefinition(msgspec.Struct, rename="camel", omit_defaults=True):
-    """A tool that the model may call. A built-in tool of one vendor is whole in `extras`, with its `name`.
+    """A tool that the model may call. A vendor's built-in tool is stored whole in `extras`, with its `name`.
 
-    `strict` is True or None: not to be strict is what goes without saying. `custom` is the format of the input of a
-    tool that takes a free text; its `parameters` are then those of an object that holds this text under `input`.
+    `strict` is True or None, because not being strict is the default. `custom` is the input format of a tool with a
+    free text; its `parameters` are then those of an object with this text under `input`.
     """
 
     name: str
@@ -179,24 +180,27 @@ ToolChoice: TypeAlias = str | dict[str, Any]
 """`"auto"`, `"none"`, `"required"`, `{"name": …}` or `{"names": […]}`."""
 
 Spots: TypeAlias = Sequence[Path] | None
-"""Where the parts of one message stand, relative to the message; None: `Origin.spot` says it for all."""
+"""The paths of a message's parts, relative to the message; None: `Origin.spot` is the path of all."""
 
 
 OUTSIDE = ""
-"""The step before a path that leads to what stands around the body that a document holds, in `Origin.routes`."""
+"""The first step of a path in `Origin.routes` that leads outside the nested body of a document."""
 
 
 class Origin(msgspec.Struct):
-    """Where the source said each thing: nothing that a transcript says, and nothing that a writer may ask for.
+    """The paths of everything in the source document. A transcript does not depend on them, and writers must not use
+    them.
 
-    `places` holds, for each message, its path and the paths of its parts relative to it; `tools` those of the tools.
-    `spot` is where the parts of a message stand that has no paths of its own for them. `invented` are the ids and names
-    that the lift had to make up. `renamed` are keys of `Dialect.places` that this source calls by another name. A
-    document that was put together before it was lifted (a stream) has its `routes`: where the pieces stand, by their
-    path in what was put together; `pieces` are all places of what stands in several events, by the place at which it
-    is told. `given` is the document itself, None where nobody needs places in it. `form` is
-    which of the forms of its dialect it has. `taken_back` are the indexes of events that were turns once, before their
-    session went back behind them.
+    `places`: for each message its path, and the paths of its parts relative to it; `tools`: those of the tools. `spot`
+    is the path of parts whose message has no part paths. `invented` are generated ids and names. `renamed` maps keys of
+    `Dialect.places` to this source's names for them.
+
+    A document that was assembled before it was lifted (a stream) has `routes`: the original paths of its values, by
+    their path in the assembled document. `pieces` are all paths of a value that is spread over several events, by the
+    path under which it is reported.
+
+    `given` is the document itself; None if nobody needs its paths. `form` is its form in its dialect. `taken_back` are
+    the indexes of events that were messages before their session was rolled back.
     """
 
     dialect: str
@@ -213,7 +217,7 @@ class Origin(msgspec.Struct):
 
 
 class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
-    """A conversation with its tools and settings. `origin` is not part of what it says: equality ignores it."""
+    """A conversation with its tools and settings. Equality ignores `origin`."""
 
     messages: list[Message]
     id: str | None = None
@@ -232,7 +236,7 @@ class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Transcript):
             return NotImplemented
-        return bool(_SAID(self) == _SAID(other))
+        return bool(_compared_fields(self) == _compared_fields(other))
 
     def __ne__(self, other: object) -> bool:  # msgspec's own would compare identities
         return not self == other
@@ -241,4 +245,4 @@ class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
 
 
 TRANSCRIPT_FIELDS = tuple(name for name in Transcript.__struct_fields__ if name != "origin")
-_SAID = attrgetter(*TRANSCRIPT_FIELDS)
+_compared_fields = attrgetter(*TRANSCRIPT_FIELDS)

@@ -1,1 +1,1 @@
-"""The proof of a conversion: what was written is read back and compared, and each difference is a loss."""
+"""The proof of a conversion: the output is read back and compared with the source, and each difference is a loss."""

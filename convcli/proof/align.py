@@ -1,4 +1,4 @@
-"""Which message and part of a transcript is which of another that was made from it."""
+"""Aligns the messages and parts of two transcripts when one was made from the other."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ from convcli.model.transcript import (
 from convcli.wire import exact_json
 
 Spot = tuple[int, int]
-"""Index of a message and of a part in it."""
+"""Indexes of a message and of a part in it."""
 _Placed = list[tuple[Spot, Part]]
-"""Parts with their spots."""
+"""Parts with their indexes."""
 
 
 class Alignment(msgspec.Struct):
-    """`message_of`: for each message before, its message after or None · `part_of`: the same for parts.
+    """The partners of messages and parts: the transcript before a conversion and the one after it.
 
-    `moved` are the messages before that left the common order; `joined` those whose message after belongs to an
-    earlier one. `matched_after` and `after_used` are the parts and messages after that have a partner. `in_place` are
-    the messages of which they and all their parts have the partner at their own index, and nothing after is left.
+    `message_of`: for each message before, the index of its partner after, or None · `part_of`: the same for parts.
+
+    `moved` are the messages before that left the common order. `joined` are those whose partner belongs to an earlier
+    message. `matched_after` and `after_used` are the parts and messages after that have a partner. `in_place` are the
+    messages that have, with all their parts, the partner at the same index, and whose partner has no other parts.
     """
 
     message_of: list[int | None]
@@ -48,7 +50,8 @@ class Alignment(msgspec.Struct):
     in_place: Collection[int] = ()
 
     def spread(self, kept: list[int], length: int) -> Alignment:
-        """The same for a longer list before, of which only the messages at the indexes `kept` were aligned."""
+        """Returns the alignment for a longer list before, in which only the messages at the indexes `kept` were
+        aligned."""
         message_of: list[int | None] = [None] * length
         for i, j in zip(kept, self.message_of, strict=True):
             message_of[i] = j
@@ -58,9 +61,9 @@ class Alignment(msgspec.Struct):
 
 
 def align(before: list[Message], after: list[Message], made_up: Collection[str] = ()) -> Alignment:
-    """Pair messages and parts: by what they say first, by their order in the message that they share next.
+    """Pairs messages and parts: first by content, then by order within the message that they share.
 
-    Calls whose ids are among `made_up`, or differ, are paired by name and arguments, and their results with them.
+    Calls whose ids are in `made_up`, or differ, are paired by name and arguments, and their results with them.
     """
     if len(before) == len(after):
         twins = _Twins(after)
@@ -86,7 +89,8 @@ def _align_all(before: list[Message], after: list[Message], made_up: Collection[
 
 
 def align_tools(before: list[ToolDefinition], after: list[ToolDefinition]) -> list[int | None]:
-    """For each tool before the one after: the next of its name, else that in its place where none has gone or come."""
+    """Returns for each tool before the index of its partner: the next tool of its name, else the one at the same index
+    if the number of tools is the same."""
     free: dict[str, deque[int]] = {}
     for j, tool in enumerate(after):
         free.setdefault(tool.name, deque()).append(j)
@@ -104,7 +108,7 @@ def align_tools(before: list[ToolDefinition], after: list[ToolDefinition]) -> li
 
 
 class _Twins:
-    """Tells of messages at one index whether they are alike: most messages of most conversions are."""
+    """Compares messages at the same index. In most conversions most of them are alike."""
 
     __slots__ = ("_ids", "_new_ids")
 
@@ -114,7 +118,8 @@ class _Twins:
         self._new_ids: dict[str, str] = {}
 
     def are_alike(self, before: Message, after: Message) -> bool:
-        """Same role, and the same parts by key, or by what they call where their ids are new."""
+        """True if the roles are the same, and the parts have the same keys, or the same name and arguments where ids
+        are new."""
         return before == after or (
             before.role == after.role
             and len(before.parts) == len(after.parts)
@@ -133,13 +138,13 @@ class _Twins:
 
 
 def _stays(alignment: Alignment) -> bool:
-    """Has every message the partner at its own index, and every part with a partner has it there?"""
+    """True if every message has its partner at the same index, and every matched part too."""
     in_order = all(i == j for i, j in enumerate(alignment.message_of))
     return in_order and all(spot[0] == other[0] for spot, other in alignment.part_of.items())
 
 
 def _by_index(before: list[Message], others: list[int], within: Alignment) -> Alignment:
-    """All messages in their places; `within` says which parts of the `others` are which, the rest are alike."""
+    """Aligns all messages by index. `within` aligns the parts of the `others`; the parts of the rest are alike."""
     count, in_place = len(before), set(range(len(before))).difference(others)
     part_of = {(i, k): (i, k) for i in in_place for k in range(len(before[i].parts))}
     part_of |= {(others[i], k): (others[j], at) for (i, k), (j, at) in within.part_of.items()}
@@ -147,7 +152,7 @@ def _by_index(before: list[Message], others: list[int], within: Alignment) -> Al
 
 
 def part_key(part: Part) -> tuple[Any, ...]:
-    """What a part is, whatever else is said about it. A refusal is its words: some targets write them as text."""
+    """Returns what identifies a part. A refusal has the key of a text, because some targets write it as one."""
     if isinstance(part, (Text, Refusal)):
         return (Text.type, part.text)
     if isinstance(part, Reasoning):
@@ -174,7 +179,7 @@ def _spots(messages: list[Message]) -> _Placed:
 
 def _parts_by_key(ours: _Placed, theirs: _Placed, made_up: Collection[str]) -> dict[Spot, Spot]:
     free: dict[tuple[Any, ...], list[Spot]] = {}
-    for spot, part in reversed(theirs):  # the first is the last of a list, where it is taken
+    for spot, part in reversed(theirs):  # pop() below takes from the end, so the first is stored last
         free.setdefault(part_key(part), []).append(spot)
     for id_ in made_up:
         free.pop((ToolCall.type, id_), None)
@@ -188,7 +193,7 @@ def _parts_by_key(ours: _Placed, theirs: _Placed, made_up: Collection[str]) -> d
 
 
 def _calls_by_content(left: _Placed, free: _Placed, after: list[Message], part_of: dict[Spot, Spot]) -> None:
-    """Calls whose ids do not tell: by name and arguments; and the results of the calls that were found so."""
+    """Matches calls whose ids say nothing by name and arguments, and then the results of these calls."""
     calls = [(spot, part) for spot, part in left if isinstance(part, (ToolCall, ToolResult))]
     queues: dict[tuple[Any, ...], deque[Spot]] = {}
     for spot, part in free if calls else ():
@@ -203,7 +208,7 @@ def _calls_by_content(left: _Placed, free: _Placed, after: list[Message], part_o
             if isinstance(part, ToolCall) and isinstance(other, ToolCall):
                 new_ids.setdefault(part.id, deque()).append(other.id)
             elif isinstance(part, ToolResult) and len(new_ids.get(part.tool_call_id, ())) > 1:
-                new_ids[part.tool_call_id].popleft()  # the next result of this id is that of the next call
+                new_ids[part.tool_call_id].popleft()  # the next result with this id belongs to the next call
 
 
 def _content_key(
@@ -216,7 +221,7 @@ def _content_key(
 
 
 def _messages_by_parts(count: int, ours: _Placed, part_of: dict[Spot, Spot]) -> list[int | None]:
-    """For each of `count` messages the one that holds the first of its parts that was recognised."""
+    """Returns for each of `count` messages the message that has the first of its matched parts."""
     message_of: list[int | None] = [None] * count
     for spot, _ in reversed(ours):
         if spot in part_of:
@@ -225,7 +230,7 @@ def _messages_by_parts(count: int, ours: _Placed, part_of: dict[Spot, Spot]) -> 
 
 
 def _pair_leftovers(before: list[Message], after: list[Message], message_of: list[int | None]) -> None:
-    """Messages none of whose parts were recognised: by role and number of parts, between the same neighbours."""
+    """Matches messages without matched parts: the same role, between the same neighbors."""
     used = {j for j in message_of if j is not None}
     free = [j for j in range(len(after)) if j not in used]
     lower = -1
@@ -258,7 +263,7 @@ def _parts_by_order(
     message_of: list[int | None],
     part_of: dict[Spot, Spot],
 ) -> None:
-    """Parts that were not recognised: the next free one of the same type in the same message."""
+    """Matches each remaining part with the next free one of the same type in the same message."""
     taken = set(part_of.values()) if left else set()
     queues: dict[tuple[int, str], deque[Spot]] = {}
     for spot, part in free:
@@ -283,7 +288,8 @@ def _joined(message_of: list[int | None]) -> set[int]:
 
 
 def _out_of_order(message_of: list[int | None], joined: set[int]) -> set[int]:
-    """The fewest messages that must have moved: all but a longest increasing run, the later ones kept in doubt."""
+    """Returns the smallest set of messages that must have moved: all outside a longest increasing run. In doubt the
+    later ones stay."""
     pairs = [(i, j) for i, j in enumerate(message_of) if j is not None and i not in joined]
     if all(x[1] < y[1] for x, y in pairwise(pairs)):
         return set()

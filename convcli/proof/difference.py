@@ -1,9 +1,9 @@
-"""Losses: what differs between a transcript and what is read back from what was written of it.
+"""Finds losses: what differs between a transcript and the one that is read back from the output.
 
-No dialect reports anything. `difference` compares the transcript before a conversion with the one that the target
-dialect lifts from the output; every difference is a loss, with its place in the source. The dialects only supply
-data: reasons, conventions, and where a field stands. Linear in the number of parts, but for moved messages
-(n log n). What is equal is compared in C first, and only the rest is walked.
+No dialect reports losses itself. `difference` compares the transcript before a conversion with the one that the target
+dialect lifts from the output. Every difference is a loss, with its path in the source. The dialects supply only data:
+reasons, conventions, and the paths of fields. Linear in the number of parts, except for moved messages (n log n). Equal
+values are compared in C first, and only the rest is walked.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ def difference(
     left_out: Collection[int] = (),
     keys: KeysOf = tuple,
 ) -> list[Loss]:
-    """Every loss between `before` and `after`, in the order of the source; empty exactly when they say the same.
+    """Returns every loss between `before` and `after`, in the order of the source; empty exactly if they are equal.
 
-    `source` tells where fields stand in the document that `before` was lifted from; `target` gives the reasons.
-    `left_out` are the indexes of messages that nobody wanted to be written, `keys` those that the schema of the target
-    names: of what has such a key it is not said that there is none.
+    `source` knows the paths of fields in the document that `before` was lifted from; `target` gives the reasons.
+    `left_out` are the indexes of messages that were not to be written. `keys` are the keys that the target's schema
+    names: a reason never claims that such a key does not exist.
     """
     walk = _Walk(before, after, Differences(before, after, source, target, keys), frozenset(left_out))
     walk.beside_messages()
@@ -69,7 +69,7 @@ def difference(
 
 
 class _Walk:
-    """One comparison: who is who, and what became of whom. What differs between two records is for `diff` to say."""
+    """One comparison: the alignment, and what became of each message and part. `diff` compares two records."""
 
     def __init__(
         self, before: Transcript, after: Transcript, differences: Differences, left_out: frozenset[int]
@@ -84,13 +84,14 @@ class _Walk:
     # ------------------------------------------------------------ the whole
 
     def equal_messages(self) -> bool:
-        """Quick, in C: no message differs, and nothing that is equal to Python differs in JSON (1, 1.0 and true)."""
+        """True if no message differs, not even in JSON types that Python takes for equal (1, 1.0 and true). Fast,
+        in C."""
         if self.diff.has_made_up or self.before.messages != self.after.messages:
             return False
         return not self.has_chosen() and exact_messages(self.before.messages, self.after.messages)
 
     def beside_messages(self) -> None:
-        """All fields of the transcript, then its tools."""
+        """Compares all fields of the transcript, then its tools."""
         before, after = self.before, self.after
         for name, x, y in zip(FIELDS, _fields(before), _fields(after), strict=True):
             if x is not y:
@@ -103,12 +104,12 @@ class _Walk:
         self.diff.values(before.head, after.head, "head", ())
 
     def has_chosen(self) -> bool:
-        """Are there messages that were not to be written: left out, or off the active branch?"""
+        """True if some messages were not to be written: left out, or off the active branch."""
         return bool(self.left_out) or (self.before.head is not None and self.after.head is None)
 
     def alignment(self) -> Alignment:
-        """Who is who; turns off the active branch are nobody when the output has no branches."""
-        from convcli.proof.align import align  # not at the top: mostly all messages and tools are equal
+        """Returns the alignment. Messages off the active branch have no partner if the output has no branches."""
+        from convcli.proof.align import align  # not at the top: in most conversions all messages and tools are equal
 
         made_up = self.diff.made_up | self.diff.made_up_again
         if not self.has_chosen():
@@ -174,11 +175,12 @@ class _Walk:
         self.invented(alignment)
 
     def same(self, before: Any, after: Any, exact: Callable[[Any, Any], bool]) -> bool:
-        """Quick, in C: two records between which nothing can be lost. Ids that were made up must be looked at."""
+        """True if nothing can be lost between two records. Generated ids need a closer comparison. Fast, in C."""
         return before == after and not self.diff.has_made_up and exact(before, after)
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
-        """A row that no model saw, a turn off the branch or one that a summary replaces is one loss; else its parts."""
+        """Reports an event, or a message that is off the branch or replaced by a summary, as one loss; of any other
+        message the parts too."""
         whole = "event" if message.role == "event" else "message"
         if i in self.taken_back or self.off_branch(message):
             whole = "branch"
@@ -223,7 +225,7 @@ class _Walk:
         self.beside_part(part, place)
 
     def beside_part(self, part: Part, place: Path) -> None:
-        """What is said beside the value of a part is gone."""
+        """Reports the metadata and extras of a dropped part."""
         self.diff.keys(part.metadata or {}, {}, f"{part.type}.metadata", place)
         self.diff.extras(part.extras, None, place)
 
@@ -254,7 +256,8 @@ class _Walk:
         self.diff.record(result, other, "tool_result", place, skip)
 
     def by_convention(self, result: ToolResult, other: ToolResult, place: Path) -> bool:
-        """Was the result written as a convention of the target says? Then that is one loss, with its own reason."""
+        """Reports a result that was written by a convention of the target as one loss with the convention's reason.
+        False if no convention applies."""
         for convention in self.target.conventions if self.target is not None else ():
             expected = convention.express(result)
             if expected is None or expected[0] != other.kind or as_json(expected[1]) != as_json(other.value):
@@ -268,8 +271,8 @@ class _Walk:
         return False
 
     def inside(self, result: ToolResult, other: ToolResult, place: Path) -> None:
-        """What becomes of the parts of a result of whose value nothing is left to tell: each says what it said, media
-        may stand elsewhere, and of a text that was joined with others its words are kept, and nothing beside them."""
+        """Compares the parts of a result whose value is already accounted for. Media may be elsewhere in the output. A
+        text that was joined with others keeps its words, but loses its metadata and extras."""
         twins: dict[Any, list[Part]] = {}
         for twin in other.value if other.kind == "multimodal" else ():
             twins.setdefault(_inner_key(twin), []).append(twin)
@@ -285,7 +288,7 @@ class _Walk:
                 self.dropped_part(part, spot)
 
     def moved_media(self, alignment: Alignment) -> None:
-        """The media of results that a convention moved: they are somewhere in the output, and hold all they held."""
+        """Compares the media of results that a convention moved with their copies elsewhere in the output."""
         free: dict[int, Part] = {}
         for j, message in enumerate(self.after.messages) if self.accounted else ():
             parts = [part for at, part in enumerate(message.parts) if (j, at) not in alignment.matched_after]
@@ -297,7 +300,7 @@ class _Walk:
                 self.dropped_part(part, place)
 
     def invented(self, alignment: Alignment) -> None:
-        """What the output holds and the source did not; the media of a result that a convention moved are not that."""
+        """Reports what only the output has, except media of results that a convention moved."""
         homes = set(alignment.message_of)
         for j, message in enumerate(self.after.messages):
             if j in alignment.in_place:
@@ -319,7 +322,7 @@ class _Walk:
                 )
 
     def near(self, j: int, alignment: Alignment) -> Path:
-        """The place of the source message that stands at or before message `j` of the output."""
+        """Returns the path of the source message at or before message `j` of the output."""
         if self.nearest is None:
             homes = {to: i for i, to in enumerate(alignment.message_of) if to is not None}
             self.nearest = list(accumulate((homes.get(to, -1) for to in range(len(self.after.messages))), max))
@@ -328,7 +331,7 @@ class _Walk:
 
 
 IDENTITY = ("id", "parent_id", "created_at", "name", "model")
-"""What is told of a message that is gone together with it."""
+"""Fields that are part of the loss of their message."""
 
 FIELDS = tuple(name for name in TRANSCRIPT_FIELDS if name not in ("messages", "tools", "settings", "extras", "head"))
 """Fields of a transcript that are compared as a whole."""
@@ -336,20 +339,20 @@ _fields = attrgetter(*FIELDS)
 
 
 def _alone(result: ToolResult) -> ToolResult:
-    """A result whose parts say nothing beside their values."""
+    """Returns the result without the metadata and extras of its parts."""
     if result.kind != "multimodal" or all(part.extras is None and part.metadata is None for part in result.value):
         return result
     return replace(result, value=[replace(part, extras=None, metadata=None) for part in result.value])
 
 
 def _inner_key(part: Part) -> Any:
-    """What tells the parts of a result apart."""
+    """Returns what identifies a part of a result."""
     if part.type in MEDIA_KINDS:
         return media_key(part)
     return part.text if isinstance(part, Text) else exact_json.key(as_json(part))
 
 
 def _brief(record: Part | ToolDefinition) -> Any:
-    """What a record says, as a value for the report; its metadata and extras are losses of their own."""
+    """Returns a record as a value for the report, without metadata and extras, which are losses of their own."""
     fields = builtins(record)
     return {key: value for key, value in fields.items() if key not in ("metadata", "extras")}

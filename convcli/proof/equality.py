@@ -1,6 +1,7 @@
-"""Equal is not exact: 1, 1.0 and true are equal to Python, and so are objects whose keys have another order.
+"""Exact equality of JSON: Python takes 1, 1.0 and true for equal, and objects whose keys are in another order.
 
-These questions are asked of records that are equal already, a comparison that C makes."""
+The functions expect records that are already equal in Python, which msgspec compares in C.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from convcli.wire.decimals import builtins
 
 
 def exact_messages(before: list[Message], after: list[Message]) -> bool:
-    """Two equal lists of messages: do their JSON values have the same types and key order too? Texts have none."""
+    """True if the JSON values of two equal lists of messages also have the same types and key order. Texts have
+    none."""
     for message, other in zip(before, after, strict=True):
         if message.extras is not None and not exact_json.exact(message.extras, other.extras):
             return False
@@ -30,12 +32,12 @@ def exact_messages(before: list[Message], after: list[Message]) -> bool:
 
 
 def exact_message(before: Message, after: Message) -> bool:
-    """The same question of one message."""
+    """Same as `exact_messages`, for one message."""
     return exact_messages([before], [after])
 
 
 def exact_parts(before: list[Part], after: list[Part]) -> bool:
-    """The same question of the parts of one message."""
+    """Same as `exact_messages`, for the parts of one message."""
     for part, twin in zip(before, after):  # noqa: B905  (equal lists; strict costs)
         is_text = part.__class__ is Text and part.extras is None and part.metadata is None
         if not is_text and not exact_part(part, twin):
@@ -44,7 +46,7 @@ def exact_parts(before: list[Part], after: list[Part]) -> bool:
 
 
 def exact_part(part: Any, other: Any) -> bool:
-    """Two equal parts: the same question. Other parts hold strings, which are exact when they are equal."""
+    """Same as `exact_messages`, for one part. Other parts contain only strings, which are exact if they are equal."""
     exact = True
     if type(part) is ToolCall:
         exact = part.arguments is other.arguments or exact_json.exact(part.arguments, other.arguments)
@@ -58,7 +60,7 @@ def exact_part(part: Any, other: Any) -> bool:
 
 
 def exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
-    """Two equal definitions: the same question."""
+    """Same as `exact_messages`, for one definition."""
     return (
         exact_json.exact(before.parameters, after.parameters)
         and exact_json.exact(before.output_schema, after.output_schema)
@@ -68,7 +70,7 @@ def exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
 
 
 def as_json(value: Any) -> Any:
-    """Records inside a value (the parts of a multimodal result) as JSON values."""
+    """Converts records inside a value (the parts of a multimodal result) to JSON values."""
     if isinstance(value, msgspec.Struct):
         return _in_order(builtins(value))
     if isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
@@ -77,7 +79,7 @@ def as_json(value: Any) -> Any:
 
 
 def _in_order(record: dict[str, Any]) -> dict[str, Any]:
-    """The order of owners in extras, and of keys there and in metadata, says nothing."""
+    """Sorts the owners in extras, and the keys there and in metadata, whose order has no meaning."""
     if "extras" in record:
         record["extras"] = {owner: _sorted(extras) for owner, extras in sorted(record["extras"].items())}
     if "metadata" in record:
@@ -90,5 +92,5 @@ def _sorted(keys: dict[str, Any]) -> dict[str, Any]:
 
 
 def media_key(part: Part) -> int:
-    """What tells media apart, whatever else is said about them."""
+    """Returns what identifies media, whatever its other fields are."""
     return hash(tuple(getattr(part, name, None) for name in ("type", "data", "url", "file_id", "path")))

@@ -1,7 +1,6 @@
-"""Where two documents differ in what came in pieces: a text of a stream stands in many of its events.
+"""Locates differences in streams, in which a text is spread over many events.
 
-A transcript says of such a thing one place only. Where two of them are compared, the pieces tell which event says
-something else in the other document.
+A transcript has one path for such a text. When two documents are compared, the pieces show which event differs.
 """
 
 from __future__ import annotations
@@ -17,63 +16,63 @@ from convcli.wire import pointers
 
 
 class _Pieces(NamedTuple):
-    """The places of the pieces of one thing, and the way from there to what is told."""
+    """The paths of the pieces of one value, and the rest of the path to the reported field."""
 
     places: list[Path]
     rest: Path
 
 
 def differing(kind: LossKind, first: Origin, second: Origin, place: str, other: str) -> tuple[str, str]:
-    """The places at which two documents begin to differ in what is told at these two; they themselves where nothing
-    there came in pieces."""
+    """Returns the two paths at which the documents begin to differ within the given ones; these themselves where the
+    document has no pieces."""
     ours, theirs = pointers.steps(place), pointers.steps(other)
     if kind == "dropped":
         return _alone(first, second, ours) or place, other
     if kind == "invented":
         return place, _alone(second, first, theirs) or other
     for one, another in _pairs(first, second, ours, theirs):
-        told = _told(first, second, one or _Pieces([ours], ()), another or _Pieces([theirs], ()))
-        if told is not None:
-            return told
+        paths = _first_differing_paths(first, second, one or _Pieces([ours], ()), another or _Pieces([theirs], ()))
+        if paths is not None:
+            return paths
     return place, other
 
 
 def _alone(origin: Origin, other: Origin, place: Path) -> str | None:
-    """The piece of what only one document has that is not at the same place in the other one."""
+    """Returns the first piece of a value in one document that differs from the same path in the other one."""
     for pieces in _around(origin, place):
         for each in (pieces, pieces._replace(rest=())):
-            told = _told(origin, other, each, each)
-            if told is not None:
-                return told[0]
+            paths = _first_differing_paths(origin, other, each, each)
+            if paths is not None:
+                return paths[0]
     return None
 
 
 def _pairs(first: Origin, second: Origin, ours: Path, theirs: Path) -> list[tuple[_Pieces | None, _Pieces | None]]:
-    """What came in pieces inside of both, and around them from within."""
+    """Pairs the pieces inside both values, then those around them, innermost first."""
     inside = _within(first, ours), _within(second, theirs)
     pairs = [(inside[0].get(key), inside[1].get(key)) for key in sorted({**inside[0], **inside[1]})]
     return [*pairs, *zip_longest(_around(first, ours), _around(second, theirs), fillvalue=None)]
 
 
 def _around(origin: Origin, place: Path) -> list[_Pieces]:
-    """What is at a place or around it and came in pieces, from within."""
+    """Returns the pieces at a path and around it, innermost first."""
     known = _named(origin)
     ends = range(len(place), 0, -1)
     return [_Pieces(known[place[:end]], place[end:]) for end in ends if place[:end] in known]
 
 
 def _within(origin: Origin, place: Path) -> dict[Path, _Pieces]:
-    """What came in pieces inside of what stands at a place, by the way to it."""
-    found = {path[len(place) :]: places for path, places in _named(origin).items() if path[: len(place)] == place}
-    return {path: _Pieces(places, ()) for path, places in found.items() if path}
+    """Returns the pieces inside the value at a path, by the rest of their path."""
+    inside = {path[len(place) :]: places for path, places in _named(origin).items() if path[: len(place)] == place}
+    return {path: _Pieces(places, ()) for path, places in inside.items() if path}
 
 
 def _named(origin: Origin) -> dict[Path, list[Path]]:
-    """The pieces by places whose steps are texts, as those of pointers are."""
+    """Returns the pieces by paths whose steps are strings, as in pointers."""
     return {tuple(map(str, place)): places for place, places in origin.pieces.items()}
 
 
-def _told(first: Origin, second: Origin, ours: _Pieces, theirs: _Pieces) -> tuple[str, str] | None:
+def _first_differing_paths(first: Origin, second: Origin, ours: _Pieces, theirs: _Pieces) -> tuple[str, str] | None:
     values = list(_values(first, ours)), list(_values(second, theirs))
     indexes = _first_difference(*values)
     if indexes is None:
@@ -83,7 +82,7 @@ def _told(first: Origin, second: Origin, ours: _Pieces, theirs: _Pieces) -> tupl
 
 
 def _values(origin: Origin, pieces: _Pieces) -> Iterator[Any]:
-    """What stands at the pieces; an empty text where nothing does."""
+    """Yields the values at the pieces; an empty string where there is none."""
     for place in pieces.places:
         value: Any = ""
         with suppress(LookupError):
@@ -92,9 +91,9 @@ def _values(origin: Origin, pieces: _Pieces) -> Iterator[Any]:
 
 
 def _first_difference(ours: list[Any], theirs: list[Any]) -> tuple[int, int] | None:
-    """The pieces in which two things begin to differ; None where they do not.
+    """Returns the indexes of the pieces in which two values begin to differ; None if they do not.
 
-    Texts may be cut otherwise in the other document, unless all that follows is cut alike.
+    The other document may cut texts differently, unless all the following pieces are the same.
     """
     texts = all(isinstance(value, str) for value in (*ours, *theirs))
     if ours == theirs or (texts and "".join(ours) == "".join(theirs)):
@@ -107,11 +106,11 @@ def _first_difference(ours: list[Any], theirs: list[Any]) -> tuple[int, int] | N
 
 
 def _common(one: Any, other: Any) -> int:
-    """How many items, or characters, two begin with alike."""
+    """Returns the length of the common beginning of two lists or strings."""
     shorter = min(len(one), len(other))
     return next((i for i in range(shorter) if one[i] != other[i]), shorter)
 
 
 def _holding(pieces: list[str], at: int) -> int:
-    """The index of the piece that holds a character; the last one for what is behind all."""
+    """Returns the index of the piece that contains a character; the last one for anything beyond the end."""
     return next((i for i, end in enumerate(accumulate(map(len, pieces))) if at < end), len(pieces) - 1)

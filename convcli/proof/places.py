@@ -1,8 +1,8 @@
-"""Where a node of a transcript stands in the document that it was lifted from.
+"""Finds the path of a transcript's node in the document that it was lifted from.
 
-The lift leaves the paths of messages and parts in `Origin.places`; `Dialect.places` says where the fields of a node
-are, relative to it. A transcript without an origin has the paths of the intermediate format. These are paths where
-things usually stand; `existing` says where in the document at hand.
+The lift stores the paths of messages and parts in `Origin.places`; `Dialect.places` gives the paths of fields relative
+to their node. A transcript without an origin has the paths of the intermediate format. These are the usual paths;
+`existing` returns the one in the given document.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from convcli.model.dialect import Dialect
 from convcli.model.transcript import OUTSIDE, Path, Step, Transcript
 
 WHOLE: dict[str, Path] = {"opaque.value": ()}
-"""Fields that hold all of their node, unless the dialect says otherwise."""
+"""Fields that are the whole of their node, unless the dialect has another path for them."""
 
 
 class Places:
-    """The paths of one transcript; `source` is the dialect of its document, None for one that was never in any."""
+    """The paths of one transcript. `source` is the dialect of its document; None if it never had one."""
 
     __slots__ = (
         "_around",
@@ -55,29 +55,30 @@ class Places:
         self._ends = sorted(set(map(len, self._routes)), reverse=True)
         self._document = origin.given if origin is not None else None
         self._known: dict[str, tuple[int, Path]] = {}
-        """For a field how many steps lead up from its node, and those from there."""
+        """By field: the number of steps up from its node, and the steps from there."""
         self._unstated: dict[str, tuple[int, Path]] = {}
-        """The same of fields that the table does not have: perhaps they stand under their own name."""
+        """The same for fields that the table does not have: they may have their own name in the document."""
 
     def message(self, index: int) -> Path:
-        """The path of a message."""
+        """Returns the path of a message."""
         return self._turns[index][0] if self._turns is not None else ("messages", index)
 
     def whole(self, index: int) -> Path:
-        """The path of a message with what is said about it: the item of the list that holds it as a member."""
+        """Returns the path of a message with its surroundings: the list item that has it as a member."""
         place = self.message(index)
         held = len(place) > 1 and isinstance(place[-1], str) and isinstance(place[-2], int)
         return place[:-1] if held else place
 
     def part(self, index: int, part: int) -> Path:
-        """The path of a part of a message."""
+        """Returns the path of a part of a message."""
         if self._turns is None:
             return ("messages", index, "parts", part)
         place, spots = self._turns[index]
         return climb(place, spots[part] if spots is not None and part < len(spots) else self._spot)
 
     def inside(self, place: Path, index: int, count: int) -> Path:
-        """The path of one of the `count` parts of the result at `place`, where the document has an item for each."""
+        """Returns the path of one of the `count` parts of the result at `place`, if the document has an item for
+        each."""
         path = self.field("tool_result.value", place)
         if self._document is None:
             return (*path, index)
@@ -89,17 +90,17 @@ class Places:
         return (*path, index) if isinstance(node, list) and len(node) == count else place
 
     def tool(self, index: int) -> Path:
-        """The path of a tool definition."""
+        """Returns the path of a tool definition."""
         return self._tools[index] if self._tools is not None else ("tools", index)
 
     def steps(self, field: str) -> Path | None:
-        """Where a field stands relative to its node, if the source says so."""
+        """Returns the path of a field relative to its node, if the source has one."""
         return self._table.get(field)
 
     def field(self, field: str, place: Path, *, present: bool = False) -> Path:
-        """The path of a field (`tool_call.name`, `settings.topK`) of the node at `place`.
+        """Returns the path of a field (`tool_call.name`, `settings.topK`) of the node at `place`.
 
-        `present`: of one that has no place of its own in the table only where the document has it.
+        `present`: a field that the table does not have gets a path of its own only if the document has it.
         """
         way = self._known.get(field) or (None if present else self._unstated.get(field))
         if way is not None:
@@ -113,36 +114,37 @@ class Places:
         if stated is None and present and self._document is not None:
             return self.climb(place, self._present(place, name))
         steps = stated if stated is not None else () if self._document is None else (name,)
-        known = self._unstated if stated is None else self._known  # perhaps the same name: `existing` knows
+        known = self._unstated if stated is None else self._known  # it may have the same name: `existing` checks
         known[field] = _up_and_down(self._in_source(steps))
         return self.climb(place, steps)
 
     def _present(self, place: Path, name: str) -> Path:
-        """The step to a field by the name that the document has for it; none where it has none."""
+        """Returns the step to a field, by the name that the document has for it; no step if it has none."""
         usual = (*place, name)
         there, routed = self.existing(usual), self.routed(usual)
         if len(there) < len(routed):
             return ()
         return (
             there[-1:] if routed == usual else (name,)
-        )  # perhaps in snake case; to what stands elsewhere the usual one
+        )  # the name may be in snake case; a routed field has the usual one
 
     def member(self, field: str, key: str, place: Path) -> Path:
-        """The path of a member of a field: where the table has it, else inside the field."""
+        """Returns the path of a member of a field: from the table, else inside the field."""
         name = f"{field}.{key}"
         if self._source is None or self._origin is None or name in self._table:
             return self.field(name, place)
         return (*self.field(field, place), key)
 
     def climb(self, place: Path, steps: Path) -> Path:
-        """`steps` from `place`, by the names that the source has for them."""
+        """Appends `steps` to `place`, by the names that the source has for them."""
         return climb(place, self._in_source(steps))
 
     def _in_source(self, steps: Path) -> Path:
         return tuple(self._named.get(step, step) if isinstance(step, str) else step for step in steps)
 
     def extras(self, dialect: str, key: str, place: Path, present: bool) -> Path:
-        """Keys of the source stand where they stood; what another dialect left has no place of its own."""
+        """Returns the path of a key of extras. The source's own keys are where they were; another dialect's have no
+        path of their own."""
         if self._source is None or self._origin is None:
             return (*place, "extras", dialect, key)
         if "extras" in self._table and not self._source.owns(dialect):
@@ -162,9 +164,10 @@ class Places:
         return len(self._there(place)) < len(place)
 
     def group(self, dialect: str, key: str, place: Path, members: Iterable[str]) -> Path | None:
-        """Where the members of the object stand that rides under a key of extras; None where it is no mere group.
+        """Returns the path of an object whose members are stored under a key of extras; None if the key is not such a
+        group.
 
-        What is left of an object, whose other members are fields, is a group too.
+        The rest of an object, whose other members are fields, is a group too.
         """
         if self._source is None or self._document is None or not self._source.owns(dialect):
             return None
@@ -178,7 +181,7 @@ class Places:
         return None if all(self._lacks((*path, member)) for member in members) else path
 
     def _rest(self, place: Path, members: list[str]) -> Path | None:
-        """The path, where an object stands there that has all of these members and others."""
+        """Returns the path if it has an object with all of these members and others."""
         route = self.routed(place)
         there = self._there(route)
         if len(there) < len(route):
@@ -188,11 +191,11 @@ class Places:
             node = node[step]
         if not members or not isinstance(node, dict) or len(node) <= len(members):
             return None
-        known = () if self._routes else node  # what has a route need not stand where it is
+        known = () if self._routes else node  # a routed key need not be at its own path
         return None if any(one not in known and self._lacks((*place, one)) for one in members) else place
 
     def routed(self, place: Path) -> Path:
-        """The path in the document of what has this path in what was put together of it."""
+        """Translates a path in the assembled document to one in the original document."""
         for end in self._ends:
             route = self._routes.get(place[:end])
             if route is not None:
@@ -200,20 +203,20 @@ class Places:
         return place
 
     def existing(self, place: Path, *, invented: bool = False) -> Path:
-        """What the document has of a path: the node, or the innermost one around it where it is absent.
+        """Returns the part of a path that the document has: the node, or the innermost node around it if it is absent.
 
-        A key that was `invented` for an object that is there is absent, and may be the end of the path.
+        If a key was `invented` for an existing object, it is absent and may still be the end of the path.
         """
         return self._there(self.routed(place) if self._routes else place, invented)
 
     def _there(self, place: Path, invented: bool = False) -> Path:
-        """The same of a path in the document."""
+        """Same as `existing`, for a path in the original document."""
         if self._document is None:
             return place
         node = self._document
         try:
             for step in place:
-                if node.__class__ is str:  # a number would lead to a character
+                if node.__class__ is str:  # an index would lead to a character
                     return self._nearest(place, invented)
                 node = node[step]
         except (LookupError, TypeError):
@@ -235,7 +238,7 @@ class Places:
 
 
 def _known(node: Any, step: Step) -> Step | None:
-    """The step by the name that the node has for it, which may be in snake case; None where it does not lead on."""
+    """Returns the step as the node spells it, possibly in snake case; None if it leads nowhere."""
     if isinstance(node, dict):
         return next((name for name in (step, _snake(str(step))) if name in node), None)
     if isinstance(node, list) and str(step).isdecimal() and int(step) < len(node):
@@ -248,7 +251,7 @@ def _snake(name: str) -> str:
 
 
 def _up_and_down(steps: Path) -> tuple[int, Path]:
-    """How many steps lead up before any leads down, and those that lead down in the end."""
+    """Returns the number of steps up before any step down, and the remaining steps down."""
     up, down = 0, list[Step]()
     for step in steps:
         if step != "..":
@@ -261,7 +264,7 @@ def _up_and_down(steps: Path) -> tuple[int, Path]:
 
 
 def climb(place: Path, steps: Path) -> Path:
-    """`place` and `steps`, where `..` takes one step off."""
+    """Returns `place` followed by `steps`, where `..` removes one step."""
     if ".." not in steps:
         return (*place, *steps)
     for step in steps:

@@ -1,4 +1,4 @@
-"""What a loss is, how much it matters, and why it is.
+"""What a loss is, its level, and its reason.
 
 Nothing here compares anything: the level follows from the field, the reason from tables of the target.
 """
@@ -18,19 +18,19 @@ from convcli.wire.decimals import builtins
 
 Level = Literal["content", "context", "envelope"]
 LEVELS: tuple[Level, ...] = ("content", "context", "envelope")
-"""The gravest first."""
-SET = "it was set for all outputs"
-"""The reason of losses that keys have made which the user adds to every output."""
+"""The most serious first."""
+SET = "set by the user for all outputs"
+"""The reason of losses that keys cause which the user adds to every output."""
 
 
 class Loss(msgspec.Struct, omit_defaults=True):
-    """A field that the output does not carry as the source had it.
+    """A field that the output does not have as the source had it.
 
-    `kind`: dropped · changed · encoded (kept by a convention, not in a field of the vendor) · invented (the target
-    needs a value that the source lacks) · moved. `where` is a JSON Pointer into the source document, for JSONL
-    relative to the record on `line`, of a table to that in `row` (from 0, in a row `group`). `level`: content (a model
-    would read something else) · context (what ties and replays) · envelope (transport and bookkeeping).
-    `before` and `after` are values of the intermediate format.
+    `kind`: dropped · changed · encoded (kept by a convention, not in a vendor's field) · invented (the target requires
+    a value that the source lacks) · moved. `where` is a JSON Pointer into the source document: in JSONL relative to the
+    record on `line`, in a table to the row `row` (from 0, in a row `group`). `level`: content (a model would read
+    something else) · context (links and replay) · envelope (transport and bookkeeping). `before` and `after` are values
+    of the intermediate format.
     """
 
     kind: LossKind
@@ -46,7 +46,7 @@ class Loss(msgspec.Struct, omit_defaults=True):
     group: int = -1
 
     def to_dict(self) -> dict[str, Any]:
-        """The loss as a JSON value, as `schemas/loss.schema.json` describes it."""
+        """Returns the loss as a JSON value that matches `schemas/loss.schema.json`."""
         record: dict[str, Any] = builtins(self)
         return record
 
@@ -61,53 +61,54 @@ CONTENT = frozenset(
         "tool", "tool.name", "tool.description", "tool.parameters", "tools", "toolChoice",
     )
 )  # fmt: skip
-"""Fields of which a model would read something else; media fields beside them. Everything else is context."""
+"""Fields that change what a model reads; media fields are listed separately. Everything else is context."""
 
 MEDIA_CONTENT = ("data", "url", "fileId", "path", "text", "mediaType")
 
 MISSING = msgspec.UNSET
 
 REASONS = {
-    "event": "this row is no message of the conversation",
+    "event": "this event is not part of the conversation",
     "branch": "only the active branch is written",
-    "history": "a summary stands for it in what a model is sent",
-    "head": "one branch is written, so none is marked as the active one",
-    "moved": "the target keeps it in another place",
-    "tool_call.custom": 'the text for a custom tool is written as {"input": …}',
-    "tool.custom": "a custom tool is written as a function that takes its text as input",
-    "opaque": "only its own vendor knows a block of this kind",
-    "metadata": "only the provider that bound it to the part takes it back",
+    "history": "the model is sent a summary in its place",
+    "head": "only one branch is written, so none is marked as active",
+    "moved": "the target stores it in another position",
+    "tool_call.custom": 'the string for a custom tool is written as {"input": …}',
+    "tool.custom": "a custom tool is written as a function with one string parameter",
+    "opaque": "only its own vendor understands this kind of block",
+    "metadata": "only the provider that issued it accepts it back",
 }
 """Reasons that do not depend on the target."""
 
 LACKING = {
-    "message.id": "messages have no id",
-    "message.parentId": "messages have no parent",
-    "message.createdAt": "messages have no time",
-    "message.name": "messages have no name",
-    "message.model": "messages have no model of their own",
-    "message.usage": "messages have no usage",
-    "message.error": "a message has no field for a failed turn",
-    "message.stopReason": "messages have no stop reason",
-    "message.cost": "messages have no cost",
-    "message.provider": "messages have no provider",
-    "message.weight": "messages have no weight in training",
-    "message.label": "messages are no pairs of preference",
-    "message.replaces": "a message does not say that it replaces others",
-    "message.parentCallId": "messages do not name a call that they belong to",
-    "tool_result.name": "a result names its call, not its tool",
-    "tool_result.status": "a result has no status",
-    "tool.outputSchema": "a tool has no schema for its results",
-    "tool.title": "a tool has no title",
-    "tool.annotations": "a tool has no annotations",
-    "image.name": "images have no name",
-    "image.detail": "images have no detail",
+    "message.id": "target messages have no id",
+    "message.parentId": "target messages have no parent",
+    "message.createdAt": "target messages have no time",
+    "message.name": "target messages have no name",
+    "message.model": "target messages have no model of their own",
+    "message.usage": "target messages have no usage",
+    "message.error": "target messages have no field for a failure",
+    "message.stopReason": "target messages have no stop reason",
+    "message.cost": "target messages have no cost",
+    "message.provider": "target messages have no provider",
+    "message.weight": "target messages have no training weight",
+    "message.label": "target messages are not preference pairs",
+    "message.replaces": "target messages cannot mark what they replace",
+    "message.parentCallId": "target messages cannot name the call that they belong to",
+    "tool_result.name": "a target result names its call, not its tool",
+    "tool_result.status": "target results have no status",
+    "tool.outputSchema": "target tools have no schema for their results",
+    "tool.title": "target tools have no title",
+    "tool.annotations": "target tools have no annotations",
+    "image.name": "target images have no name",
+    "image.detail": "target images have no detail",
 }
-"""The usual words for fields that a dialect lacks; for others they are `{title} has no field for it`."""
+"""The usual reasons for fields that a dialect lacks; for others it is `{title} cannot store this field`."""
 
 
 def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Level:
-    """The level of a loss of this field; of extras the dialect that owns them says which keys are envelope."""
+    """Returns the level of a loss of this field. For extras, the dialect that owns them defines which keys are
+    envelope."""
     if field.startswith("extras."):
         dialect, _, key = field[7:].partition(".")
         owner = source if source is not None and source.owns(dialect) else target
@@ -118,27 +119,27 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
     return "context"
 
 
-NO_FIELD = "has no field for it"
-"""Said only where it is so: a law holds it against the schema of the target and against what it `lacks`."""
+NO_FIELD = "cannot store this field"
+"""Used only where it is true: a law checks it against the target's schema and against what it `lacks`."""
 
 SUMS = {"message.usage.totalTokens": "it is the sum of input and output tokens"}
-"""What is no value of the source, but follows from some."""
+"""Values that the source does not have but that follow from others."""
 
 KeysOf: TypeAlias = Callable[[], Collection[str]]
-"""The keys that the schema of the target names."""
+"""The keys that the target's schema names."""
 
 
 @lru_cache(maxsize=4096)
 def words_of(
     kind: LossKind, field: str, source: Dialect | None, target: Dialect | None, keys: KeysOf, form: str = ""
 ) -> tuple[Level, str]:
-    """The level and the reason of every loss of this kind and field, looked up once: many are alike."""
+    """Returns the level and the reason of every loss of this kind and field. Cached, because many losses are alike."""
     return level_of(field, source, target), reason_of(kind, field, target, keys, form)
 
 
 def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf = tuple, form: str = "") -> str:
-    """Why the target does not carry this field: in its own words, or in those for any target. `form` is the one that
-    was written: why another form has no place for it is no reason."""
+    """Returns why the target does not keep this field: its own reason, or one for any target. `form` is the form that
+    was written: a reason that only applies to another form is not used."""
     reasons = target.reasons if target is not None else {}
     title = target.title if target is not None else "the other transcript"
     if kind == "invented" and field in SUMS:
@@ -150,12 +151,12 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf =
         if name in lacks and name in LACKING:
             return LACKING[name]
     if kind == "invented":
-        return f"{title} shows a value that the source does not have"
-    return _why_dropped(field, title, target, keys, form) if kind == "dropped" else f"{title} writes it differently"
+        return f"the output in {title} has a value that the source does not have"
+    return _why_dropped(field, title, target, keys, form) if kind == "dropped" else f"written differently in {title}"
 
 
 def _is_of_another_form(name: str, target: Dialect | None, form: str) -> bool:
-    """Does the form that was written have a place for this, and another one none?"""
+    """True if the written form has a field for this, and another form has none."""
     forms = target.forms if target is not None else ()
     if target is None or form not in forms or is_lacking(name, target, form):
         return False
@@ -163,20 +164,20 @@ def _is_of_another_form(name: str, target: Dialect | None, form: str) -> bool:
 
 
 def _why_dropped(field: str, title: str, target: Dialect | None, keys: KeysOf, form: str) -> str:
-    """That there is no field for it may be said only of a key that the schema does not name anywhere, and of a field
-    that the target lacks in every form."""
+    """Returns why a field was dropped. That the target has no field for it is claimed only of a key that its schema
+    names nowhere, and of a field that it lacks in every form."""
     if target is not None and field.startswith("extras."):
-        return f"convcli does not carry it to {title}" if is_named(field, keys()) else f"{title} {NO_FIELD}"
+        return f"convcli does not convert it to {title}" if is_named(field, keys()) else f"{title} {NO_FIELD}"
     having = [form for form in target.forms if not is_lacking(field, target, form)] if target is not None else []
     if target is None or not having:
         return f"{title} {NO_FIELD}"
     if len(having) < len(target.forms) and form not in having:
-        return f"{title} has a field for it only in the form {' or '.join(having)}"
-    return f"{title} does not take {'this value' if '.' in field or field not in CONTENT else 'this one'}"
+        return f"{title} can store it only in the form {' or '.join(having)}"
+    return f"{title} cannot store {'this value' if '.' in field or field not in CONTENT else 'this one'}"
 
 
 def is_named(field: str, keys: Collection[str]) -> bool:
-    """Is the last key of the field among these, in whatever case?"""
+    """True if the last key of the field is among these, in camel or snake case."""
     key = field.rpartition(".")[2]
     snake = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: "_" + match[0], key).lower()
     camel = re.sub(r"_([a-z])", lambda match: match[1].upper(), key)
@@ -184,15 +185,18 @@ def is_named(field: str, keys: Collection[str]) -> bool:
 
 
 def is_lacking(field: str, dialect: Dialect, form: str) -> bool:
-    """Does the dialect say that it has no place for this field, or for what holds it?"""
+    """True if the dialect declares that it has no field for this, or for what contains it."""
     lacking = dialect.lacking(form)
     return any(name in lacking for name in general(field))
 
 
 def general(field: str) -> Iterator[str]:
-    """The field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`, and the same
-    of any node: `metadata.signature`, `metadata`. Settings are no node: what `settings.metadata` means is its own.
-    What is bound to a part is not what the part is, so that comes last there."""
+    """Yields the field and what contains it: `tool_call.metadata.signature`, `tool_call.metadata`, `tool_call`. Then
+    the same for any node: `metadata.signature`, `metadata`.
+
+    Settings are not a node: `settings.metadata` has its own meaning. For metadata of a part, the part itself comes
+    last.
+    """
     steps = field.split(".")
     names = [".".join(steps[:end]) for end in range(len(steps), 0, -1)]
     if steps[0] == "settings":

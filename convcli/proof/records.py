@@ -1,6 +1,6 @@
-"""What differs between two records: fields, keys, values and extras, each difference one loss with its place.
+"""Compares two records: fields, keys, values and extras. Each difference is one loss with its path.
 
-Who is compared with whom is known already (`difference`).
+`difference` has decided which records are compared.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from convcli.proof.reasons import MISSING, KeysOf, Loss, words_of
 from convcli.wire import exact_json, pointers
 
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
-"""Fields of which a difference is told key by key."""
+"""Fields whose differences are reported key by key."""
 
 SPLIT = "tool_result.value"
-"""The field of which some parts may stand elsewhere."""
+"""The field whose parts may be in different positions."""
 
 MADE_UP = frozenset(
     ("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId", "tool_result.name")
 )
-"""Fields whose value a lift makes up where the source has none."""
+"""Fields whose value a lift generates if the source has none."""
 
 
 class Differences:
-    """The losses between two transcripts so far, and what is needed to place and to explain them."""
+    """The losses between two transcripts so far, and the tables for their paths and reasons."""
 
     def __init__(
         self, before: Transcript, after: Transcript, source: Dialect | None, target: Dialect | None, keys: KeysOf
@@ -47,7 +47,7 @@ class Differences:
         self.form = after.origin.form if after.origin is not None else ""
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
-        """Every field of two records of one type."""
+        """Compares every field of two records of one type."""
         values, names = fields_of(before.__class__, node)
         ours = values(before)
         is_same_type = after.__class__ is before.__class__
@@ -63,8 +63,8 @@ class Differences:
         self.extras(before.extras, after.extras, place)
 
     def values(self, x: Any, y: Any, field: str, place: Path, *, is_split: bool = False) -> None:
-        """The values of a field of two records, None where it is absent. `is_split`: of a list some parts may stand
-        elsewhere."""
+        """Compares the values of a field of two records; an absent one is None. `is_split`: some parts of the list may
+        be elsewhere."""
         if self.has_made_up and field in MADE_UP:
             x = None if x in self.made_up else x
             y = None if y in self.made_up_again else y
@@ -80,8 +80,8 @@ class Differences:
         self.add(_kind(x, y), place if is_split else self.places.field(field, place), field, x, y)
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
-        """Two JSON values that differ, down to the keys and items that make the difference."""
-        told = len(self.losses)
+        """Reports the difference of two JSON values down to the keys and items that cause it."""
+        count = len(self.losses)
         if isinstance(before, dict) and isinstance(after, dict):
             steps: list[Any] = [*before, *(key for key in after if key not in before)]
         else:
@@ -93,11 +93,11 @@ class Differences:
                 self.add("dropped" if y is MISSING else "invented", (*place, step), field, x, y)
             elif not exact_json.exact(x, y):
                 self.tree(x, y, field, (*place, step))
-        if len(self.losses) == told:
+        if len(self.losses) == count:
             self.add("changed", place, field, before, after)
 
     def keys(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
-        """The keys of two objects, one loss each."""
+        """Compares the keys of two objects, one loss each."""
         if before == after and exact_json.exact(before, after):
             return
         for key in before | after:
@@ -110,14 +110,14 @@ class Differences:
                     self.add(_kind(x, y), self.places.field(name, place), name, x, y)
 
     def members(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
-        """The members of a setting that is an object; the order of its keys says nothing."""
+        """Compares the members of a setting that is an object. The order of its keys has no meaning."""
         for key in before | after:
             x, y = before.get(key, MISSING), after.get(key, MISSING)
             if x is MISSING or y is MISSING or not exact_json.exact(x, y):
                 self.add(_kind(x, y), self.places.member(field, key, place), f"{field}.{key}", x, y)
 
     def extras(self, before: Any, after: Any, place: Path) -> None:
-        """Facts that only one dialect can say, by dialect and key."""
+        """Compares extras, by dialect and key."""
         if before is after or (before == after and exact_json.exact(before, after)):
             return
         before, after = before or {}, after or {}
@@ -131,7 +131,7 @@ class Differences:
                 self.add("dropped" if dialect in before else "invented", place, f"extras.{dialect}", mine, other)
 
     def extra(self, dialect: str, key: str, x: Any, y: Any, place: Path) -> None:
-        """One key of extras; where it holds a group of keys, each of them."""
+        """Compares one key of extras; a group of keys member by member."""
         field = f"extras.{dialect}.{key}"
         other = {} if y is MISSING else y
         grouped = isinstance(x, dict) and isinstance(other, dict)
@@ -147,7 +147,7 @@ class Differences:
     def add(
         self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
     ) -> None:
-        """Add a loss: its level and reason follow from the field, unless `why` says another."""
+        """Adds a loss. Its level and reason follow from the field; `why` overrides the reason."""
         level, usual = words_of(kind, field, self.source, self.target, self.keys_of, self.form)
         self.losses.append(
             Loss(
@@ -168,14 +168,13 @@ def _kind(x: Any, y: Any) -> LossKind:
 
 @cache
 def fields_of(type_: Any, node: str) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[tuple[str, str], ...]]:
-    """What gets the fields of records of this type that are compared one by one, and these, each with its name in
-    losses."""
+    """Returns a getter for the fields of this record type that are compared one by one, and their names in losses."""
     names = [name for name in type_.__struct_fields__ if name not in ("parts", "extras")]
     return attrgetter(*names), tuple((name, f"{node}.{camel(name)}") for name in names)
 
 
 @cache
 def camel(name: str) -> str:
-    """The name of a field in JSON."""
+    """Returns the name of a field in JSON."""
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)

@@ -262,7 +262,7 @@ def test_the_reason_of_what_is_bound_to_a_part_is_not_that_of_the_part() -> None
     call = ToolCall("call_1", "read", {}, metadata={"itemId": "fc_1"})
     text = Text("Hi.", metadata={"itemId": "msg_1"})
     losses = written(Message("user", [Text("Hi.")]), Message("assistant", [text, call])).losses
-    assert {loss.why for loss in losses if "metadata" in loss.field} == {"only thinking has a signature of Anthropic"}
+    assert {loss.why for loss in losses if "metadata" in loss.field} == {"only thinking has an Anthropic signature"}
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_media_of_an_answer_follow_its_text() -> None:
 def test_several_texts_of_an_answer_become_one_and_that_is_reported() -> None:
     image = Media("image", data="AA==", media_type="image/png")
     (loss,) = losses(answered(ToolResult("c", "f", "multimodal", [Text("a"), image, Text("b")])), "tool_result.value")
-    assert loss.why == "the texts of an answer stand in one string before its media"
+    assert loss.why == "the texts of an answer are one string before its media"
 
 
 # ---------------------------------------------------------------- turns

@@ -170,7 +170,7 @@ def test_of_a_session_with_a_compaction_only_the_context_is_written_where_that_i
     done = conversion.lower(Transcript(messages), CHAT, Options(view="context"))
     assert [message["content"] for message in done.document["messages"]] == ["sum", "c"]
     gone = [(loss.where, loss.kind, loss.level, loss.why) for loss in done.losses if loss.field == "history"]
-    why = "a summary stands for it in what a model is sent"
+    why = "the model is sent a summary in its place"
     assert gone == [(f"/messages/{index}", "dropped", "content", why) for index in (0, 1)]
     whole = conversion.lower(Transcript(messages), CHAT)
     assert [message["content"] for message in whole.document["messages"]] == list(texts)

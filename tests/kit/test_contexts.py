@@ -28,7 +28,7 @@ def test_a_message_alone_is_added_at_its_own_place() -> None:
     assert context.origin.spot == ("parts",)
 
 
-def test_what_is_carried_stands_under_the_name_of_the_owner_and_the_origin_is_the_dialect() -> None:
+def test_what_is_kept_stands_under_the_name_of_the_owner_and_the_origin_is_the_dialect() -> None:
     context = LiftContext("stream-of-it", {}, owner="it")
     assert (context.dialect, context.origin.dialect) == ("it", "stream-of-it")
     assert LiftContext("it", {}).dialect == "it"
@@ -48,7 +48,7 @@ def test_two_contexts_share_no_messages() -> None:
     assert two.origin.places == []
 
 
-def test_a_list_a_request_and_an_answer_are_told_apart() -> None:
+def test_a_list_a_request_and_an_answer_are_distinguished() -> None:
     def lift_request(native: Native, context: LiftContext) -> Transcript:
         return context.transcript(model=native["model"])
 

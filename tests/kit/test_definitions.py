@@ -9,7 +9,7 @@ from convcli.model.transcript import ToolDefinition, Transcript
 TOOLS = Definitions("own", Keys("name scope description schema", carried="scope"), "schema")
 
 
-def test_a_definition_comes_back_with_what_it_says_beside_its_fields() -> None:
+def test_a_definition_comes_back_with_its_other_keys() -> None:
     native = {"name": "f", "scope": "s", "description": "d", "schema": {}, "new": 1}
     tool = TOOLS.lift(native)
     assert tool == ToolDefinition("f", "d", {}, extras={"own": {"scope": "s", "new": 1}})

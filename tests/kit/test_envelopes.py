@@ -1,4 +1,4 @@
-"""What the keys of a header or a row say is set, and the rest is carried and comes back."""
+"""What the keys of a header or a row say is set, and the rest is kept and comes back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def turn(text: str, **fields: Any) -> Message:
     return Message("user", [Text(text)], **fields)
 
 
-def test_an_envelope_sets_fields_and_carries_the_rest() -> None:
+def test_an_envelope_sets_fields_and_keeps_the_rest() -> None:
     message = turn("a")
     row = {"type": "message", "id": "r1", "parentId": None, "timestamp": "2026-01-02T03:04:05Z", "branch": "x"}
     assert ROW.lift(row, message) == {"branch": "x"}
@@ -37,7 +37,7 @@ def test_what_was_lifted_is_written_in_the_order_of_the_vendor() -> None:
     ]  # fmt: skip
 
 
-def test_a_field_that_is_no_text_is_carried_and_comes_back_until_somebody_sets_the_field() -> None:
+def test_a_field_that_is_no_text_is_kept_and_comes_back_until_somebody_sets_the_field() -> None:
     message = turn("a")
     carried = ROW.lift({"timestamp": 17}, message)
     assert (carried, message.created_at) == ({"timestamp": 17}, None)
@@ -46,7 +46,7 @@ def test_a_field_that_is_no_text_is_carried_and_comes_back_until_somebody_sets_t
     assert ROW.write(message, carried) == {"timestamp": "2026-01-02T03:04:05Z"}
 
 
-def test_what_the_dialect_writes_is_not_overwritten_by_what_was_carried() -> None:
+def test_what_the_dialect_writes_is_not_overwritten_by_what_was_kept() -> None:
     assert ROW.write(turn("a"), {"message": "old", "type": "x"}, message="new") == {"type": "x", "message": "new"}
 
 
@@ -73,7 +73,7 @@ def test_only_a_row_that_says_so_stands_for_all_before_it() -> None:
     assert (rows.write(summary), rows.write(other)) == ({"isSummary": True}, {})
 
 
-def test_a_field_that_has_two_words_in_the_vendor_s_format_is_not_carried_unless_it_says_more() -> None:
+def test_a_field_that_has_two_words_in_the_vendor_s_format_is_not_kept_unless_it_says_more() -> None:
     for partial in (False, True):
         stop = Setting("stop_reason", lambda word: word.lower(), lambda word: word.upper(), partial=partial)
         answer = Message("assistant", [])

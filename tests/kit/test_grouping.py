@@ -43,7 +43,7 @@ def test_passes_see_only_the_messages_with_which_rows_begin() -> None:
     assert on_rows(same, [0, 1], lambda rows: rows).messages is messages
 
 
-def test_a_part_with_which_a_row_begins_carries_what_the_row_says() -> None:
+def test_a_part_with_which_a_row_begins_has_the_keys_of_the_row() -> None:
     first, second = Text("a", extras={"own": {"line": {}}}), Text("b")
     third = Text("c", extras={"own": {"line": {"k": 1}}})
     answer = Message("assistant", [first, second, third])

@@ -60,7 +60,7 @@ def test_in_a_tree_a_result_without_an_id_stands_between_its_call_and_what_follo
     assert parents(transcript) == [None, "q", "a", "n1", "q"]
 
 
-def test_no_parent_stands_behind_its_child() -> None:
+def test_no_parent_follows_its_child() -> None:
     tree = Transcript([turn("a", id="a", parent_id="b"), turn("b", id="b", parent_id="a")], head="b")
     assert parents(chained(number)(tree)) == [None, "a"]
 
@@ -73,7 +73,7 @@ def test_a_session_without_an_id_has_one_of_its_content() -> None:
     assert with_session_id(lambda _: [], accepts=lambda id_: len(id_) == 36)(Transcript([], id="own")).id == uuid_of([])
 
 
-def test_ids_that_are_made_up_are_uuids() -> None:
+def test_ids_that_are_generated_are_uuids() -> None:
     assert is_uuid(new_uuid(1))
     assert is_uuid(uuid_of([]))
     assert new_uuid(1) != new_uuid(2)

@@ -1,4 +1,4 @@
-"""Keys that a dialect knows are in the vendor's order, and the rest is carried."""
+"""Keys that a dialect knows are in the vendor's order, and the rest is kept."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tests import strategies
 KEYS = Keys("id role content cost", carried="cost")
 
 
-def test_an_object_of_known_keys_carries_nothing() -> None:
+def test_an_object_of_known_keys_has_no_extras() -> None:
     assert KEYS.carried({"id": 1, "role": "user", "content": ""}) is None
 
 
-def test_unknown_keys_and_keys_without_a_field_are_carried() -> None:
+def test_unknown_keys_and_keys_without_a_field_are_kept() -> None:
     assert KEYS.carried({"id": 1, "zz": "x", "cost": 0}) == {"zz": "x", "cost": 0}
 
 
@@ -46,7 +46,7 @@ def test_an_empty_value_says_nothing_under_a_known_key_and_something_under_an_un
     assert KEYS.carried({"zz": None}) is None
 
 
-def test_what_was_carried_is_put_into_the_vendors_order_with_unknown_keys_last() -> None:
+def test_what_was_kept_is_put_into_the_vendors_order_with_unknown_keys_last() -> None:
     written = KEYS.put({"content": "x", "role": "user"}, {"zz": 1, "cost": 2})
     assert list(written) == ["role", "content", "cost", "zz"]
     assert list(KEYS.put({"content": "x", "role": "user"}, None)) == ["content", "role"]
@@ -64,8 +64,8 @@ def test_what_is_null_is_not_written_and_the_rest_in_the_vendors_order() -> None
     assert rest_of({"a": 1, "b": None, "c": 0}, "a", "d") == {"c": 0}
 
 
-def test_a_carried_key_needs_a_place_in_the_order() -> None:
-    with pytest.raises(ValueError, match="place in the order"):
+def test_a_key_without_a_field_needs_a_place_in_the_order() -> None:
+    with pytest.raises(ValueError, match="must be in the order"):
         Keys("id", carried="cost")
 
 
@@ -77,7 +77,7 @@ def test_extras_stand_under_the_name_of_their_owner() -> None:
     assert carried_by({"x": {"a": 1}}, "y") == carried_by(None, "y") == {}
 
 
-def test_more_is_carried_beside_what_a_record_carries_already() -> None:
+def test_more_is_added_to_the_extras_that_a_record_has() -> None:
     message = Message("user", [], extras={"y": {"b": 2}})
     carry(message, "x", {})
     assert message.extras == {"y": {"b": 2}}
@@ -93,7 +93,7 @@ def test_a_record_loses_keys_of_one_owner_and_is_shared_where_it_has_none_of_the
     assert without_carried(message, "z", "a") is without_carried(message, "x", "c") is message
 
 
-def test_a_record_carries_an_object_under_a_key_and_nothing_where_that_is_empty() -> None:
+def test_a_record_keeps_an_object_under_a_key_and_nothing_where_that_is_empty() -> None:
     message = Message("user", [], extras={"x": {"a": {"k": 1}}, "y": {"b": 2}})
     assert with_carried(message, "x", "a", {"k": 2}).extras == {"y": {"b": 2}, "x": {"a": {"k": 2}}}
     assert with_carried(message, "x", "a", {}).extras == {"y": {"b": 2}}
@@ -114,7 +114,7 @@ def test_objects_are_merged_where_both_hold_one() -> None:
 
 
 @given(native=strategies.objects)
-def test_no_value_is_lost_between_known_and_carried_keys(native: dict[str, Any]) -> None:
+def test_no_value_is_lost_between_known_and_other_keys(native: dict[str, Any]) -> None:
     known = {key: value for key, value in native.items() if key in ("id", "role", "content")}
     put = KEYS.put(known, KEYS.carried(native))
     blank = {key for key, value in native.items() if value is None or (key == "cost" and not says_something(value))}

@@ -75,7 +75,7 @@ def test_what_a_result_holds_is_fitted_part_by_part_and_shared_where_nothing_cha
     assert results.with_parts(data, lambda part: None) is data
 
 
-def test_a_part_inside_a_result_has_only_what_its_owner_carries() -> None:
+def test_a_part_inside_a_result_has_only_the_extras_of_its_owner() -> None:
     own = {"mine": {"k": 1}}
     image = Media("image", data="AAAA", name="x.png", metadata={"m": 1}, extras={**own, "theirs": {"k": 2}})
     assert results.only_own(image, "mine", name=None) == Media("image", data="AAAA", extras=own)

@@ -50,7 +50,7 @@ def test_an_event_is_the_whole_row_and_is_written_with_the_fields_of_its_message
     assert row_of_event(event, "other", ROW) is None
 
 
-def test_rows_that_were_taken_back_are_events_that_the_origin_knows_by_their_index() -> None:
+def test_rows_that_were_rolled_back_are_events_that_the_origin_knows_by_their_index() -> None:
     context = LiftContext("own", [])
     context.add(turn("a"), (0,))
     add_event(context, {"type": "gone"}, (1,), taken_back=True)
@@ -157,7 +157,7 @@ def test_a_session_without_branches_takes_only_the_active_one() -> None:
     assert active_branch(linear) is linear
 
 
-def test_a_program_that_goes_on_with_the_last_branch_gets_the_active_one_alone_unless_it_is_last() -> None:
+def test_a_program_that_continues_the_last_branch_gets_the_active_one_alone_unless_it_is_last() -> None:
     links = {"a": None, "b": "a", "c": "a"}
     messages = [turn(id_, id=id_, parent_id=parent) for id_, parent in links.items()]
     last, earlier = Transcript(messages, head="c"), Transcript(messages, head="b")

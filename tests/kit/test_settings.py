@@ -1,4 +1,4 @@
-"""Settings by one table for both directions: what is read is written again, and what cannot be said is carried."""
+"""Settings by one table for both directions: values read are written again, and values without a setting are kept."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_zero_and_false_are_settings(value: Any) -> None:
     assert TABLE.lift({"temp": value}) == ({"temperature": value}, {})
 
 
-def test_a_value_that_we_have_no_word_for_is_carried_and_written_again() -> None:
+def test_a_value_that_we_have_no_word_for_is_kept_and_written_again() -> None:
     settings, carried = TABLE.lift({"effort": "EXTREME", "temp": 1})
     assert (settings, carried) == ({"temperature": 1}, {"effort": "EXTREME"})
     assert TABLE.write(settings, carried) == {"temp": 1, "effort": "EXTREME"}
 
 
-def test_a_setting_that_was_edited_wins_over_what_was_carried() -> None:
+def test_a_setting_that_was_edited_wins_over_what_was_kept() -> None:
     _, carried = TABLE.lift({"effort": "EXTREME"})
     assert TABLE.write({"reasoningEffort": "low"}, carried) == {"effort": "LOW"}
 
@@ -63,7 +63,7 @@ def test_of_two_keys_with_one_name_the_first_is_written_and_another_value_of_the
     assert TABLE.write(settings, carried) == {"max_tokens": 5, "max_completion_tokens": 6}
 
 
-def test_what_a_partial_setting_does_not_say_is_carried_while_it_says_the_same() -> None:
+def test_what_a_partial_setting_does_not_say_is_kept_while_it_says_the_same() -> None:
     settings, carried = TABLE.lift({"shape": {"type": "json", "depth": 2}})
     assert settings == {"format": "json"}
     assert TABLE.write(settings, carried) == {"shape": {"type": "json", "depth": 2}}
@@ -80,7 +80,7 @@ def test_the_pass_leaves_what_comes_back_and_shares_what_it_leaves_alone() -> No
     assert TABLE.fits(Transcript([], settings={"seed": 7}), Settings({"seed": "seed"})).settings == {"seed": 7}
 
 
-def test_what_was_carried_beside_the_settings_is_the_rest() -> None:
+def test_the_extras_without_the_settings_are_the_rest() -> None:
     assert TABLE.rest({"effort": "EXTREME", "user": "u"}) == {"user": "u"}
 
 
@@ -120,7 +120,7 @@ def test_settings_in_snake_case_have_our_names() -> None:
 INSIDE = Settings({"text/verbosity": "verbosity", "text/format": "responseFormat", "top": "topK"})
 
 
-def test_a_member_of_an_object_is_a_setting_and_its_other_members_are_carried() -> None:
+def test_a_member_of_an_object_is_a_setting_and_its_other_members_are_kept() -> None:
     settings, carried = INSIDE.lift({"text": {"verbosity": "low", "width": 80, "format": None}, "top": 3, "user": "u"})
     assert (settings, carried) == ({"verbosity": "low", "topK": 3}, {"text": {"width": 80}})
     assert INSIDE.write(settings, carried) == {"text": {"verbosity": "low", "width": 80}, "top": 3}
@@ -249,7 +249,7 @@ def test_what_two_services_both_have_goes_from_one_to_the_other_and_back(
 
 
 def said_with(document: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
-    """What is expected, and beside it the limit that the source has too."""
+    """What is expected, and the limit that the source has too."""
     config = document.get("generationConfig", {})
     limit = {key: config[key] for key in ("maxOutputTokens",) if key in config}
     return {key: {**limit, **value} if key == "generationConfig" else value for key, value in expected.items()}
@@ -285,7 +285,13 @@ def said_with(document: dict[str, Any], expected: dict[str, Any]) -> dict[str, A
             "settings.serviceTier",
             "no such service tier",
         ),
-        ("anthropic", "openai-responses", {"thinking": THINKING}, "settings.reasoningBudget", "has no field for it"),
+        (
+            "anthropic",
+            "openai-responses",
+            {"thinking": THINKING},
+            "settings.reasoningBudget",
+            "cannot store this field",
+        ),
     ],
 )
 def test_a_setting_whose_meaning_the_other_service_has_not_is_dropped_and_the_reason_says_why(

@@ -129,7 +129,7 @@ def test_events_are_named_as_in_the_streams_that_were_recorded(name: str) -> Non
 
 
 RESET = "reset-step"
-"""The event of the AI SDK that takes back what was said in a step."""
+"""The event of the AI SDK that retracts the text of a step."""
 
 
 @every_sample

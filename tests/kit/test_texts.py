@@ -1,4 +1,4 @@
-"""Texts among parts are joined, and one text alone is told from all else."""
+"""Texts among parts are joined, and one text alone is distinguished from everything else."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def test_texts_are_joined_and_other_parts_are_passed_over() -> None:
         ([Reasoning("a")], None),
     ],
 )
-def test_a_text_alone_has_nothing_beside_it(parts: list[Part], text: str | None) -> None:
+def test_a_text_alone_has_no_other_fields(parts: list[Part], text: str | None) -> None:
     assert only_text(parts) == text
 
 
-def test_a_bare_text_is_told_from_one_that_says_more() -> None:
+def test_a_bare_text_is_distinguished_from_one_with_more() -> None:
     parts: list[Part] = [Text("a"), Text("b", metadata={"key": 1}), Reasoning("c")]
     assert [is_bare(part) for part in parts] == [True, False, False]

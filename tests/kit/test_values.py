@@ -19,7 +19,7 @@ from convcli.kit.values import counts, pairs, paths, put_counts, read_arguments,
         ('{"a":1,"a":2} and more', {}, '{"a":1,"a":2} and more'),
     ],
 )
-def test_text_that_is_no_object_keeps_itself_beside_its_best_reading(
+def test_text_that_is_no_object_is_kept_with_its_best_reading(
     text: str, arguments: dict[str, int], raw: str | None
 ) -> None:
     assert read_arguments(text) == (arguments, raw)

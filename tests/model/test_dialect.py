@@ -85,7 +85,7 @@ def test_fitting_does_not_change_the_transcript() -> None:
 def test_a_dialect_that_is_only_read_says_so() -> None:
     reader = made(write=None)
     assert not reader.is_written
-    with pytest.raises(JobError, match="only read"):
+    with pytest.raises(JobError, match="is read-only"):
         reader.lower(TRANSCRIPT)
 
 

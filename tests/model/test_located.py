@@ -1,4 +1,4 @@
-"""Which record is told of: by its line, by its row, or not at all."""
+"""Which record is reported: by its line, by its row, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dialect in a package of its own: found by its entry point, judged by the schema beside it, held to all laws."""
+"""A dialect in a package of its own: found by its entry point, checked against its schema, held to all laws."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_commands_take_the_dialect_of_a_plugin(site: Path, tmp_path: Path) -
         (False, {"from msgspec.structs": "from nothing.structs"}, "cannot be loaded"),
     ],
 )
-def test_a_plugin_that_is_none_is_told(
+def test_a_plugin_that_is_none_is_reported(
     tmp_path: Path, without_schema: bool, changed: dict[str, str], words: str
 ) -> None:
     site = install(tmp_path / "site", without_schema=without_schema, **changed)

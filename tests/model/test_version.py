@@ -1,4 +1,4 @@
-"""The version is said once in the code and once for the packagers, and both say the same."""
+"""The version is in the code and in the package metadata, and both are the same."""
 
 from __future__ import annotations
 

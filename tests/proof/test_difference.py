@@ -99,7 +99,7 @@ def test_a_difference_is_found_exactly_when_two_transcripts_do_not_say_the_same(
 
 
 @given(before=strategies.transcripts(), after=strategies.transcripts())
-def test_two_foreign_transcripts_differ_unless_they_say_the_same(before: Transcript, after: Transcript) -> None:
+def test_two_unrelated_transcripts_differ_unless_they_say_the_same(before: Transcript, after: Transcript) -> None:
     assert (difference(before, after) == []) == (said(before) == said(after))
 
 
@@ -145,17 +145,17 @@ def test_the_order_of_keys_inside_arguments_is_a_fact() -> None:
     assert [kind for kind, *_ in told([before], [after])] == ["changed"]
 
 
-def test_a_message_that_moved_is_told_once_and_at_its_place() -> None:
+def test_a_message_that_moved_is_reported_once_and_at_its_place() -> None:
     a, b, c = user("a"), user("b"), Message("system", [Text("s")])
     assert told([a, c, b], [c, a, b]) == [("moved", "/messages/1", "message")]
 
 
-def test_two_messages_in_one_are_told_as_a_change_of_grouping() -> None:
+def test_two_messages_in_one_are_reported_as_a_change_of_grouping() -> None:
     joined = Message("user", [Text("a"), Text("b")])
     assert told([user("a"), user("b")], [joined]) == [("changed", "/messages/1", "message.grouping")]
 
 
-def test_an_added_message_is_told_as_invented() -> None:
+def test_an_added_message_is_reported_as_invented() -> None:
     assert told([user("a")], [user("a"), user("Continue.")]) == [("invented", "/messages/0", "message")]
 
 
@@ -179,7 +179,7 @@ def test_the_work_is_linear_in_the_number_of_parallel_calls_in_reverse() -> None
     assert len(losses) == 2999
 
 
-def test_a_count_that_turns_from_a_float_into_an_integer_is_told() -> None:
+def test_a_count_that_turns_from_a_float_into_an_integer_is_reported() -> None:
     document = {"model": "m", "message": {"role": "assistant", "content": "x"}, "done": True, "prompt_eval_count": 0.0}
     made = pipeline.convert(document, dialects.get("ollama"), dialects.get("cohere"))
     assert ("changed", "/prompt_eval_count") in [(loss.kind, loss.where) for loss in made.losses]

@@ -45,7 +45,7 @@ def test_the_order_of_extras_says_nothing_inside_a_value() -> None:
     assert as_json({"a": 1}) == {"a": 1}
 
 
-def test_media_are_told_apart_by_what_they_hold() -> None:
+def test_media_are_distinguished_by_what_they_hold() -> None:
     assert media_key(Media("image", url="u", name="a")) == media_key(Media("image", url="u", name="b"))
     assert media_key(Media("image", url="u")) != media_key(Media("image", url="v"))
     assert media_key(Media("image", url="u")) != media_key(Media("audio", url="u"))

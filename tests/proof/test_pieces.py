@@ -1,4 +1,4 @@
-"""What came in pieces is told at the piece in which two documents begin to differ."""
+"""What came in pieces is reported at the piece in which two documents begin to differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from convcli.proof.pieces import differing
 
 
 def stream(*deltas: Any) -> Origin:
-    """The texts of one thing, which is told where it began, one in each event."""
+    """The texts of one thing, which is reported where it began, one in each event."""
     places: list[Path] = [(at, "delta") for at in range(len(deltas))]
     return Origin("", given=[{"delta": delta} for delta in deltas], pieces={places[0]: places})
 
@@ -34,13 +34,13 @@ def test_the_place_is_the_first_piece_that_differs(first: Any, second: Any, even
     assert told == tuple(f"/{at}/delta" for at in events)
 
 
-def test_what_is_around_a_piece_leads_to_it_and_what_is_in_a_piece_is_told_in_it() -> None:
+def test_what_is_around_a_piece_leads_to_it_and_what_is_in_a_piece_is_reported_in_it() -> None:
     first, second = stream({"x": 1}, {"x": 2}), stream({"x": 1}, {"x": 3})
     assert differing("changed", first, second, "/0", "/0") == ("/1/delta", "/1/delta")
     assert differing("changed", first, second, "/0/delta/x", "/0/delta/x") == ("/1/delta/x", "/1/delta/x")
 
 
-def test_what_only_one_document_has_is_told_at_the_piece_that_the_other_has_not() -> None:
+def test_what_only_one_document_has_is_reported_at_the_piece_that_the_other_has_not() -> None:
     first, second = stream({}, {}), stream({}, {"note": 1})
     assert differing("invented", first, second, "/0/delta", "/0/delta/note") == ("/0/delta", "/1/delta/note")
     assert differing("dropped", second, first, "/0/delta/note", "/0/delta") == ("/1/delta/note", "/0/delta")

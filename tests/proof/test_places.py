@@ -1,4 +1,4 @@
-"""A loss is told at a place that its source document has, and at the node that it is about."""
+"""A loss is reported at a path that its source document has, and at the node that it is about."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def told(document: Any, source: str, target: str) -> set[tuple[str, str, str]]:
     return {(loss.kind, loss.field, loss.where) for loss in losses}
 
 
-def test_media_that_move_out_of_a_result_still_say_all_they_said_or_it_is_told() -> None:
+def test_media_that_move_out_of_a_result_still_have_all_their_fields_or_it_is_reported() -> None:
     image = {"fileData": {"fileUri": "https://example.org/a.png", "mimeType": "image/png", "displayName": "a"}}
     response = {"name": "f", "response": {"output": "see"}, "parts": [image]}
     contents = [
@@ -67,7 +67,7 @@ def with_result(*parts: Any) -> Any:
 
 @pytest.mark.parametrize("rest", [[{"type": "text", "text": "b"}], [IMAGE]], ids=["texts", "media"])
 @pytest.mark.parametrize("target", WRITTEN)
-def test_what_is_said_beside_a_text_in_a_result_is_kept_or_told(target: str, rest: list[Any]) -> None:
+def test_what_is_outside_a_text_in_a_result_is_kept_or_reported(target: str, rest: list[Any]) -> None:
     document = with_result({"type": "text", "text": "a", **MARK}, *rest)
     done = pipeline.convert(document, dialects.get("anthropic"), dialects.get(target))
     before = json.dumps([loss.to_dict().get("before") for loss in done.losses])
@@ -75,26 +75,26 @@ def test_what_is_said_beside_a_text_in_a_result_is_kept_or_told(target: str, res
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "bedrock-converse", "vercel-ai"])
-def test_what_is_said_beside_the_parts_of_a_result_is_told_at_its_key_and_not_as_another_value(target: str) -> None:
+def test_what_is_outside_the_parts_of_a_result_is_reported_at_its_key_and_not_as_another_value(target: str) -> None:
     found = told(with_result({"type": "text", "text": "a", **MARK}, {**IMAGE, **MARK}), "anthropic", target)
     place = "/messages/2/content/0/content"
     expected = {("dropped", "extras.anthropic.cache_control", f"{place}/{k}/cache_control") for k in (0, 1)}
     assert found - told(with_result({"type": "text", "text": "a"}, IMAGE), "anthropic", target) == expected
 
 
-def test_what_a_response_says_beside_its_answers_is_told_key_by_key() -> None:
+def test_what_a_response_has_outside_its_answers_is_reported_key_by_key() -> None:
     document = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"totalTokenCount": 3}}
     found = {where for _, field, where in told(document, "gemini", "openai-chat") if "response" in field}
     assert found == {"/promptFeedback", "/usageMetadata"}
 
 
-def test_an_alternative_is_told_with_what_is_said_about_it() -> None:
+def test_an_alternative_is_reported_with_its_surroundings() -> None:
     choices = [{"index": i, "finish_reason": "stop", "message": {"role": "assistant", "content": "a"}} for i in (0, 1)]
     document = {"object": "chat.completion", "choices": choices}
     assert ("dropped", "branch", "/choices/1") in told(document, "openai-chat", "anthropic")
 
 
-def test_the_name_of_a_result_that_nobody_named_is_told_as_invented_where_it_is_written() -> None:
+def test_the_name_of_a_result_that_nobody_named_is_reported_as_invented_where_it_is_written() -> None:
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x"}
     document = {"messages": [{"role": "user", "content": [result]}]}
     assert ("invented", "tool_result.name", "/messages/0/content/0/name") in told(document, "anthropic", "gemini")
@@ -112,11 +112,11 @@ def test_the_name_of_a_result_that_nobody_named_is_told_as_invented_where_it_is_
         ("intermediate", {"convcli": 1, "messages": [], "odd": 1}, "extras.intermediate.odd", "/odd"),
     ],
 )
-def test_a_fact_of_the_document_is_told_at_its_key(source: str, document: Any, field: str, where: str) -> None:
+def test_a_fact_of_the_document_is_reported_at_its_key(source: str, document: Any, field: str, where: str) -> None:
     assert ("dropped", field, where) in told(document, source, "openai-responses")
 
 
-def test_what_a_stream_says_late_is_told_at_its_event() -> None:
+def test_what_a_stream_says_late_is_reported_at_its_event() -> None:
     begin = {"type": "message_start", "message": {"role": "assistant", "content": [], "usage": {"input_tokens": 1}}}
     block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
     grows = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}}
@@ -128,14 +128,14 @@ def test_what_a_stream_says_late_is_told_at_its_event() -> None:
     assert ("dropped", "extras.anthropic.events", "/4") in found
 
 
-def test_what_a_log_says_again_is_told_at_the_row_that_counts() -> None:
+def test_what_a_log_says_again_is_reported_at_the_row_that_counts() -> None:
     session = {"sessionId": "s", "projectHash": "p", "startTime": "2026-01-01T00:00:00Z", "summary": "old"}
     user = {"id": "1", "type": "user", "content": "Hi.", "timestamp": "2026-01-01T00:00:00Z"}
     rows = Rows([session, user, {"$set": {"summary": "new"}}])
     assert ("dropped", "title", "/2/$set/summary") in told(rows, "gemini-cli", "openai-chat")
 
 
-def test_an_event_of_an_unknown_kind_is_kept_and_told_and_the_stream_is_not_touched() -> None:
+def test_an_event_of_an_unknown_kind_is_kept_and_reported_and_the_stream_is_not_touched() -> None:
     odd = {"type": "response.weather", "sequence_number": 1}
     begin = {"type": "response.created", "response": {"output": [], "events": [{"type": "before"}]}}
     rows = [begin, odd, {"type": "response.completed", "response": {"output": [], "status": "completed"}}]

@@ -103,7 +103,7 @@ def test_sarif_explains_each_rule_without_its_title_and_places_findings_of_a_who
     run = sarif([Verdict("a", 0, "d", [Finding("missing-key", "error", "m", file="a")])])
     driver = run["tool"]["driver"]
     (rule,) = driver["rules"]
-    assert rule["fullDescription"]["text"] == "A key is missing. The format cannot do without it."
+    assert rule["fullDescription"]["text"] == "A key is missing. The format requires it."
     assert rule["helpUri"].endswith("missing-key")
     assert ":" in driver["informationUri"]
     assert run["results"][0]["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}

@@ -129,12 +129,12 @@ def test_l2_finds_a_value_that_vanishes_and_l3_a_loss_of_nothing() -> None:
 )
 def test_l3_finds_a_reason_that_the_schema_of_the_target_belies(field: str, is_false: bool) -> None:
     chat = dialects.get("openai-chat")
-    loss = Loss("dropped", "", field, "context", "OpenAI Chat Completions has no field for it", before="x")
+    loss = Loss("dropped", "", field, "context", "OpenAI Chat Completions cannot store this field", before="x")
     if is_false:
         breaks("L3", lambda: testing.assert_reasons_are_true(chat, [loss]))
     else:
         testing.assert_reasons_are_true(chat, [loss])
-    testing.assert_reasons_are_true(chat, [replace(loss, why="convcli does not carry it to OpenAI Chat Completions")])
+    testing.assert_reasons_are_true(chat, [replace(loss, why="convcli does not convert it to OpenAI Chat Completions")])
 
 
 def test_l6_finds_parts_that_changed_places() -> None:

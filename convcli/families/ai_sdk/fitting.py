@@ -1,4 +1,4 @@
-"""What the AI SDK's messages have no place for, and what becomes of it."""
+"""What the AI SDK's messages cannot store, and what replaces it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from convcli.wire import exact_json
 
 
 def shown_results(owner: str) -> Convention:
-    """How a UI message gives back results for which it has no field."""
+    """Returns how a UI message gives back results for which it has no field."""
 
     def express(result: ToolResult) -> tuple[str, Any] | None:
         if result.kind == "error" or result.is_error:
@@ -33,14 +33,14 @@ def shown_results(owner: str) -> Convention:
 
 
 SHOWN_LOSSES: Mapping[str, tuple[LossKind, str]] = {
-    "data": ("changed", "the output of a UI message that is a text is always text"),
-    "error": ("changed", "a failure of a UI message is a text: the data is written as JSON"),
+    "data": ("changed", "in a UI message, an output that is a string is always text"),
+    "error": ("changed", "in a UI message, a failure is only text: the data is written as JSON"),
     "multimodal": ("changed", "the output of a UI message has no field for a failure"),
 }
 
 
 def _one_text(message: Message) -> Message:
-    """Instructions are one text."""
+    """Joins instructions into one text."""
     if message.role != "system" or (len(message.parts) == 1 and isinstance(message.parts[0], Text)):
         return message
     text = text_of(message.parts, "\n\n")
@@ -56,7 +56,7 @@ COMMON = (
     fitting.parts_in_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
     passes.on_each_message(_one_text),
 )
-"""What all shapes of messages want."""
+"""The passes that all shapes of messages need."""
 
 LACKS = (
     lacking.AROUND_PARTS
@@ -64,12 +64,12 @@ LACKS = (
     | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("detail", "fileId", "path", "text"))
 )
 REASONS: dict[str, str] = {
-    "tool_result": "a UI message keeps a result in the part of its call",
-    "tool_result.status": "a result is there, or denied",
+    "tool_result": "a UI message stores a result in the part of its call",
+    "tool_result.status": "a result is only available or denied",
     "tool_result.isError": "an output of several pieces has no field for a failure",
-    "refusal": "there is no part for a refusal: it is written as text",
-    "metadata": "only what known providers want back has a place",
-    **dict.fromkeys(MEDIA_KINDS, "media are data or an address of a known type"),
+    "refusal": "AI SDK messages have no part for a refusal: it is written as text",
+    "metadata": "AI SDK messages store metadata only of known providers",
+    **dict.fromkeys(MEDIA_KINDS, "AI SDK messages store media only as data or as a URL of a known type"),
 }
 PLACES = paths(
     "tool_call.id=toolCallId tool_call.name=toolName tool_call.arguments=input tool_call.rawArguments=input "

@@ -1,4 +1,4 @@
-"""The parts of the AI SDK's messages, in both shapes, and the outputs of tools; what has no field is of an `owner`."""
+"""The parts of the AI SDK's messages, in both shapes, and tool outputs. Keys without a field are extras of `owner`."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ _PROVIDED = (
     "encryptedContent=openai/reasoningEncryptedContent itemId=openai/itemId"
 )
 PROVIDED = {name: where.split("/") for name, where in pairs(_PROVIDED).items()}
-"""What providers want to see again, under their names: metadata here."""
+"""Values that providers require back, under their names: metadata here."""
 KINDS: tuple[MediaKind, ...] = ("image", "audio", "video", "document")
 ANY_IMAGE = "image/*"
-"""The type of an image of which nobody knows it."""
+"""The media type of an image of unknown type."""
 
 
-# ---------------------------------------------------------------- what providers say of a part
+# ---------------------------------------------------------------- provider values of a part
 
 
 def lift_provided(native: Any) -> tuple[dict[str, Any] | None, Native]:
-    """The metadata, and the rest."""
+    """Returns the metadata, and the rest."""
     metadata: dict[str, Any] = {}
     rest: Native = dict(native or {})
     for name, (owner, key) in PROVIDED.items():
-        said = rest.get(owner)
-        if isinstance(said, dict) and said.get(key) and isinstance(said[key], str):
-            metadata[name] = said[key]
-            left = omit(said, key)
+        values = rest.get(owner)
+        if isinstance(values, dict) and values.get(key) and isinstance(values[key], str):
+            metadata[name] = values[key]
+            left = omit(values, key)
             rest = {**rest, owner: left} if left else omit(rest, owner)
     return metadata or None, rest
 
 
 def write_provided(metadata: Mapping[str, Any] | None, rest: Native) -> Native:
-    """The same as providers have it."""
+    """Returns the metadata in the form of the providers."""
     native: Native = {}
     for name, (owner, key) in PROVIDED.items():
         value = (metadata or {}).get(name)
@@ -51,7 +51,7 @@ def write_provided(metadata: Mapping[str, Any] | None, rest: Native) -> Native:
 
 
 def provided(block: Block, key: str, owner: str) -> Block:
-    """The same kind of block, with what providers say of it under this key."""
+    """Returns the same kind of block, with provider values under this key."""
 
     def read(native: Native, context: LiftContext) -> Part | None:
         part = block.read(omit(native, key), context)
@@ -63,8 +63,8 @@ def provided(block: Block, key: str, owner: str) -> Block:
 
     def write(part: Any) -> Native | None:
         native = block.write(part)
-        said = write_provided(part.metadata, carried_by(part.extras, owner).get(key, {}))
-        return {**native, key: said} if native is not None and said else native
+        values = write_provided(part.metadata, carried_by(part.extras, owner).get(key, {}))
+        return {**native, key: values} if native is not None and values else native
 
     return Block(block.tag, block.part, read, write)
 
@@ -76,17 +76,17 @@ FILE = Keys("type data url mediaType filename")
 
 
 def _file(kind: MediaKind, key: str, owner: str) -> Block:
-    """A file with its data or its address under `key`, and its type."""
+    """A file with its data or its URL under `key`, and its type."""
 
     def read(native: Native, _: LiftContext) -> Part | None:
         place, kind_of = native.get(key), native.get("mediaType") or ""
         if not isinstance(place, str) or not place:
             return None
         typed = None if kind_of in ("", ANY_IMAGE) else kind_of
-        found: MediaKind = "image" if kind_of == ANY_IMAGE else kind_of_type(typed)
+        media_kind: MediaKind = "image" if kind_of == ANY_IMAGE else kind_of_type(typed)
         carried = {one: native[one] for one in FILE.carried(native) or ()}
         carried |= {one: native[one] for one in ("data", "url") if one != key and native.get(one) is not None}
-        media = media_at(found, place, typed, addressed=key == "url")
+        media = media_at(media_kind, place, typed, addressed=key == "url")
         media.name, media.extras = native.get("filename") or None, extras_of(owner, carried)
         return media
 
@@ -102,7 +102,7 @@ def _file(kind: MediaKind, key: str, owner: str) -> Block:
 
 
 def media_at(kind: MediaKind, place: str, media_type: str | None, *, addressed: bool) -> Media:
-    """Media with their data, or at an address; `addressed`: data stand only in a data URL."""
+    """Returns media with data or a URL; `addressed`: data only as a data URL."""
     split = split_data_url(place)
     if split is not None and media_type in (None, split[0]):
         return Media(kind, data=split[1], media_type=split[0])
@@ -112,7 +112,7 @@ def media_at(kind: MediaKind, place: str, media_type: str | None, *, addressed: 
 
 
 def place_of(part: Media, *, addressed: bool) -> str | None:
-    """The address of media, or their data."""
+    """Returns the URL of media, or their data."""
     if part.url:
         return part.url
     if not part.data or not addressed:
@@ -124,7 +124,7 @@ IMAGE = Keys("type image mediaType")
 
 
 def _image(owner: str, *, written: bool) -> Block:
-    """An image with its data or its address, which newer messages have as files."""
+    """An image with its data or its URL; newer messages have files instead."""
 
     def read(native: Native, _: LiftContext) -> Part | None:
         place = native.get("image")
@@ -151,7 +151,7 @@ OPTIONS, METADATA = "providerOptions", "providerMetadata"
 
 
 class Tables(NamedTuple):
-    """What a user says to a model, what a model says, what a user interface shows, and the pieces of an output."""
+    """The blocks of user messages, model messages, UI messages, and tool outputs."""
 
     asked: BlockTable
     answered: BlockTable
@@ -161,7 +161,7 @@ class Tables(NamedTuple):
 
 @cache
 def tables(owner: str) -> Tables:
-    """The blocks of all shapes."""
+    """Returns the blocks of all shapes."""
     rows = BlockRows(owner, "type")
     text = rows.record("text", Text(""), "type text state", {"text": whole("text")})
     reasoning = rows.record("reasoning", Reasoning(""), "type id text state", {"text": whole("text")})
@@ -179,7 +179,7 @@ def tables(owner: str) -> Tables:
 
 
 def is_shaped(part: Part, owner: str, *begins: str) -> bool:
-    """Is it an unknown part of a type that begins so, which only one of the two shapes of messages has?"""
+    """True for an unknown part whose type has a prefix that only one of the two shapes of messages uses."""
     return isinstance(part, Opaque) and part.dialect == owner and str(part.value.get("type")).startswith(begins)
 
 
@@ -192,8 +192,8 @@ def _data(tag: str, kind: MediaKind, owner: str, *, written: bool) -> Block:
     def read(native: Native, _: LiftContext) -> Part | None:
         if not isinstance(native.get("data"), str) or not isinstance(native.get("mediaType"), str):
             return None
-        found = kind_of_type(native["mediaType"])
-        part = Media(found, data=native["data"], media_type=native["mediaType"] or None)
+        media_kind = kind_of_type(native["mediaType"])
+        part = Media(media_kind, data=native["data"], media_type=native["mediaType"] or None)
         part.name, part.extras = native.get("filename") or None, extras_of(owner, WITH_DATA.carried(native))
         return part
 
@@ -208,7 +208,7 @@ def _data(tag: str, kind: MediaKind, owner: str, *, written: bool) -> Block:
 
 
 def _pieces(rows: BlockRows, text: Block) -> BlockTable:
-    """What stands in an output of several pieces."""
+    """The pieces of an output with several."""
 
     def at_url(tag: str, kind: MediaKind) -> Block:
         return rows.media(tag, kind, "type url mediaType", {"url": "url", "mediaType": "media_type"})
@@ -227,7 +227,7 @@ DENIED = "denied"
 
 
 def lift_output(output: Native, result: ToolResult, context: LiftContext) -> Native | None:
-    """Set what an output says, and give what must be carried of it."""
+    """Sets kind and value of a result from an output. Returns the extras."""
     kind, value = output["type"], output.get("value")
     keys = Keys("type value reason")
     if kind in ("text", "error-text"):
@@ -246,7 +246,7 @@ def lift_output(output: Native, result: ToolResult, context: LiftContext) -> Nat
 
 
 def write_output(result: ToolResult, carried: Native | None, owner: str) -> Native:
-    """The output that says a result."""
+    """Returns the output for a result."""
     failed = has_failed(result)
     if result.kind == "multimodal":
         native: Native = {"type": "content", "value": write_inside(result, owner)}
@@ -260,13 +260,13 @@ def write_output(result: ToolResult, carried: Native | None, owner: str) -> Nati
 
 
 def write_inside(result: ToolResult, owner: str) -> list[Native]:
-    """The pieces of a multimodal result."""
+    """Returns the pieces of a multimodal result."""
     inside = tables(owner).inside
     return [native for part in result.value if (native := inside.write_inside(part)) is not None]
 
 
 def lift_shown(output: Any, context: LiftContext) -> tuple[Any, Any]:
-    """Kind and value of what a user interface keeps of a result: pieces as a model is sent them, a text, or data."""
+    """Returns kind and value of a result in a UI message: pieces as a model is sent them, a text, or data."""
     is_pieces = isinstance(output, dict) and output.keys() == {"type", "value"} and output["type"] == "content"
     items = output["value"] if is_pieces and isinstance(output["value"], list) else None
     if items is not None and all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in items):
@@ -275,5 +275,5 @@ def lift_shown(output: Any, context: LiftContext) -> tuple[Any, Any]:
 
 
 def write_shown(result: ToolResult, owner: str) -> Any:
-    """What a user interface keeps of a result that has not failed."""
+    """Returns the UI message's form of a result that has not failed."""
     return {"type": "content", "value": write_inside(result, owner)} if result.kind == "multimodal" else result.value

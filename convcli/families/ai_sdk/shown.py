@@ -1,4 +1,4 @@
-"""UI messages of the AI SDK: what an application shows and stores. One of them may hold several turns of a model."""
+"""UI messages of the AI SDK: what an application shows and stores. One message may have several model turns."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ TOOL = Keys(
 OLDER = Keys("state toolCallId toolName args result")
 STEP, DYNAMIC, STATIC, INVOCATION = "step-start", "dynamic-tool", "tool-", "tool-invocation"
 OPEN = ("input-streaming", "approval-requested", "approval-responded")
-"""States of a call without a result that say more than that it was called."""
+"""States of a call without a result that are more specific than "called"."""
 NOTHING = [Text("")]
-"""The parts of a message that says nothing: it needs one."""
+"""The parts of an empty message, which needs one."""
 DONE = {"state": "done"}
-"""What goes without saying of a text."""
+"""The default state of a text."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_message(native: Native, path: Path, context: LiftContext) -> None:
-    """A message for each step, with the results of its calls behind it."""
+    """Lifts a message for each step, followed by the results of its calls."""
     carried = dict(MESSAGE.carried(native) or {})
     parts = native.get("parts")
     content = native.get("content")
@@ -70,23 +70,23 @@ INVOKED = "toolInvocation"
 
 
 def _lift_step(step: list[tuple[Native, Path]], message: Message, path: Path, context: LiftContext) -> None:
-    found: list[tuple[ToolResult, Path]] = []
+    results: list[tuple[ToolResult, Path]] = []
     spots: list[Path] = []
     for native, place in step:
         part, result = _lift_part(native, context)
         context.origin.routes |= _routes(native, (*path, *place)) if isinstance(part, ToolCall) else {}
         message.parts.append(part)
         spots.append(place)
-        found += [] if result is None else [(result, place)]
+        results += [] if result is None else [(result, place)]
     if message.parts == NOTHING and message.role != "assistant":
         message.parts, spots = [], []
     context.add(message, path, spots)
-    for result, place in found:
+    for result, place in results:
         context.add(Message("tool", [result]), (*path, *place), [()])
 
 
 def _routes(native: Native, place: Path) -> dict[Path, Path]:
-    """Where a call has what usually is beside its type: version 4 has it one level deeper."""
+    """Returns the paths of a call's fields; version 4 has them one level deeper."""
     if native["type"] == INVOCATION and isinstance(native.get(INVOKED), dict):
         inner = place if "toolInvocations" in place else (*place, INVOKED)
         return {(*place, "input"): (*inner, "args"), **{(*place, key): (*inner, key) for key in CALLED_IN_4}}
@@ -108,7 +108,7 @@ def _lift_part(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
 
 
 def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult | None]:
-    """A call, and its result where it has one."""
+    """Lifts a call, and its result if it has one."""
     is_dynamic = native["type"] == DYNAMIC
     name = native["toolName"] if is_dynamic else native["type"].removeprefix(STATIC)
     raw = native.get("rawInput") if native.get("input") is None else None
@@ -131,8 +131,8 @@ def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
         if approval == _denial(native["toolCallId"], approval.get("reason") or ""):
             del carried["approval"]
         result = ToolResult(call.id, name, "error", approval.get("reason") or "", status=DENIED)
-    said = {"output-available": "output", "output-error": "errorText"}.get(state)
-    carried |= {key: native[key] for key in ("output", "errorText") if key != said and native.get(key) is not None}
+    value_key = {"output-available": "output", "output-error": "errorText"}.get(state)
+    carried |= {key: native[key] for key in ("output", "errorText") if key != value_key and native.get(key) is not None}
     call.extras = extras_of(context.dialect, carried)
     if result is not None:
         result.tool_call_id, result.name = context.pairing.result(call.id, name)
@@ -140,19 +140,22 @@ def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
 
 
 def _lift_invocation(native: Native, context: LiftContext) -> tuple[Part, ToolResult | None]:
-    """A call of version 4, with its result where it has one."""
-    told = native[INVOKED]
-    arguments, raw = arguments_of(told.get("args"))
+    """Lifts a call of version 4, and its result if it has one."""
+    invocation = native[INVOKED]
+    arguments, raw = arguments_of(invocation.get("args"))
     call = ToolCall(
-        context.pairing.call(told["toolCallId"] or None, told["toolName"]), told["toolName"], arguments, raw
+        context.pairing.call(invocation["toolCallId"] or None, invocation["toolName"]),
+        invocation["toolName"],
+        arguments,
+        raw,
     )
     rest = rest_of(native, "type", INVOKED)
-    carried = {**rest, **(OLDER.carried(told) or {})}
-    carried |= {"state": "input-streaming"} if told.get("state") == "partial-call" else {}
+    carried = {**rest, **(OLDER.carried(invocation) or {})}
+    carried |= {"state": "input-streaming"} if invocation.get("state") == "partial-call" else {}
     call.extras = extras_of(context.dialect, carried)
-    if told.get("state") != "result":
+    if invocation.get("state") != "result":
         return call, None
-    value = told.get("result")
+    value = invocation.get("result")
     id_, name = context.pairing.result(call.id, call.name)
     return call, ToolResult(id_, name, "text" if isinstance(value, str) else "data", value)
 
@@ -161,7 +164,7 @@ def _lift_invocation(native: Native, context: LiftContext) -> tuple[Part, ToolRe
 
 
 def write_messages(messages: list[Message], owner: str) -> list[Native]:
-    """Turns of a model that follow one another, with their results, are one message, unless they were several."""
+    """Writes consecutive model turns, with their results, as one message, unless they were several."""
     natives: list[Native] = []
     answers: Native | None = None
     calls: dict[str, Native] = {}
@@ -194,7 +197,7 @@ def write_messages(messages: list[Message], owner: str) -> list[Native]:
 
 
 def _tidy(native: Native) -> Native:
-    """The message with at least one part, and with the keys of its parts in their order."""
+    """Returns the message with at least one part, and the keys of its parts in order."""
     if not native["parts"]:
         return {**native, "parts": [{"type": "text", "text": ""}]}
     is_call = [part.keys() >= CALLED for part in native["parts"]]
@@ -209,18 +212,18 @@ CALLED = frozenset(("toolCallId", "state"))
 
 
 def _write_call(call: ToolCall, owner: str) -> Native:
-    """A call that has no result yet."""
+    """Writes a call without a result."""
     carried = dict(carried_by(call.extras, owner))
-    said = write_provided(call.metadata, carried.pop(PROVIDED, {}))
+    provider_values = write_provided(call.metadata, carried.pop(PROVIDED, {}))
     is_dynamic = carried.pop("dynamic", None)
     kind = {"type": DYNAMIC, "toolName": call.name} if is_dynamic else {"type": f"{STATIC}{call.name}"}
     input_ = call.arguments if call.raw_arguments is None else call.raw_arguments
     native = {**kind, "toolCallId": call.id, "state": "input-available", "input": input_, **carried}
-    return {**native, **({PROVIDED: said} if said else {})}
+    return {**native, **({PROVIDED: provider_values} if provider_values else {})}
 
 
 def _put_result(native: Native, result: ToolResult, owner: str) -> None:
-    """Add to the part of a call what came of it."""
+    """Adds the result to the part of its call."""
     if not has_failed(result):
         native |= {"state": "output-available", "output": write_shown(result, owner)}
     elif result.status == DENIED:
@@ -231,5 +234,5 @@ def _put_result(native: Native, result: ToolResult, owner: str) -> None:
 
 
 def _denial(id_: str, reason: str) -> Native:
-    """The approval of a call that was not given, where nothing else is known of it."""
+    """Returns the approval of a denied call about which nothing else is known."""
     return {"id": id_, "approved": False, **({"reason": reason} if reason else {})}

@@ -1,4 +1,4 @@
-"""The content blocks of Anthropic's Messages API, lent to every dialect whose messages are made of them.
+"""The content blocks of Anthropic's Messages API, shared with every dialect whose messages contain them.
 
 Specification: https://platform.claude.com/docs/en/api/messages; read 2026-11-20.
 """
@@ -36,30 +36,30 @@ SOURCE = {
     "content": Keys("type content"),
 }
 SOURCES = {"image": ("base64", "url", "file"), "document": tuple(SOURCE)}
-"""The kinds of source that an image and a document can have."""
+"""The source kinds of images and documents."""
 
 FIELD = {"base64": "data", "text": "text", "url": "url", "file": "file_id"}
 VALUE = {"base64": "data", "text": "data", "url": "url", "file": "file_id"}
-"""By the kind of a source: the field of `Media`, and the key of the source, that hold it."""
+"""By source kind: the field of `Media`, and the key of the source, with its value."""
 
 MEDIA_TYPES = {"image": ("image/png", "image/jpeg", "image/gif", "image/webp"), "document": ("application/pdf",)}
-"""What the API takes as base64."""
+"""The media types that the API accepts as base64."""
 
 WEB = ("https://", "http://")
-"""How the URL of what the API fetches begins."""
+"""URL schemes that the API fetches."""
 
 INNER = frozenset(("text", "image", "document"))
-"""The kinds of block that the value of a result can hold."""
+"""The kinds of block in the value of a result."""
 
 BLOCKS = INNER | {"file"}
-"""The kinds of block that some result can hold."""
+"""The kinds of block in any result."""
 
 
 class Blocks(msgspec.Struct, frozen=True):
-    """The blocks of one dialect. A borrower has a name and tables of its own.
+    """The blocks of one dialect. A borrowing dialect has its own name and tables.
 
-    `owner` is the name under which keys without a field are carried · `lists`: what a list of blocks of other kinds
-    than `inner` is as the content of a result · `names`: results have a key for the name of their tool.
+    `owner` is the name for keys without a field · `lists`: the meaning of a list of blocks other than `inner` as result
+    content · `names`: results have a key for the tool name.
     """
 
     owner: str
@@ -70,7 +70,7 @@ class Blocks(msgspec.Struct, frozen=True):
     names: bool = False
 
     def lift_result(self, native: Native, context: LiftContext) -> ToolResult:
-        """A tool result, with the name of the call that it answers."""
+        """Lifts a tool result, with the name of the call that it answers."""
         content = native.get("content")
         kind, value = self.value(content, context)
         carried = TOOL_RESULT.carried(native) or {}
@@ -84,12 +84,12 @@ class Blocks(msgspec.Struct, frozen=True):
         return result
 
     def lift(self, native: Native, context: LiftContext) -> Part:
-        """The part that a block is; one of an unknown kind is opaque."""
+        """Lifts a block to a part; one of an unknown kind is opaque."""
         read = self.readers.get(native["type"])
         return (read(self, native, context) if read is not None else None) or Opaque(self.owner, native)
 
     def with_metadata(self, key: str, name: str, **kinds: type) -> Blocks:
-        """The same, with a key of blocks of these kinds that is metadata of their parts under this name."""
+        """Returns blocks that also store a key of these kinds as part metadata under this name."""
 
         def read(kind: str) -> ReadBlock:
             def lift(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
@@ -109,20 +109,20 @@ class Blocks(msgspec.Struct, frozen=True):
         return replace(self, readers=readers, writers={**self.writers, **dict.fromkeys(kinds.values(), write)})
 
     def is_unknown(self, block: Any) -> bool:
-        """Is it a block that is read back as opaque?"""
+        """True if the block is read back as opaque."""
         kind = kind_of(block)
         if not kind or kind == "tool_result":
             return False
         return kind not in self.readers or isinstance(self.lift(block, LiftContext(self.owner, None)), Opaque)
 
     def write(self, parts: Iterable[Part]) -> list[Native]:
-        """The blocks of parts, without those for which there is no block."""
+        """Returns the blocks of parts, except of parts without one."""
         writers = self.writers
         natives = [writers[part.__class__](self, part) for part in parts if part.__class__ in writers]
         return [native for native in natives if native is not None]
 
     def value(self, content: Any, context: LiftContext) -> tuple[str, Any]:
-        """Kind and value of the content of a result, without the blocks that a value cannot hold."""
+        """Returns kind and value of a result's content, without the blocks that a value cannot store."""
         if not content or isinstance(content, str):
             return "text", content or ""
         if self.lists == "data" and not all(kind_of(block) in self.inner for block in content):
@@ -133,7 +133,7 @@ class Blocks(msgspec.Struct, frozen=True):
         return "multimodal", [part for part in parts if isinstance(part, (Text, Media))]
 
     def content(self, result: ToolResult) -> str | list[Native]:
-        """The content of a result."""
+        """Returns the content of a result."""
         if result.kind == "multimodal":
             return self.write(result.value)
         if result.kind == "data" and not (self.lists == "data" and isinstance(result.value, list)):
@@ -142,15 +142,16 @@ class Blocks(msgspec.Struct, frozen=True):
         return content
 
     def holds(self, data: Any) -> bool:
-        """Is it the content of a result as it is? Where lists are data, a list of what looks like no block is."""
+        """True if the value is the content of a result as it is. If lists are data, this includes a list of anything
+        that does not look like a block."""
         return self.lists == "data" and isinstance(data, list) and bool(data) and BLOCKS.isdisjoint(map(kind_of, data))
 
     def extras(self, keys: Keys, native: Native) -> Extras | None:
-        """What a block has beside its fields."""
+        """Returns the extras of a block."""
         return extras_of(self.owner, keys.carried(native))
 
     def carried(self, part: Part) -> Native:
-        """What is carried for the block of a part."""
+        """Returns the extras for the block of a part."""
         return carried_by(part.extras, self.owner)
 
 
@@ -159,7 +160,7 @@ WriteBlock = Callable[[Blocks, Any], Native | None]
 
 
 def kind_of(block: Any) -> str:
-    """The type of a block; empty where a value is none."""
+    """Returns the type of a block; empty if the value is not a block."""
     kind = block.get("type") if isinstance(block, dict) else None
     return kind if isinstance(kind, str) else ""
 
@@ -183,7 +184,7 @@ def lift_redacted(blocks: Blocks, native: Native, _: LiftContext) -> Reasoning:
 
 
 def lift_media(blocks: Blocks, native: Native, _: LiftContext) -> Media | None:
-    """An image or document; None where its source is of a kind that it cannot have."""
+    """Lifts an image or document; None if it cannot have this kind of source."""
     kind, source = native["type"], native["source"]
     form = source["type"]
     fields = _source_fields(form, source) if form in SOURCES[kind] else None
@@ -195,7 +196,7 @@ def lift_media(blocks: Blocks, native: Native, _: LiftContext) -> Media | None:
 
 
 def _source_fields(form: str, source: Native) -> Native | None:
-    """The fields of media; None where a document holds more than text."""
+    """Returns the fields of media; None if a document has more than text."""
     if form == "content":
         text = _text_of(source["content"])
         return None if text is None else {"text": text}
@@ -203,7 +204,7 @@ def _source_fields(form: str, source: Native) -> Native | None:
 
 
 def _text_of(content: Any) -> str | None:
-    """The text of a document that is given as content; None when it holds more than text."""
+    """Returns the text of a document that is given as content; None if it has more than text."""
     if isinstance(content, str):
         return content
     if all(block.get("type") == "text" for block in content):
@@ -212,7 +213,7 @@ def _text_of(content: Any) -> str | None:
 
 
 def lift_bare_image(blocks: Blocks, native: Native, context: LiftContext) -> Media | None:
-    """An image that may have its data in the block itself."""
+    """Lifts an image that may have its data in the block itself."""
     if "source" in native:
         return lift_media(blocks, native, context)
     media_type, extras = native.get("mediaType") or None, blocks.extras(BARE_IMAGE, native)
@@ -233,7 +234,7 @@ READERS: Mapping[str, ReadBlock] = {
     "redacted_thinking": lift_redacted,
     "tool_use": lift_call,
 }
-"""By kind, without results: each of them is a message of its own."""
+"""Readers by kind. Results have none, because each one is its own message."""
 
 
 # ---------------------------------------------------------------- write
@@ -262,7 +263,7 @@ def write_media(blocks: Blocks, media: Media) -> Native | None:
 
 
 def write_bare_image(blocks: Blocks, media: Media) -> Native | None:
-    """An image with its data in the block itself, unless something is carried for its source."""
+    """Writes an image with its data in the block itself, unless its source has extras."""
     carried = blocks.carried(media)
     if media.type != "image" or media.data is None or "source" in carried:
         return write_media(blocks, media)
@@ -298,7 +299,7 @@ def write_result(blocks: Blocks, result: ToolResult) -> Native:
 
 
 def _carried_content(blocks: Blocks, result: ToolResult, carried: Any) -> Any:
-    """The content with the blocks that a value cannot hold, where the rest of it is still the value."""
+    """Returns the content with the blocks that a value cannot store, if the rest still equals the value."""
     if carried and result.kind == "multimodal":
         kind, value = blocks.value(carried, LiftContext(blocks.owner, None))
         if kind == "multimodal" and value == result.value:

@@ -1,4 +1,4 @@
-"""What programs that keep Anthropic's messages note beside the content: ids, times, models, counts and costs."""
+"""Facts that programs store with Anthropic's messages: ids, times, models, counts and costs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from convcli.model.transcript import Message, Transcript
 class Facts:
     """The facts of the messages of one form.
 
-    `order` are the keys of a message · `fields` those that say a field · `inside` the objects under its keys that say
-    fields · `counts` are those of tokens in the object `metrics`, where the cost stands too.
+    `order` are the keys of a message · `fields` are its keys with a field · `inside` are the nested objects with
+    fields, by key · `counts` are the token counts in the object `metrics`, which also has the cost.
     """
 
     __slots__ = ("_counted", "_keys", "_message", "counts", "inside")
@@ -35,11 +35,11 @@ class Facts:
         self.inside, self.counts = inside, counts
 
     def turns(self, blocks: Blocks) -> Turns:
-        """Messages of these blocks. Their content is always a list."""
+        """Returns messages with these blocks. Their content is always a list."""
         return Turns(blocks, self._keys, self.lift, self.write, joins_bare_results, strings=False)
 
     def lift(self, native: Native, message: Message, carried: Native) -> None:
-        """Set the fields of a message, and add to what is carried."""
+        """Sets the fields of a message, and adds to its extras."""
         carried |= self._message.lift(native, message) or {}
         metrics = Usage(self.counts).lift(native.get("metrics") or {}, message)
         rest = {key: envelope.lift(native.get(key) or {}, message) for key, envelope in self.inside.items()}
@@ -47,7 +47,7 @@ class Facts:
         carried |= {key: value for key, value in rest.items() if value}
 
     def write(self, message: Message, carried: Native) -> Native:
-        """The same, with all that is carried."""
+        """Writes the facts, with all extras."""
         metrics = Usage(self.counts).write(message, carried.pop("metrics", {}))
         inside = {key: envelope.write(message, carried.pop(key, None)) for key, envelope in self.inside.items()}
         content = {key: value for key, value in {**inside, "metrics": metrics}.items() if value}
@@ -56,16 +56,16 @@ class Facts:
         return facts
 
     def fits(self, message: Message) -> Message:
-        """The message with those facts that come back when they are written."""
+        """Keeps only the facts that come back when they are written."""
         fitted = Message(message.role, message.parts, extras=message.extras)
         self.lift(self.write(message, {}), fitted, {})
         return message if fitted == message else fitted
 
 
 class Documents(NamedTuple):
-    """Messages with facts beside their content: a list of them, or an object with a header.
+    """Messages with facts outside their content: a list of them, or an object with a header.
 
-    `header` are the keys of the object, where instructions stand under the key `system`.
+    `header` are the keys of the object, which has instructions under `system`.
     """
 
     listed: Turns
@@ -74,7 +74,7 @@ class Documents(NamedTuple):
     system: str
 
     def lift(self, document: Any, context: LiftContext) -> Transcript:
-        """The transcript of a list or of an object."""
+        """Lifts a list or an object."""
         if isinstance(document, list):
             self.listed.lift_each(document, (), context)
             return context.transcript()
@@ -85,7 +85,7 @@ class Documents(NamedTuple):
         return transcript
 
     def write(self, transcript: Transcript, *, headed: bool) -> Any:
-        """A list, or an object with a leading instruction beside its messages."""
+        """Writes a list, or an object with the leading instruction outside its messages."""
         messages = transcript.messages
         if not headed:
             return self.listed.write(messages)

@@ -1,6 +1,6 @@
-"""The messages of Anthropic's API: roles, turns that hold results beside text, and what stands beside the content.
+"""The messages of Anthropic's API: roles, messages with results and text, and the keys outside the content.
 
-A dialect borrows them as a `Turns`: its blocks, its table of keys, and the facts that stand beside the content.
+A dialect borrows them as `Turns`: its blocks, its table of keys, and its facts outside the content.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VERBATIM = frozenset(("stop_sequence", "model_context_window_exceeded"))
 
 
 def lift_facts(native: Native, message: Message, carried: Native) -> None:
-    """What stands beside the content: in responses, and where programs keep responses as messages."""
+    """Lifts the keys outside the content, in responses and in programs that store responses as messages."""
     message.id, message.model = native.get("id") or None, native.get("model") or None
     reason: str = native.get("stop_reason") or ""
     message.stop_reason = FINISH.get(reason, reason) or None
@@ -44,8 +44,8 @@ def lift_facts(native: Native, message: Message, carried: Native) -> None:
 
 
 def write_facts(message: Message, carried: Native) -> Native:
-    """The same, of what is carried only that which stands inside."""
-    if not carried and _facts(message) == NO_FACTS:  # most messages of a request
+    """The inverse of `lift_facts`; of the extras, it writes only those inside other objects."""
+    if not carried and _facts(message) == NO_FACTS:  # most request messages
         return {}
     counts = carried.pop("usage", {})
     usage = write_usage(message.usage or {}, counts) if message.usage or counts else None
@@ -57,12 +57,12 @@ _facts, NO_FACTS = attrgetter("id", "model", "stop_reason", "usage"), (None,) * 
 
 
 def joins_results(message: Message, previous: Message) -> bool:
-    """Does it belong to the same message of the API? Results do, and what the user says right behind them."""
+    """True if a message belongs to the previous API message: results, and user text directly after them."""
     return previous.role == "tool" and message.role in ("tool", "user")
 
 
 def joins_bare_results(message: Message, previous: Message) -> bool:
-    """The same, but a message that says something of itself is one of its own."""
+    """Same as `joins_results`, but a message with facts of its own stays separate."""
     is_bare = bool(message.parts) and message == Message(message.role, message.parts)
     return is_bare and joins_results(message, previous)
 
@@ -70,9 +70,9 @@ def joins_bare_results(message: Message, previous: Message) -> bool:
 class Turns(msgspec.Struct, frozen=True):
     """The messages of one dialect.
 
-    `lift_facts` sets what stands beside the content, and adds to what is carried; `write_facts` is its inverse, and
-    takes out of what is carried that which stands inside of others · `joins`: is a message part of the one before it? ·
-    `strings`: is a single text written as a string?
+    `lift_facts` sets the fields outside the content, and adds to the extras. `write_facts` is its inverse, and removes
+    the extras that are inside other objects · `joins`: true if a message is part of the previous one · `strings`: a
+    single text is written as a string.
     """
 
     blocks: Blocks
@@ -85,7 +85,7 @@ class Turns(msgspec.Struct, frozen=True):
     # ------------------------------------------------------------ lift
 
     def lift_each(self, natives: list[Native], prefix: Path, context: LiftContext) -> None:
-        """The messages of a list that stands at `prefix`."""
+        """Lifts the messages of the list at `prefix`."""
         for i, native in enumerate(natives):
             content = native.get("content")
             if content and content.__class__ is str and tuple(native) == BARE:  # most messages
@@ -94,9 +94,10 @@ class Turns(msgspec.Struct, frozen=True):
                 self.lift(native, (*prefix, i), context)
 
     def lift(self, native: Native, path: Path, context: LiftContext) -> None:
-        """A message for each result and for each run of other blocks; the first has the facts. No role: an event."""
+        """Lifts a message for each result and for each run of other blocks; the first gets the facts. Without a role it
+        is an event."""
         if "role" not in native:
-            from convcli.kit.sessions import add_event  # a request has no such rows
+            from convcli.kit.sessions import add_event  # requests have no such rows
 
             add_event(context, native, path)
             return
@@ -109,7 +110,7 @@ class Turns(msgspec.Struct, frozen=True):
             first.extras = extras_of(self.blocks.owner, carried)
 
     def _pieces(self, native: Native, context: LiftContext) -> list[tuple[str, list[Part], Spots]]:
-        """Roles, parts and their places of the messages that one message is; no places: all is in a string."""
+        """Returns roles, parts and part paths of the messages in one message; no paths if the content is a string."""
         content, role = native["content"], native["role"]
         if isinstance(content, str):
             return [(role, [Text(content)] if content else [], None)]
@@ -126,7 +127,7 @@ class Turns(msgspec.Struct, frozen=True):
     # ------------------------------------------------------------ write
 
     def write(self, messages: list[Message]) -> list[Native]:
-        """The messages, those in one that belong together; what is said of it is said by the first."""
+        """Writes the messages, merging those that belong together. The first one has the facts."""
         turns = [[message] for message in messages[:1]]
         for previous, message in pairwise(messages):
             if self.joins(message, previous):
@@ -155,7 +156,7 @@ class Turns(msgspec.Struct, frozen=True):
         return self.content(self.blocks.write(parts))
 
     def content(self, blocks: list[Native]) -> Any:
-        """A string where that says the same as the one block."""
+        """Returns a string if that is equivalent to the only block."""
         is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"} and blocks[0]["type"] == "text"
         return blocks[0]["text"] if is_text and self.strings else blocks
 
@@ -164,7 +165,7 @@ class Turns(msgspec.Struct, frozen=True):
 
 
 def lift_system(content: Any, key: str, context: LiftContext, blocks: Blocks) -> None:
-    """Instructions that stand under a key beside the messages are a message before them."""
+    """Adds the instructions under a top-level key as the first message."""
     if isinstance(content, str) and content:
         context.add(Message("system", [Text(content)]), (key,), [()])
     elif content:
@@ -173,7 +174,7 @@ def lift_system(content: Any, key: str, context: LiftContext, blocks: Blocks) ->
 
 
 def split_system(messages: list[Message], turns: Turns) -> tuple[Any, list[Message]]:
-    """The instructions before all others, as they stand beside the messages, and the messages."""
+    """Splits off the leading instructions, in their top-level form, from the messages."""
     if not messages or messages[0].role != "system":
         return None, messages
     return turns.content(turns.blocks.write(messages[0].parts)), messages[1:]

@@ -1,5 +1,4 @@
-"""Where the fields of a transcript stand in the documents of Anthropic's API, whole or assembled from a stream, and why
-blocks do not say some of them."""
+"""The paths of fields in the documents of Anthropic's API, whole or streamed, and why blocks lack some fields."""
 
 from __future__ import annotations
 
@@ -27,18 +26,18 @@ PLACES: dict[str, Path] = {
 ENVELOPE = lacking.fields("type service_tier container diagnostics usage inference_geo events request_id")
 
 REASONS = {
-    "text": "the API takes no blank text",
+    "text": "the API refuses blank texts",
     "reasoning.summary": "thinking has no summary",
-    **dict.fromkeys(("text.metadata", "tool_call.metadata"), "only thinking has a signature of Anthropic"),
-    "refusal": "there is no block for a refusal: its words are written as text",
+    **dict.fromkeys(("text.metadata", "tool_call.metadata"), "only thinking has an Anthropic signature"),
+    "refusal": "there is no block for a refusal: it is written as text",
     "opaque": "the block belongs to another vendor",
-    "tool_call": "only an assistant calls tools",
-    "tool_call.rawArguments": "the input of a call is an object",
-    "tool_result.value": "a result holds text, images and documents; a failed one is not empty",
+    "tool_call": "only the assistant can call tools",
+    "tool_call.rawArguments": "the input of a call must be an object",
+    "tool_result.value": "a result contains text, images and documents; a failed one must not be empty",
 }
 """Why a field of a block is lost or changed."""
 
 LACKS = (lacking.METADATA - {"reasoning.metadata"} | lacking.CALL_ONLY) | lacking.fields(
     "audio video image.name image.detail document.detail reasoning.summary tool_result.name"
 )
-"""What blocks have no key for."""
+"""Fields that blocks have no key for."""

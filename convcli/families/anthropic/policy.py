@@ -1,4 +1,4 @@
-"""What Anthropic's API takes, as passes for its dialects and for those that follow it."""
+"""What Anthropic's API accepts, as passes for its dialects and for those that follow it."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ PARTS_IN_ROLES = {
 }
 
 MAGIC = pairs("iVBORw0KGgo=image/png /9j/=image/jpeg R0lGOD=image/gif UklGR=image/webp JVBERi=application/pdf")
-"""How the base64 of each of these types begins."""
+"""By prefix of the base64: the media type."""
 
 FAILED = "error"
-"""The words of a failed result that has none: the API does not take it without content."""
+"""The text of a failed result without content, which the API refuses."""
 
 EFFORTS = frozenset(("low", "medium", "high", "xhigh", "max"))
 
@@ -55,12 +55,12 @@ EFFORTS = frozenset(("low", "medium", "high", "xhigh", "max"))
 
 
 def not_blank(part: Text) -> Text | None:
-    """The API takes no blank text."""
+    """Drops blank texts, which the API refuses."""
     return part if part.text and not part.text.isspace() else None
 
 
 def signed(part: Reasoning) -> Reasoning | None:
-    """Thinking that Anthropic signed or redacted; it cannot be made up."""
+    """Keeps thinking that Anthropic signed or redacted. Signatures cannot be generated."""
     metadata = part.metadata or {}
     for key, text in (("signature", part.text), ("redactedData", "")):
         value = metadata.get(key)
@@ -70,23 +70,23 @@ def signed(part: Reasoning) -> Reasoning | None:
 
 
 def signed_or_plain(part: Reasoning) -> Reasoning:
-    """The same, and thinking that nobody signed: for programs that leave it out where a service wants a signature."""
+    """Same as `signed`, but keeps unsigned thinking: for programs that omit it where a service requires a signature."""
     return signed(part) or (replace(part, metadata=None) if part.metadata else part)
 
 
 def only_metadata(name: str) -> Callable[[Any], Any]:
-    """A part with no other metadata than a text under this name."""
+    """Returns a pass that keeps only metadata with this name and a string value."""
 
-    def fits(part: Any) -> Any:
+    def keep_metadata(part: Any) -> Any:
         value = (part.metadata or {}).get(name)
         kept = {name: value} if value and isinstance(value, str) else None
         return part if part.metadata == kept else replace(part, metadata=kept)
 
-    return fits
+    return keep_metadata
 
 
 def taken_media(media: Media, owner: str) -> Media | None:
-    """Media where the API takes them: known types of base64, plain text of a document, the web, uploaded files."""
+    """Keeps media that the API accepts: base64 of known types, plain text of a document, web URLs, uploaded files."""
     if media.type not in MEDIA_TYPES:
         return None
     if media.text is not None:
@@ -104,7 +104,7 @@ def _typed(media: Media, media_type: str | None) -> Media:
 
 
 def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
-    """How a result is read back for which the API has no field of its own."""
+    """Returns how a result is read back for which the API has no field."""
     if result.kind in ("text", "error"):
         return None
     if "content" in blocks.carried(result) or (result.kind == "data" and blocks.holds(result.value)):
@@ -113,7 +113,7 @@ def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
 
 
 def as_one_text(result: ToolResult) -> tuple[str, Any] | None:
-    """Data as JSON, and a list of one text as that text; an empty list too, unless it failed."""
+    """Returns data as JSON, and a list of one text as that text; an empty list too, unless the result failed."""
     kind = "error" if result.is_error else "text"
     if result.kind == "data":
         return kind, exact_json.write_text(result.value)
@@ -126,21 +126,21 @@ def as_one_text(result: ToolResult) -> tuple[str, Any] | None:
 
 
 def results_of(blocks: Blocks) -> Convention:
-    """How data, and a list of one text, are written."""
+    """Returns the convention for data and for a list of one text."""
     return results_in_text(
-        lambda result: _express(result, blocks), "a result holds text or blocks: the data is written as JSON"
+        lambda result: _express(result, blocks), "a result contains text or blocks: the data is written as JSON"
     )
 
 
 def results_in_text(express: Callable[[ToolResult], tuple[str, Any] | None], reason: str) -> Convention:
-    """The convention of data that is written as text for this reason."""
+    """Returns the convention for data that is written as text, with this reason."""
     data: tuple[LossKind, str] = ("changed", reason)
     one_text: tuple[LossKind, str] = ("changed", "a result of one text is the same as that text")
     return Convention(express, {"data": data, "error": data, "multimodal": one_text})
 
 
 def with_words(result: ToolResult) -> ToolResult:
-    """A failed result has content."""
+    """Gives an empty failed result content."""
     is_empty = result.kind == "multimodal" and result.is_error and not result.value
     if is_empty or (result.kind == "error" and not result.value.strip()):
         return replace(result, kind="error", value=FAILED, is_error=None)
@@ -148,7 +148,7 @@ def with_words(result: ToolResult) -> ToolResult:
 
 
 def taken_value(result: ToolResult, owner: str, media: Callable[[Media], Media | None]) -> ToolResult:
-    """Of the parts of a value, texts and media that the API takes, with what it has fields for."""
+    """Keeps the texts and media of a value that the API accepts, with the fields that it has."""
     return with_parts(result, lambda part: _inner(part, owner, media))
 
 
@@ -168,7 +168,8 @@ def taken_parts(
     text: Callable[[Text], Text | None] = not_blank,
     reasoning: Callable[[Reasoning], Reasoning | None] = signed,
 ) -> tuple[Pass, ...]:
-    """Parts that the API has blocks for, where it takes them; a borrower may take other texts and reasoning."""
+    """Returns passes for parts: those that the API has blocks for, in messages where it accepts them. A borrowing
+    dialect may accept other texts and reasoning."""
     owner = blocks.owner
 
     def media(part: Media) -> Media | None:
@@ -195,7 +196,7 @@ def taken_parts(
 
 
 def leading_instructions(transcript: Transcript) -> Transcript:
-    """All instructions in one text before the messages: not all models take later ones."""
+    """Moves all instructions into one message before the others, because not all models accept later ones."""
     messages = transcript.messages
     instructions = [message for message in messages if message.role in turns.INSTRUCTIONS]
     if not instructions or (len(instructions) == 1 and messages[0].role == "system" and messages[0].parts):
@@ -205,30 +206,30 @@ def leading_instructions(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=[Message("system", parts), *others] if parts else others)
 
 
-def _says_nothing(message: Message) -> bool:
+def _is_empty_user_message(message: Message) -> bool:
     return message.role == "user" and not message.parts
 
 
-said_by_users = on_each_message(lambda message: None if _says_nothing(message) else message)
-"""A message of the user holds something."""
+said_by_users = on_each_message(lambda message: None if _is_empty_user_message(message) else message)
+"""Drops empty user messages."""
 
 
 def paired_turns(names: Alphabet = NAMES, ids: Alphabet = IDS) -> tuple[Pass, ...]:
-    """Names and ids that the API takes, each result behind its call."""
+    """Returns passes for names and ids that the API accepts, with each result directly behind its call."""
     results = on_messages(results_first), on_messages(single_results)
     return renaming(names, ids), linear, *results, distinct_ids(ids)
 
 
 def named_model(transcript: Transcript) -> Transcript:
-    """An empty name of a model is none."""
+    """Removes an empty model name."""
     return replace(transcript, model=None) if transcript.model == "" else transcript
 
 
 def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
-    """Stop reasons that the API has, or that are among `reasons`, and counts that it has."""
+    """Keeps the stop reasons that the API has, or that are in `reasons`, and the counts that it has."""
     known = {*FINISH_OF, *VERBATIM, *reasons}
 
-    def fits(message: Message) -> Message:
+    def keep_known_end(message: Message) -> Message:
         if message.stop_reason is None and message.usage is None:
             return message
         reason = message.stop_reason if message.stop_reason in known else None
@@ -236,21 +237,21 @@ def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
         is_same = reason == message.stop_reason and usage == message.usage
         return message if is_same else replace(message, stop_reason=reason, usage=usage)
 
-    return on_each_message(fits)
+    return on_each_message(keep_known_end)
 
 
 # ---------------------------------------------------------------- tools and settings
 
 
 def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema has a type."""
+    """Adds a type to a schema without one."""
     return schema if "type" in schema else {"type": "object", **schema}
 
 
 def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] = typed_object) -> Pass:
-    """Every function has a schema with a type, and no empty description; tools of other vendors are left out."""
+    """Gives every function a schema with a type, and no empty description. Drops tools of other vendors."""
 
-    def fits(tool: ToolDefinition) -> ToolDefinition | None:
+    def add_schema_type(tool: ToolDefinition) -> ToolDefinition | None:
         if tool.parameters is None and "tool" in carried_by(tool.extras, owner):
             return tool
         if is_foreign_builtin(tool):
@@ -260,13 +261,13 @@ def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] 
             return tool
         return replace(tool, parameters=schema, description=tool.description or None)
 
-    return on_tools(fits)
+    return on_tools(add_schema_type)
 
 
 def choice_of_tools(transcript: Transcript) -> Transcript:
-    """The tool choice: none without tools, and one of several names cannot be asked for.
+    """Fits the tool choice: none without tools, and any tool instead of several named ones.
 
-    It says too that calls must come one by one.
+    The choice also states that calls must come one at a time.
     """
     if transcript.settings is None and transcript.tool_choice is None:
         return transcript
@@ -289,7 +290,7 @@ def choice_of_tools(transcript: Transcript) -> Transcript:
 
 
 def taken_settings(transcript: Transcript) -> Transcript:
-    """Settings that the API has, with values that it takes; the user is known by one identifier."""
+    """Keeps the settings that the API has, with accepted values. The user is known by one identifier."""
     if transcript.settings is None:
         return transcript
     wanted = dict(transcript.settings)
@@ -303,7 +304,7 @@ def taken_settings(transcript: Transcript) -> Transcript:
 
 
 def _that_come_back(settings: dict[str, Any]) -> dict[str, Any]:
-    """Those that are read again when they are written, with efforts that the API knows."""
+    """Keeps the settings that come back when they are written, with efforts that the API knows."""
     fitted = SETTINGS.lift(SETTINGS.write(settings, {}))[0]
     if fitted.get(EFFORT, OFF) not in (*EFFORTS, OFF) or (fitted.get(EFFORT) == OFF and BUDGET in fitted):
         del fitted[EFFORT]
@@ -311,7 +312,8 @@ def _that_come_back(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _may_think(transcript: Transcript, settings: dict[str, Any]) -> bool:
-    """Does the API take this budget here? With it, no tool is forced, and a turn that called began with thinking."""
+    """True if the API accepts this budget here. It forbids forced tools, and requires that a turn with calls begins
+    with thinking."""
     budget, choice = settings.get(BUDGET, 0), transcript.tool_choice
     if budget <= 0:
         return True

@@ -1,4 +1,4 @@
-"""What a Messages request says beside its messages: tools, tool choice and settings."""
+"""The keys of a Messages request other than its messages: tools, tool choice and settings."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def lift_format(native: Native) -> dict[str, Any] | None:
 
 
 def write_format(format_: dict[str, Any]) -> Native | None:
-    """Only JSON by a schema; its name and strictness have no key."""
+    """Only JSON with a schema can be written; there is no key for its name and strictness."""
     known = format_.get("type") == "json_schema" and "schema" in format_
     return {"type": "json_schema", "schema": format_["schema"]} if known else None
 
 
 def _lift_thinking(native: Native) -> int | None:
-    """The budget: none for thinking that is disabled, any where the model decides."""
+    """Returns the budget: zero for disabled thinking, any if the model decides."""
     kind, budget = native.get("type"), native.get("budget_tokens")
     return WITHOUT_BUDGET.get(str(kind), budget if kind == "enabled" and budget and budget > 0 else None)
 
@@ -46,7 +46,7 @@ def _write_thinking(budget: int) -> Native:
 
 
 WITHOUT_BUDGET = {"disabled": 0, "adaptive": -1}
-"""Thinking without a budget, and the number that stands for it."""
+"""Thinking without a budget, and the number that represents it."""
 
 SETTINGS = Settings(
     {
@@ -70,7 +70,7 @@ SETTINGS = Settings(
 
 
 def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | None:
-    """The tools of a request; None where it has no such key."""
+    """Lifts the tools of a request; None without that key."""
     tools = native.get("tools")
     if tools is None:
         return None
@@ -79,7 +79,7 @@ def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | N
 
 
 def lift_tool(native: Native, owner: str) -> ToolDefinition:
-    """A tool definition; one that the service runs, or whose schema it knows, is kept whole in extras."""
+    """Lifts a tool definition. One that the service runs, or whose schema it knows, is kept whole in extras."""
     kind = native.get("type")
     if kind not in (None, "custom"):
         name = native.get("name") or kind
@@ -106,7 +106,7 @@ def write_tool(tool: ToolDefinition, owner: str) -> Native:
 
 
 def lift_choice(native: Native, transcript: Transcript) -> Native | None:
-    """Set the tool choice and whether calls may be parallel; what must be carried of it."""
+    """Sets the tool choice, and whether calls may be parallel. Returns the extras."""
     kind = native["type"]
     transcript.tool_choice = {"name": native["name"]} if kind == "tool" else CHOICES[kind]
     alone = native.get("disable_parallel_tool_use")
@@ -116,7 +116,7 @@ def lift_choice(native: Native, transcript: Transcript) -> Native | None:
 
 
 def write_choice(transcript: Transcript, carried: Native) -> Native | None:
-    """The tool choice, where the API also says whether calls may be parallel."""
+    """Writes the tool choice, which in the API also states whether calls may be parallel."""
     if transcript.tool_choice is None:
         return None
     native = _write_choice(transcript.tool_choice)
@@ -136,12 +136,12 @@ def _write_choice(choice: ToolChoice) -> Native:
 
 
 def lift_settings(native: Native, transcript: Transcript) -> Native:
-    """Set the settings; what must be carried of them, under the keys of the request."""
+    """Sets the settings. Returns their extras, under the keys of the request."""
     settings, carried = SETTINGS.lift(native)
     transcript.settings = settings or None
     return carried
 
 
 def write_settings(transcript: Transcript, carried: Native) -> Native:
-    """The settings that the API has, with what was carried of them."""
+    """Writes the settings that the API has, with their extras."""
     return SETTINGS.write(transcript.settings or {}, carried)

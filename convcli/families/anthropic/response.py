@@ -1,4 +1,4 @@
-"""Responses of Anthropic's API, whole or assembled from a stream, and what the API takes for names and ids."""
+"""Responses of Anthropic's API, whole or assembled from a stream, and the names and ids that the API accepts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ RESPONSE = Keys(
 )
 
 NAMES, IDS = identifiers(128), identifiers(256)
-"""Of tools and of calls. The API states a pattern for ids and no limit; longer ones are unheard of."""
+"""The accepted names of tools and ids of calls. The API states a pattern for ids but no limit; longer ones are unheard
+of."""
 
 
 def lift_response(native: Native, context: LiftContext, turns: Turns) -> Transcript:
-    """The transcript of a response, whose id and model are those of the transcript."""
+    """Lifts a response, whose id and model become those of the transcript."""
     context.origin.form = "response"
     _of_responses(turns).lift(native, (), context)
     first = context.messages[0]
@@ -30,7 +31,7 @@ def lift_response(native: Native, context: LiftContext, turns: Turns) -> Transcr
 
 
 def write_response(transcript: Transcript, turns: Turns) -> Native:
-    """The response that holds the last turn."""
+    """Writes a response with the last assistant message."""
     natives = _of_responses(turns).write(transcript.messages) or [{"role": "assistant", "content": []}]
     whole = {"id": transcript.id, "type": "message", "model": transcript.model, **natives[-1]}
     return RESPONSE.put(without_nulls(whole), None, sort=True)

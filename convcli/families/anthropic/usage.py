@@ -1,4 +1,4 @@
-"""Counts of tokens where the vendor's count of the input leaves out what went through a cache."""
+"""Token counts of vendors whose input count excludes cached tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ USAGE: Counts = counts(
 
 
 def lift_usage(native: Native, table: Counts = USAGE) -> tuple[dict[str, int], Native]:
-    """The counts, with cached tokens among the input tokens, and what must be carried."""
+    """Returns the counts, with cached tokens added to the input tokens, and the extras."""
     usage, rest = take_counts(native, table)
     if "inputTokens" in usage:
         usage["inputTokens"] += _cached(usage)
@@ -25,7 +25,7 @@ def lift_usage(native: Native, table: Counts = USAGE) -> tuple[dict[str, int], N
 
 
 def write_usage(usage: dict[str, int], carried: Native, table: Counts = USAGE) -> Native:
-    """The vendor's object: the inverse of `lift_usage`. What is carried keeps its order."""
+    """Returns the vendor's object: the inverse of `lift_usage`. Extras keep their order."""
     if "inputTokens" in usage:
         usage = {**usage, "inputTokens": usage["inputTokens"] - _cached(usage)}
     native = put_counts(usage, carried, table)
@@ -33,7 +33,7 @@ def write_usage(usage: dict[str, int], carried: Native, table: Counts = USAGE) -
 
 
 def taken_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[str, int] | None:
-    """The counts that the vendor has. There are not less input tokens than those that were cached."""
+    """Keeps the counts that the vendor has. The input tokens are at least the cached ones."""
     usage = {name: count for name, count in usage.items() if name in table.values()}
     if "inputTokens" in usage:
         usage["inputTokens"] = max(usage["inputTokens"], _cached(usage))

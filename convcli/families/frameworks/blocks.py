@@ -1,6 +1,6 @@
-"""Messages that are made of tagged blocks, as frameworks and logs keep them: for each kind of block a row of a table.
+"""Messages made of tagged blocks, as frameworks and logs store them: one table row per kind of block.
 
-A row says which part a block is and under which keys it has the fields of that part; what has no field is carried.
+A row defines which part a block is, and the keys of the part's fields. Keys without a field are extras.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from convcli.wire import exact_json
 Read = Callable[[Native, LiftContext], Part | None]
 Write = Callable[[Any], Native | None]
 Fields = Mapping[str, str | Setting]
-"""The field of each key, as an Envelope has them."""
+"""The field of each key, as in an Envelope."""
 CallKeys = tuple[str, str, str]
 """The keys of the id, the name and the arguments of a call."""
 
 
 class Block(NamedTuple):
-    """A kind of block: its tag, the type of the parts that are written as it, and both directions.
+    """A kind of block: its tag, the type of its parts, and both directions.
 
-    `read` gives None for a block that is no such part, `write` for a part that is written as another kind, or not.
+    `read` returns None for a block that is not such a part, `write` for a part that is written as another kind, or not
+    at all.
     """
 
     tag: str
@@ -37,7 +38,7 @@ class Block(NamedTuple):
 
 
 class BlockTable:
-    """The blocks of one dialect. What no row reads is opaque; a part is written by the first row that writes it."""
+    """The blocks of one dialect. A block that no row reads is opaque; a part is written by the first row that can."""
 
     __slots__ = ("_by_part", "_by_tag", "_key", "_owner")
 
@@ -50,7 +51,7 @@ class BlockTable:
             self._by_part.setdefault(block.part, []).append(block.write)
 
     def lift(self, native: Native, context: LiftContext) -> Part:
-        """The part that a block is."""
+        """Lifts a block to a part."""
         for read in self._by_tag.get(native[self._key], ()):
             part = read(native, context)
             if part is not None:
@@ -58,20 +59,20 @@ class BlockTable:
         return Opaque(self._owner, native)
 
     def lift_inside(self, native: Native, context: LiftContext) -> Part:
-        """The same for a block of a result, where texts and media stand; any other is there as JSON."""
+        """Lifts a block of a result: texts and media as parts, any other as JSON."""
         part = self.lift(native, context)
         if isinstance(part, (Text, Media)):
             return part
         return Text(exact_json.write_text(native), extras={self._owner: {"block": native}})
 
     def write_inside(self, part: Part) -> Native | None:
-        """The block of a part of a result."""
+        """Writes a part of a result as a block."""
         block: Native | None = carried_by(part.extras, self._owner).get("block")
         same = isinstance(part, Text) and block is not None and part.text == exact_json.write_text(block)
         return block if same else self.write(part)
 
     def write(self, part: Part) -> Native | None:
-        """The block of a part; None for what there is no block for."""
+        """Writes a part as a block; None if there is no block for it."""
         if isinstance(part, Opaque):
             return part.value if part.dialect == self._owner and self._is_block(part.value) else None
         natives = (write(part) for write in self._by_part.get(part.type, ()))
@@ -85,12 +86,12 @@ class BlockTable:
 
 
 def whole(name: str) -> Setting:
-    """A field that may be empty, as texts are."""
+    """A field whose value may be empty, such as a text."""
     return Setting(name, _same, _same)
 
 
 def in_metadata(name: str) -> Setting:
-    """A text that stands in metadata under this name."""
+    """A string stored in metadata under this name."""
     return Setting("metadata", lambda text: {name: text}, lambda metadata: as_text(metadata.get(name)))
 
 
@@ -106,25 +107,25 @@ def _any(_: Any) -> bool:
 
 
 class BlockRows(NamedTuple):
-    """Makes the rows of one dialect, whose blocks have their tag under `key`.
+    """Builds the rows of one dialect, whose blocks have their tag under `key`.
 
-    Of each kind of block `order` are all keys, the tag among them, and `when` says of which parts it is written.
+    For each kind of block, `order` is all keys including the tag, and `when` selects the parts that are written as it.
     """
 
     owner: str
     key: str
 
     def table(self, *blocks: Block) -> BlockTable:
-        """All kinds of blocks."""
+        """Returns all kinds of blocks."""
         return BlockTable(self.owner, self.key, *blocks)
 
     def record(self, tag: str, blank: Part, order: str, fields: Fields, when: Callable[[Any], bool] = _any) -> Block:
-        """A block whose keys are fields of its part; `blank` is the part of one that says nothing."""
-        envelope, made = Envelope(order, fields, content=self.key), type(blank)
+        """Returns a block whose keys are fields of its part; `blank` is the part of an empty one."""
+        envelope, part_type = Envelope(order, fields, content=self.key), type(blank)
         attributes = {name: getattr(blank, name) for name in blank.__struct_fields__}
 
         def read(native: Native, _: LiftContext) -> Part:
-            part = made(**attributes)
+            part = part_type(**attributes)
             part.extras = extras_of(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
             return part
 
@@ -137,7 +138,7 @@ class BlockRows(NamedTuple):
     def media(
         self, tag: str, kind: MediaKind, order: str, fields: Fields, when: Callable[[Media], bool] = _any
     ) -> Block:
-        """A block with one of the sources of media, each under a key of its own. A data URL is its data."""
+        """Returns a block with one of the media sources, each under its own key. A data URL is its data."""
         names = {field.name if isinstance(field, Setting) else field for field in fields.values()}
         sources = [name for name in MEDIA_SOURCES if name in names]
 
@@ -160,7 +161,8 @@ class BlockRows(NamedTuple):
         return Block(tag, kind, read, block.write)
 
     def call(self, tag: str, order: str, keys: CallKeys, when: Callable[[ToolCall], bool] = _any) -> Block:
-        """A call. Its arguments are an object, or JSON in a string; what is no object is written as its text."""
+        """Returns the block of a call. Its arguments are an object, or JSON in a string; any other string is kept as it
+        is."""
         id_key, name_key, arguments_key = keys
         envelope = Envelope(order, {}, content=f"{self.key} {id_key} {name_key} {arguments_key}")
 
@@ -182,7 +184,7 @@ class BlockRows(NamedTuple):
 
 
 def arguments_of(native: Any) -> tuple[Native, str | None]:
-    """Arguments that are an object, JSON in a string, or any other value; null is no arguments."""
+    """Returns arguments that are an object, JSON in a string, or any other value; null means none."""
     if native is None or isinstance(native, dict):
         return native or {}, None
     return read_arguments(native if isinstance(native, str) else write_arguments(native, None))

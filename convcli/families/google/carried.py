@@ -1,4 +1,4 @@
-"""What rides in extras between relatives: of it a service is given what it knows, and what nobody knows."""
+"""Extras shared between related services: a service gets those that it knows, and those that nobody knows."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefiniti
 
 
 class Carried(NamedTuple):
-    """What extras of a record may hold: keys of an object, and objects under keys; without `shape` only these."""
+    """The possible extras of a record: keys of an object, and objects under keys; without `shape` only the latter."""
 
     shape: Shape | None
     inside: Mapping[str, Carried | None] = {}
-    """None: what this form has no place for."""
+    """None: this form cannot store it."""
     switch: bool = False
-    """Does an empty object under a key say something?"""
+    """True if an empty object under a key has a meaning."""
 
     def filtered(self, carried: Native, service: Service) -> Native:
-        """What the service knows of it, and what nobody knows."""
+        """Keeps the extras that the service knows, and those that nobody knows."""
         kept: Native = {}
         for key, value in carried.items():
             if key in self.inside:
@@ -61,7 +61,7 @@ OF_ANSWER = Carried(
 
 
 def known(service: Service, of_whole: Carried, of_message: Carried) -> Pass:
-    """Of what is carried for the owner only what this service may know."""
+    """Keeps only the owner's extras that this service may know."""
     in_messages = on_each_message(lambda message: _known(message, of_message, service))
     in_parts = on_parts(lambda part, message: part if message.role == "event" else _known_part(part, service))
     in_tools = on_tools(lambda tool: _known_tool(tool, service))
@@ -104,26 +104,26 @@ def _known_tool(tool: ToolDefinition, service: Service) -> ToolDefinition | None
 
 
 def _with_one_schema(tool: ToolDefinition, owner: str) -> ToolDefinition:
-    """The service takes one of the two keys for a schema: what is carried of the other goes."""
+    """Drops the extras of one of the two schema keys, because the service accepts only one."""
     schemas = {PARAMETERS.whole: tool.parameters, OUTPUT.whole: tool.output_schema}
     return without_carried(tool, owner, *(key for key, schema in schemas.items() if schema is not None))
 
 
 def with_extras(extras: Extras | None, owner: str, carried: Native) -> Extras | None:
-    """The extras with these of the owner, as far as they say something."""
+    """Returns extras with these of the owner, without empty ones."""
     others = omit(extras or {}, owner)
     mine = {key: value for key, value in carried.items() if value is not None and value != {}}
     return ({**others, owner: mine} if mine else others) or None
 
 
 def first_content_only(owner: str) -> Pass:
-    """What is carried of a content stands with the first answer in it."""
+    """Moves the extras of a content to its first answer."""
 
-    def fits(messages: list[Message]) -> list[Message]:
+    def move_content_extras(messages: list[Message]) -> list[Message]:
         firsts = [
             without_carried(one, owner, "content") if one.role == before.role == "tool" else one
             for before, one in pairwise(messages)
         ]
         return shared(messages, messages[:1] + firsts)
 
-    return on_messages(fits)
+    return on_messages(move_content_extras)

@@ -1,6 +1,6 @@
 """Tools, tool choice, settings and usage of the Gemini API and Vertex AI.
 
-What the intermediate format cannot say of these objects rides in extras under their own key.
+What the intermediate format cannot express of these objects is kept in extras under their own key.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CALLING = Shape("functionCallingConfig", "mode allowedFunctionNames streamFuncti
 
 
 def lift_tools(value: Any, path: Path, context: LiftContext) -> list[ToolDefinition] | None:
-    """A definition for each declared function and for each built-in tool; None where the request has no tools."""
+    """Lifts a definition for each function declaration and for each built-in tool; None if the request has no tools."""
     if value is None:
         return None
     tools: list[ToolDefinition] = []
@@ -44,7 +44,7 @@ def lift_tools(value: Any, path: Path, context: LiftContext) -> list[ToolDefinit
 
 
 def _lift_tool(native: Native, path: Path, context: LiftContext) -> list[ToolDefinition]:
-    """What one object of `tools` holds."""
+    """Lifts the tools in one object of `tools`."""
     camel, _ = TOOL.camel(native)
     tools: list[ToolDefinition] = []
     for (key, value), written in zip(camel.items(), native, strict=True):
@@ -58,20 +58,20 @@ def _lift_tool(native: Native, path: Path, context: LiftContext) -> list[ToolDef
 
 
 def _lift_declaration(native: Native, context: LiftContext) -> ToolDefinition:
-    """The definition of a function."""
+    """Lifts the definition of a function."""
     native, carried = DECLARATION.read(native, context.origin)
     for pair in (PARAMETERS, RESPONSE):
         if isinstance(native.get(pair.whole), (dict, bool)) and not isinstance(native.get(pair.subset), dict):
             context.origin.renamed[pair.subset] = pair.whole
-    parameters, beside = lift_schema(native, PARAMETERS)
-    output, beside_output = lift_schema(native, RESPONSE)
-    extras = owned(context.dialect, carried, beside, beside_output)
+    parameters, schema_extras = lift_schema(native, PARAMETERS)
+    output, output_extras = lift_schema(native, RESPONSE)
+    extras = owned(context.dialect, carried, schema_extras, output_extras)
     description = native.get("description") or None
     return ToolDefinition(native["name"], description, parameters, output_schema=output, extras=extras)
 
 
 def write_tools(tools: list[ToolDefinition], writer: Writer) -> list[Native]:
-    """`tools`: all functions that stand in a row in one object, each built-in tool in one of its own."""
+    """Writes `tools`: consecutive functions in one object, each built-in tool in its own."""
     natives: list[Native] = []
     last = False
     for tool in tools:
@@ -87,13 +87,13 @@ def write_tools(tools: list[ToolDefinition], writer: Writer) -> list[Native]:
 
 
 def builtin_of(tool: ToolDefinition, owner: str) -> Native:
-    """A tool that the service runs by itself, as the service writes it; of a function nothing."""
+    """Returns a tool that the service runs itself in the service's form; nothing for a function."""
     whole = carried_by(tool.extras, owner).get("tool")
     return whole if isinstance(whole, dict) and list(whole) == [tool.name] else {}
 
 
 def _write_declaration(tool: ToolDefinition, writer: Writer) -> Native:
-    """The declaration of a function."""
+    """Writes the declaration of a function."""
     native = {
         "name": tool.name,
         "description": tool.description,
@@ -110,22 +110,22 @@ MODE_OF = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 
 
 def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
-    """The choice that `toolConfig` makes, and what it says beside that."""
+    """Returns the choice in `toolConfig`, and the extras."""
     config, _ = TOOL_CONFIG.camel(value)
-    beside = rest_of(config, "functionCallingConfig")
+    other_keys = rest_of(config, "functionCallingConfig")
     native = config.get("functionCallingConfig")
     if not native:
-        return None, beside
+        return None, other_keys
     calling, _ = CALLING.camel(native)
     choice = nearest_choice(calling)
     stated = {key: inner for key, inner in calling.items() if inner not in (None, [])}
     if choice is None or _write_calling(choice) != stated:
-        beside["functionCallingConfig"] = calling
-    return choice, TOOL_CONFIG.ordered(beside)
+        other_keys["functionCallingConfig"] = calling
+    return choice, TOOL_CONFIG.ordered(other_keys)
 
 
 def nearest_choice(calling: Native) -> ToolChoice | None:
-    """The choice that comes nearest to what `functionCallingConfig` says."""
+    """Returns the choice nearest to `functionCallingConfig`."""
     names = calling.get("allowedFunctionNames") or []
     if calling.get("mode") == "ANY" and names:
         return {"name": names[0]} if len(names) == 1 else {"names": names}
@@ -139,7 +139,7 @@ def _write_calling(choice: ToolChoice) -> Native:
 
 
 def write_choice(transcript: Transcript, writer: Writer) -> Native:
-    """`toolConfig`. What was carried of the choice is written where it still says that choice."""
+    """Writes `toolConfig`. The extra form of the choice is used if it still means the same."""
     carried = writer.carried(transcript.extras, TOOL_CONFIG.name)
     choice = transcript.tool_choice
     native = {} if choice is None else {"functionCallingConfig": _write_calling(choice)}
@@ -156,7 +156,7 @@ SETTINGS = pairs(
     "presencePenalty=presencePenalty frequencyPenalty=frequencyPenalty seed=seed candidateCount=candidateCount "
     "responseLogprobs=logprobs logprobs=topLogprobs"
 )
-"""Settings whose value is the same on both sides, in Google's order."""
+"""Settings with the same value on both sides, in Google's order."""
 SAME = Settings(SETTINGS)
 
 GENERATION = Shape(
@@ -174,42 +174,45 @@ TIER_OF = {ours: theirs for theirs, ours in TIERS.items()}
 
 
 def lift_settings(value: Native, origin: Origin) -> tuple[Native, Native]:
-    """The settings that `generationConfig` makes, and what it says beside them."""
+    """Returns the settings in `generationConfig`, and the extras."""
     native, snakes = GENERATION.camel(value)
     for key in snakes:
         origin.renamed.setdefault(key, snake(key))
     settings, _ = SAME.lift(native)
-    beside = rest_of(native, *SETTINGS)
+    other_keys = rest_of(native, *SETTINGS)
     format_, used = _lift_format(native)
     if format_ is not None:
         settings["responseFormat"] = format_
-        for key in ("responseMimeType", "responseSchema"):  # with a schema, the type says nothing more
+        for key in ("responseMimeType", "responseSchema"):  # with a schema, the type adds nothing
             origin.renamed[key] = origin.renamed.get(used[-1], used[-1])
-    kinds = [kind.lower() for kind in beside.get("responseModalities") or ()]
+    kinds = [kind.lower() for kind in other_keys.get("responseModalities") or ()]
     if kinds and MODALITIES.issuperset(kinds):
         settings["modalities"] = kinds
         used = (*used, "responseModalities")
-    thinking = _lift_thinking(beside.pop("thinkingConfig", {}), settings)
-    beside = omit(beside, *used)
-    return off_as_effort(settings), GENERATION.ordered({**beside, "thinkingConfig": thinking} if thinking else beside)
+    thinking = _lift_thinking(other_keys.pop("thinkingConfig", {}), settings)
+    other_keys = omit(other_keys, *used)
+    return off_as_effort(settings), GENERATION.ordered(
+        {**other_keys, "thinkingConfig": thinking} if thinking else other_keys
+    )
 
 
 def _lift_thinking(value: Native, settings: Native) -> Native:
-    """Set effort and budget; what must be carried of `thinkingConfig`."""
+    """Sets effort and budget. Returns the extras of `thinkingConfig`."""
     thinking, _ = THINKING.camel(value)
     level, budget = thinking.get("thinkingLevel"), thinking.get("thinkingBudget")
-    said = []
+    used = []
     if isinstance(level, str) and level.isupper() and level.lower() in EFFORTS:
         settings[EFFORT] = level.lower()
-        said.append("thinkingLevel")
+        used.append("thinkingLevel")
     if budget is not None:
         settings[BUDGET] = budget
-        said.append("thinkingBudget")
-    return omit(thinking, *said)
+        used.append("thinkingBudget")
+    return omit(thinking, *used)
 
 
 def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
-    """The response format and the keys that say it; a combination that it cannot say is carried."""
+    """Returns the response format and the keys that express it; a combination that it cannot express is kept in
+    extras."""
     kind, subset, whole = (native.get(key) for key in ("responseMimeType", "responseSchema", "responseJsonSchema"))
     if kind == JSON_TYPE and isinstance(subset, dict) and whole is None:
         return {"type": "json_schema", "schema": read_subset(subset)}, ("responseMimeType", "responseSchema")
@@ -221,7 +224,7 @@ def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
 
 
 def write_settings(transcript: Transcript, writer: Writer) -> Native:
-    """`generationConfig`."""
+    """Writes `generationConfig`."""
     settings = off_as_budget(transcript.settings or {})
     carried = writer.carried(transcript.extras, GENERATION.name)
     native = SAME.write(settings, {})
@@ -246,7 +249,7 @@ COUNTS: dict[tuple[str, ...], str] = counts(
     "promptTokenCount=inputTokens cachedContentTokenCount=cacheReadTokens candidatesTokenCount=outputTokens "
     "thoughtsTokenCount=reasoningTokens totalTokenCount=totalTokens"
 )
-"""Counts by their key. What was read from a cache is part of the prompt; thoughts are not part of the candidates."""
+"""Counts by their key. Tokens read from a cache are part of the prompt; thoughts are not part of the candidates."""
 
 USAGE = Shape(
     "usageMetadata",
@@ -257,15 +260,15 @@ USAGE = Shape(
 
 
 def lift_usage(value: Native) -> tuple[dict[str, int], Native]:
-    """The usage, in which the output holds the thoughts too, and what else was counted."""
-    usage, beside = take_counts(USAGE.camel(value)[0], COUNTS)
+    """Returns the usage, in which thoughts count as output, and the other counts."""
+    usage, other_counts = take_counts(USAGE.camel(value)[0], COUNTS)
     if "reasoningTokens" in usage and "outputTokens" in usage:
         usage["outputTokens"] += usage["reasoningTokens"]
-    return usage, USAGE.ordered(beside)
+    return usage, USAGE.ordered(other_counts)
 
 
-def write_usage(usage: dict[str, int], beside: Native) -> Native:
-    """`usageMetadata`."""
+def write_usage(usage: dict[str, int], other_counts: Native) -> Native:
+    """Writes `usageMetadata`."""
     if "reasoningTokens" in usage and "outputTokens" in usage:
         usage = {**usage, "outputTokens": usage["outputTokens"] - usage["reasoningTokens"]}
-    return USAGE.ordered(put_counts(usage, beside, COUNTS))
+    return USAGE.ordered(put_counts(usage, other_counts, COUNTS))

@@ -1,4 +1,4 @@
-"""Contents and messages: who spoke, and how answers are grouped into turns."""
+"""Contents and messages: roles, and how answers are grouped into turns."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolRe
 
 CONTENT = Shape("content", "role parts")
 ROLE_OF = {"assistant": "model"}
-"""The role of a content by that of its first message; in a conversation every other one is the user's."""
+"""The role of a content by the role of its first message; all others are the user's."""
 SPEAKERS = (None, "", "user", "model", "function", "system")
-"""Roles that say nothing new of a content whose place says who speaks; any other is carried."""
+"""Roles that add nothing to the position of a content; any other is kept in extras."""
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_contents(value: Any, path: Path, context: LiftContext) -> None:
-    """The messages of all contents."""
+    """Lifts the messages of all contents."""
     for i, native in enumerate(listed(value)):
         _lift_content(native, path if isinstance(value, dict) else (*path, i), context)
 
 
 def adopt(context: LiftContext) -> None:
-    """Give calls without an id the one that their result has."""
+    """Gives calls without an id the id of their result."""
     adopted = context.pairing.adopted
     for message in context.messages if adopted else ():
         for part in message.parts:
@@ -39,7 +39,7 @@ def adopt(context: LiftContext) -> None:
 
 
 def _lift_content(native: Native, path: Path, context: LiftContext) -> None:
-    """One turn: a message for each answer in it, and one for all that stands between two answers."""
+    """Lifts one turn: a message for each answer in it, and one for everything between two answers."""
     native, carried = CONTENT.read(native, context.origin)
     pieces = [read_part(part, context) for part in listed(native.get("parts"))]
     role = "assistant" if native.get("role") == "model" else "user"
@@ -67,7 +67,7 @@ def _messages(pieces: list[Piece], role: str, context: LiftContext) -> list[Mess
 
 
 def _spots(native: Native, start: int, count: int) -> tuple[Path, ...]:
-    """Where so many parts stand, relative to their content."""
+    """Returns the paths of so many parts, relative to their content."""
     return (("parts",),) * count if isinstance(native.get("parts"), dict) else _spots_in_list(start, count)
 
 
@@ -77,7 +77,7 @@ def _spots_in_list(start: int, count: int) -> tuple[Path, ...]:
 
 
 def lift_system(value: Any, path: Path, context: LiftContext) -> None:
-    """The instruction: a content, or what programs also write: a string, a list of parts, or one part."""
+    """Lifts the instruction: a content, or what programs also write: a string, a list of parts, or one part."""
     if isinstance(value, str):
         context.add(Message("system", [Text(value)]), path, [()])
     elif isinstance(value, dict) and ("parts" in value or "role" in value or not value):
@@ -89,7 +89,7 @@ def lift_system(value: Any, path: Path, context: LiftContext) -> None:
 
 
 def lift_whole(native: Native, role: str, path: Path, context: LiftContext) -> Message:
-    """A content that is one message, whatever stands in it."""
+    """Lifts a content as one message, whatever its parts are."""
     native, carried = CONTENT.read(native, context.origin)
     parts = [lift_part(read_part(part, context), context) for part in listed(native.get("parts"))]
     if native.get("role") not in (ROLE_OF.get(role), *SPEAKERS):
@@ -103,7 +103,7 @@ def lift_whole(native: Native, role: str, path: Path, context: LiftContext) -> M
 
 
 def write_contents(messages: list[Message], writer: Writer) -> list[Native]:
-    """A content for each turn; the answers to one turn are one turn."""
+    """Writes a content for each turn; all answers to one turn share a content."""
     natives: list[Native] = []
     for is_answer, group in groupby(messages, lambda message: message.role == "tool"):
         run = list(group)
@@ -113,7 +113,7 @@ def write_contents(messages: list[Message], writer: Writer) -> list[Native]:
 
 
 def write_message(message: Message, writer: Writer) -> Native:
-    """One message as a content, whose place says who speaks."""
+    """Writes one message as a content whose position defines its role."""
     return _write_content([message], ROLE_OF.get(message.role), writer)
 
 

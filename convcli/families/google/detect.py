@@ -1,4 +1,4 @@
-"""How documents of the Gemini API and Vertex AI are recognised."""
+"""Detects documents of the Gemini API and Vertex AI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOCKED = ("promptFeedback", "prompt_feedback", "usageMetadata", "usage_metadata
 
 
 def recognise(document: Any) -> Clue | None:
-    """By `contents` or `candidates`, or by a list of turns that have parts with the fields of Google."""
+    """Detects `contents` or `candidates`, or a list of turns whose parts have Google's fields."""
     if isinstance(document, list):
         turns = document and all(is_content(item) for item in document)
         return Clue(80, "turns with parts") if turns and any(item.get("parts") for item in document) else None
@@ -34,7 +34,7 @@ def recognise(document: Any) -> Clue | None:
 
 
 def is_content(value: Any) -> bool:
-    """A turn whose parts set fields of Google, and that has no mark of another dialect."""
+    """True for a turn whose parts have Google's fields and that has no mark of another dialect."""
     if not isinstance(value, dict) or value.get("role") not in ROLES or not ("parts" in value or "role" in value):
         return False
     if "content" in value:

@@ -1,4 +1,4 @@
-"""A dialect of generateContent: all but its name, its marks and its rules on roles is the same for every service."""
+"""Builds a generateContent dialect: everything except its name, marks and role rules is the same for every service."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def dialect(
     *of_roles: Rule,
     aliases: tuple[str, ...] = (),
 ) -> Dialect:
-    """Requests, responses and bare lists of contents of the service."""
+    """Returns the dialect of a service's requests, responses and content lists."""
     return Dialect(
         name=service.name,
         title=title,

@@ -1,4 +1,4 @@
-"""The documents of the Gemini API and Vertex AI: requests, responses, and bare lists of contents."""
+"""The documents of the Gemini API and Vertex AI: requests, responses, and content lists."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FILTERED = fields(
     "RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION "
     "MODEL_ARMOR"
 )
-"""Other reasons for which the service withholds an answer; which one it was is carried."""
+"""Other reasons for which the service withholds an answer; the exact one is kept in extras."""
 REASONS = FILTERED | fields(
     "FINISH_REASON_UNSPECIFIED OTHER MALFORMED_FUNCTION_CALL IMAGE_OTHER NO_IMAGE UNEXPECTED_TOOL_CALL "
     "TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE ESCALATION PUP_LIMITED_DISABLED CONTINUATION"
@@ -53,7 +53,7 @@ REASON_OF = pairs("stop=STOP tool_calls=STOP length=MAX_TOKENS content_filter=SA
 
 
 def lift(document: Any, service: Service) -> Transcript:
-    """The transcript of a request, a response or a list of contents."""
+    """Lifts a request, a response or a list of contents."""
     context = LiftContext(service.name, document, owner=service.owner)
     if isinstance(document, list):
         context.origin.form = "list"
@@ -86,13 +86,15 @@ def _lift_request(document: Native, service: Service, context: LiftContext) -> T
     if carried.get(TIER) in config.TIERS:
         settings["serviceTier"] = config.TIERS[carried.pop(TIER)]
     transcript.settings = settings or None
-    beside = {key: value for key, value in carried.items() if key not in ("toolConfig", "generationConfig") or value}
-    transcript.extras = owned(context.dialect, beside)
+    other_extras = {
+        key: value for key, value in carried.items() if key not in ("toolConfig", "generationConfig") or value
+    }
+    transcript.extras = owned(context.dialect, other_extras)
     return transcript
 
 
 def _bare(name: str, service: Service) -> str:
-    """The name of the model without the path that leads to it."""
+    """Returns the model name without its path."""
     bare = name.removeprefix(service.models)
     return bare if bare and "/" not in bare else name
 
@@ -120,9 +122,9 @@ def _lift_response(document: Native, context: LiftContext) -> Transcript:
 
 
 def _lift_usage(native: Native, message: Message, context: LiftContext) -> None:
-    usage, beside = config.lift_usage(native)
+    usage, usage_extras = config.lift_usage(native)
     message.usage = usage or None
-    _carry(message, {"usageMetadata": beside} if beside else {}, context)
+    _carry(message, {"usageMetadata": usage_extras} if usage_extras else {}, context)
 
 
 def _carry(message: Message, carried: Native, context: LiftContext) -> None:
@@ -131,7 +133,7 @@ def _carry(message: Message, carried: Native, context: LiftContext) -> None:
 
 
 def _lift_candidate(document: Native, index: int, count: int, context: LiftContext) -> None:
-    """One answer; several are alternatives: siblings of a tree of which the first is the head."""
+    """Lifts one answer. Several are alternatives: siblings of a tree with the first as head."""
     native, carried = CANDIDATE.read(document, context.origin)
     message = contents.lift_whole(native.get("content") or {}, "assistant", ("candidates", index, "content"), context)
     finish = native.get("finishReason")
@@ -148,14 +150,14 @@ def _lift_candidate(document: Native, index: int, count: int, context: LiftConte
 
 
 def read_reason(finish: str, message: Message) -> str:
-    """The stop reason; an answer that calls stopped for its calls, which Google does not say."""
+    """Returns the stop reason; an answer with calls stopped for them, which Google does not state."""
     if finish == "STOP" and any(part.type == "tool_call" for part in message.parts):
         return "tool_calls"
     return "content_filter" if finish in FILTERED else FINISH.get(finish, finish)
 
 
 def write_reason(stop: str) -> str:
-    """The finish reason."""
+    """Returns the finish reason."""
     return REASON_OF.get(stop, stop)
 
 
@@ -163,13 +165,13 @@ def write_reason(stop: str) -> str:
 
 
 def form_of(transcript: Transcript, owner: str) -> str:
-    """A response when the transcript holds only what a model answered, else a request."""
+    """Returns "response" for a transcript that is only a model's response, else "request"."""
     answered = is_response(transcript) or "response" in carried_by(transcript.extras, owner)
     return "response" if answered else "request"
 
 
 def write(transcript: Transcript, options: Options, service: Service) -> Any:
-    """A request, a response or a list of contents."""
+    """Writes a request, a response or a list of contents."""
     writer = Writer.of(transcript, service)
     if options.form == "response":
         return _write_response(transcript, writer)
@@ -196,11 +198,11 @@ def _write_request(transcript: Transcript, writer: Writer) -> Native:
 
 def _write_response(transcript: Transcript, writer: Writer) -> Native:
     messages = transcript.messages
-    beside = writer.carried(messages[0].extras, "usageMetadata") if messages else {}
+    usage_extras = writer.carried(messages[0].extras, "usageMetadata") if messages else {}
     usage = messages[0].usage if messages else None
     native = {
         "candidates": [_write_candidate(one, i, len(messages), writer) for i, one in enumerate(messages)],
-        "usageMetadata": config.write_usage(usage or {}, beside) or None,
+        "usageMetadata": config.write_usage(usage or {}, usage_extras) or None,
         "modelVersion": transcript.model,
         "createTime": transcript.created_at,
         "responseId": transcript.id,

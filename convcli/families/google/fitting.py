@@ -1,4 +1,4 @@
-"""What the services of Google take: passes that make of any transcript one that has a place in their documents."""
+"""What Google's services accept: passes that make any transcript fit their documents."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ from convcli.model.transcript import (
 # ---------------------------------------------------------------- parts
 
 MEDIA_TYPES = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4"}
-"""The media type of media that have none, for Google wants one: it keeps at least the kind. Documents are of any."""
+"""The default media type of each kind, because Google requires one. Documents have any type."""
 ENDINGS = {
     "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "heic": "image/heic",
     "mp3": "audio/mpeg", "flac": "audio/flac", "ogg": "audio/ogg", "webm": "video/webm", "mov": "video/quicktime",
 }  # fmt: skip
-"""Media types by the end of a URL, where they differ from the first table."""
+"""Media types by URL ending, where they differ from the first table."""
 
 ONLY_MODEL = (Reasoning, Refusal, ToolCall)
 INSTRUCTIONS = ("system", "developer")
 
 
 def _part(part: Part, message: Message) -> Part | None:
-    """A part as it can stand in a turn of this role; None where Google has no field for it there."""
+    """Returns a part that can be in a turn of this role; None if Google has no field for it there."""
     if isinstance(part, ONLY_MODEL) and message.role != "assistant":
         return None
     if isinstance(part, Media):
@@ -72,7 +72,7 @@ def _part(part: Part, message: Message) -> Part | None:
 
 
 def _reasoning(part: Reasoning) -> Reasoning | None:
-    """A thought is one text; one without words says nothing to Google unless its own signature goes with it."""
+    """Keeps a thought as one text; drops one without text, unless it has Google's signature."""
     if not part.text and part.summary:
         part = replace(part, text="\n\n".join(part.summary))
     signed = isinstance((part.metadata or {}).get(SIGNATURE), str)
@@ -80,7 +80,7 @@ def _reasoning(part: Reasoning) -> Reasoning | None:
 
 
 def _media(media: Media) -> Media | None:
-    """Media with a type; None for what only its owner can find."""
+    """Returns media with a type; None for media that only their owner can find."""
     if media.name == "" or media.detail is not None:
         media = replace(media, name=media.name or None, detail=None)
     if media.text is not None:
@@ -98,7 +98,7 @@ def _media(media: Media) -> Media | None:
 
 
 def _result(result: ToolResult) -> ToolResult:
-    """A result as it reads when it is written as one object with media beside it."""
+    """Returns a result as it is read back from one object with media next to it."""
     kept = [_media(part) for part in result.value if isinstance(part, Media)] if result.kind == "multimodal" else []
     media = [one for one in kept if one is not None]
     response = write_response(result)
@@ -109,7 +109,7 @@ def _result(result: ToolResult) -> ToolResult:
 
 
 def with_signature(part: Any, _: Any = None) -> Any:
-    """The part with nothing beside it but a signature of Google."""
+    """Returns the part with no extras or metadata except a signature of Google."""
     if isinstance(part, ToolResult) and part.kind == "multimodal":
         value = [with_signature(one) for one in part.value]
         part = part if all(map(is_, value, part.value)) else replace(part, value=value)
@@ -129,37 +129,37 @@ def _fitted_part(part: Part, message: Message) -> Part | None:
 
 
 expressible_parts = on_parts(_fitted_part)
-"""Parts that Google has fields for, in the turns where it takes them."""
+"""Keeps the parts that Google has fields for, in turns where it accepts them."""
 
 only_signed = on_parts(with_signature)
-"""Nothing stands beside a part but a signature of Google."""
+"""Keeps no extras or metadata of a part except a signature of Google."""
 
 
 # ---------------------------------------------------------------- tools and settings
 
 
 def _fitted_tools(service: Service) -> Pass:
-    """No tools that another vendor runs by itself, and a choice among those that are left."""
+    """Drops tools that another vendor runs itself, and restricts the choice to the remaining ones."""
 
-    def fits(tool: ToolDefinition) -> ToolDefinition | None:
+    def keep_own_tool(tool: ToolDefinition) -> ToolDefinition | None:
         is_own = bool(config.builtin_of(tool, service.owner))
         is_foreign = is_foreign_builtin(tool) or "tool" in carried_by(tool.extras, service.owner)
         return None if is_foreign and not is_own else tool
 
-    of_tools = on_tools(fits)
+    of_tools = on_tools(keep_own_tool)
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def restrict_tools(transcript: Transcript) -> Transcript:
         left = of_tools(transcript)
         declared = {tool.name for tool in left.tools or () if not config.builtin_of(tool, service.owner)}
         choice = _usable(left.tool_choice, declared)
         left = left if choice is left.tool_choice else replace(left, tool_choice=choice)
         return _without_calling(left, service.owner) if choice is None else left
 
-    return fitted
+    return restrict_tools
 
 
 def _without_calling(transcript: Transcript, owner: str) -> Transcript:
-    """What is carried of a choice would be read as one."""
+    """Removes the extras of a choice that would be read as one."""
     carried = carried_by(transcript.extras, owner)
     choice = carried.get("toolConfig", {})
     if config.nearest_choice(choice.get("functionCallingConfig") or {}) is None:
@@ -169,7 +169,7 @@ def _without_calling(transcript: Transcript, owner: str) -> Transcript:
 
 
 def _usable(choice: ToolChoice | None, declared: set[str]) -> ToolChoice | None:
-    """The choice as far as it is one among declared functions."""
+    """Returns the choice, restricted to declared functions."""
     if not isinstance(choice, dict):
         return choice if declared else None
     if "name" in choice:
@@ -181,9 +181,9 @@ def _usable(choice: ToolChoice | None, declared: set[str]) -> ToolChoice | None:
 
 
 def _fitted_settings(service: Service) -> Pass:
-    """Settings that Google has, with values that it takes."""
+    """Keeps the settings that Google has, with accepted values."""
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def keep_known_settings(transcript: Transcript) -> Transcript:
         fit = {name: _setting(name, value, service) for name, value in (transcript.settings or {}).items()}
         settings = without_nulls(fit)
         if settings.get(EFFORT) == OFF and BUDGET in settings:
@@ -192,7 +192,7 @@ def _fitted_settings(service: Service) -> Pass:
             transcript if (settings or None) == transcript.settings else replace(transcript, settings=settings or None)
         )
 
-    return fitted
+    return keep_known_settings
 
 
 def _setting(name: str, value: Any, service: Service) -> Any:
@@ -221,9 +221,9 @@ def _format(value: Native) -> Native | None:
 
 
 def _reasons(service: Service, others: Collection[str]) -> Pass:
-    """Reasons to stop that Google has, or that are said in another way; one of another vendor is `OTHER`."""
+    """Keeps stop reasons that Google has, or can express otherwise; another vendor's becomes `OTHER`."""
 
-    def fits(message: Message) -> Message:
+    def replace_stop_reason(message: Message) -> Message:
         stop = message.stop_reason
         if stop is None or stop in others:
             return message
@@ -232,20 +232,21 @@ def _reasons(service: Service, others: Collection[str]) -> Pass:
         reason = documents.read_reason(finish, message)
         return message if reason == stop else replace(message, stop_reason=reason)
 
-    return on_each_message(fits)
+    return on_each_message(replace_stop_reason)
 
 
 def _one_usage(service: Service) -> Pass:
-    """The counts of a response are one object, which reads as those of its first answer."""
+    """Combines the counts of a response into one object, which is read as that of its first answer."""
 
-    def fits(messages: list[Message]) -> list[Message]:
+    def combine_usage(messages: list[Message]) -> list[Message]:
         first = next((i for i, one in enumerate(messages) if one.usage or _counted(one)), None)
         if first is None:
             return messages
-        usage, beside = messages[first].usage, _counted(messages[first])
+        usage, other_counts = messages[first].usage, _counted(messages[first])
         counts = {name: n for name, n in (usage or {}).items() if name in config.COUNTS.values()} or None
         with_counts = [
-            _with_counts(one, counts if i == 0 else None, beside if i == 0 else {}) for i, one in enumerate(messages)
+            _with_counts(one, counts if i == 0 else None, other_counts if i == 0 else {})
+            for i, one in enumerate(messages)
         ]
         return shared(messages, with_counts)
 
@@ -253,20 +254,20 @@ def _one_usage(service: Service) -> Pass:
         carried: Native = carried_by(message.extras, service.owner).get("usageMetadata") or {}
         return carried
 
-    def _with_counts(message: Message, usage: dict[str, int] | None, beside: Native) -> Message:
-        if message.usage == usage and _counted(message) == beside:
+    def _with_counts(message: Message, usage: dict[str, int] | None, other_counts: Native) -> Message:
+        if message.usage == usage and _counted(message) == other_counts:
             return message
-        carried = {**carried_by(message.extras, service.owner), "usageMetadata": beside}
+        carried = {**carried_by(message.extras, service.owner), "usageMetadata": other_counts}
         return replace(message, usage=usage, extras=with_extras(message.extras, service.owner, carried))
 
-    return on_messages(fits)
+    return on_messages(combine_usage)
 
 
 # ---------------------------------------------------------------- the forms
 
 
 def without_blanks(transcript: Transcript) -> Transcript:
-    """An empty name, title or time says nothing."""
+    """Removes an empty name, title or time."""
     fields = ("id", "title", "model", "created_at", "updated_at")
     blank = {field: None for field in fields if getattr(transcript, field) == ""}
     return described(replace(transcript, **blank) if blank else transcript)
@@ -286,11 +287,11 @@ TURNS: tuple[Pass, ...] = (
     on_each_message(lambda message: message if message.parts else None),
     turns.tied,
 )
-"""One instruction, and turns that say something: all answers to a turn behind it."""
+"""Passes for one instruction, no empty turns, and all answers to a turn directly behind it."""
 
 
 def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
-    """What the service takes, by form."""
+    """Returns the passes for what the service accepts, by form."""
     request = (
         without_blanks,
         renaming(service.names),
@@ -308,7 +309,7 @@ def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
 
 
 def answer(service: Service, of_answer: Carried, reasons: Collection[str] = ()) -> tuple[Pass, ...]:
-    """What a model answered, as a response holds it; `reasons` to stop have a place of their own there."""
+    """Returns the passes for a response, where stop `reasons` have their own field."""
     return (
         without_blanks,
         renaming(service.names),

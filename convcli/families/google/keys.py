@@ -1,7 +1,7 @@
-"""What the Gemini API and Vertex AI share: the case of keys, and the record of what differs between two services.
+"""What the Gemini API and Vertex AI share: the case of keys, and a table of the differences.
 
-Both say the same things in the same words but for a few; what only Google can say rides in `extras` under the name of
-the owner of the service, so that it goes from one to the other.
+Both use the same words with few exceptions. What only Google can express is kept in `extras` under the owner of the
+service, so it converts from one to the other.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from convcli.kit.renaming import LETTERS, WORD, Alphabet
 from convcli.model.transcript import Extras, Origin, Transcript
 
 CHOICE = "choice_"
-"""How the ids begin that the candidates of one response get."""
+"""The prefix of generated ids of the candidates in one response."""
 
 INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class Shape:
-    """The keys of one kind of object, which may be written in snake case too.
+    """The keys of one kind of object, which may also be in snake case.
 
-    `name` is the key under which such an object stands. Keys in `carried` have no field in the intermediate format,
-    those in `partly` only sometimes: only these and unknown keys come from extras; all where nothing is said of it.
+    `name` is the key of such an object. Keys in `carried` have no field in the intermediate format, those in `partly`
+    only sometimes: only these and unknown keys come from extras. If neither is given, all do.
     """
 
     __slots__ = ("_camel", "_free", "_keys", "_says_all", "known", "name")
@@ -38,21 +38,21 @@ class Shape:
         self._keys = Keys(order, carried=carried)
         self.known = fields(order)
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
-        said = self.known - fields(carried)
-        self._says_all: Callable[[tuple[str, ...]], bool] = lru_cache(maxsize=1024)(said.issuperset)
-        """By the keys of an object: has the intermediate format a field for each, and is it in camel case?"""
+        with_field = self.known - fields(carried)
+        self._says_all: Callable[[tuple[str, ...]], bool] = lru_cache(maxsize=1024)(with_field.issuperset)
+        """By the keys of an object: true if the intermediate format has a field for each, and all are in camel case."""
 
     def camel(self, native: Native) -> tuple[Native, list[str]]:
-        """The object in camel case, and the keys that were not; a key that stands there in both cases keeps its own."""
+        """Returns the object in camel case, and the keys that were not. A key in both cases keeps its own."""
         if self._camel.keys().isdisjoint(native):
             return native, []
         renamed = {key: self._camel[key] for key in native if key in self._camel and self._camel[key] not in native}
         return {renamed.get(key, key): value for key, value in native.items()}, list(renamed.values())
 
     def read(self, native: Native, origin: Origin) -> tuple[Native, Native]:
-        """The object in camel case, and what must be carried, in Google's order.
+        """Returns the object in camel case, and the extras, in Google's order.
 
-        Where the source writes keys in snake case is needed to say where they stand.
+        Records which keys the source has in snake case, for the paths.
         """
         if self._says_all(tuple(native)):  # most objects
             return native, {}
@@ -62,20 +62,20 @@ class Shape:
         return native, self.ordered(self._keys.carried(native) or {})
 
     def comes_from_extras(self, key: str) -> bool:
-        """May the value of this key be a carried one?"""
+        """True if the value of this key may come from extras."""
         return key in self._free or key not in self.known
 
     def ordered(self, native: Native) -> Native:
-        """The object in Google's order."""
+        """Returns the object in Google's order."""
         return {key: native[key] for key in self._keys.sorted(native)} if len(native) > 1 else native
 
     def put(self, native: Native, carried: Native) -> Native:
-        """The object as Google writes it."""
+        """Returns the object as Google writes it."""
         return self._keys.put(native, carried)
 
 
 def snake(key: str) -> str:
-    """`functionCall` as `function_call`."""
+    """Returns `function_call` for `functionCall`."""
     return INNER_CAPITAL.sub("_", key).lower()
 
 
@@ -95,7 +95,7 @@ ONLY_GEMINI = _typed(
         list: "tools.mcpServers",
     }
 )
-"""What the Gemini API has and Vertex AI has not: the name of an object or field with its key or value, and its type."""
+"""What only the Gemini API has: the name of an object or field with its key or value, and its type."""
 
 ONLY_VERTEX = _typed(
     {
@@ -112,16 +112,15 @@ ONLY_VERTEX = _typed(
         float: "safetyRatings.severityScore safetyRatings.probabilityScore",
     }
 )
-"""What Vertex AI has and the Gemini API has not."""
+"""What only Vertex AI has."""
 
 
 class Service(NamedTuple):
-    """What a dialect that borrows the family fills in.
+    """The differences that a dialect of this family defines.
 
-    `owner`: the name under which keys without a field are carried · `models`: how the path of a model begins ·
-    `names`: those that functions can have · `subset`: whether a definition is written as the OpenAPI subset
-    `parameters` where that can say it · `has`, `lacks`: what only this service has, and what only the other one, as in
-    `ONLY_VERTEX`.
+    `owner`: the name for keys without a field · `models`: the prefix of model paths · `names`: the allowed function
+    names · `subset`: whether a definition is written as the OpenAPI subset `parameters` where that suffices · `has`,
+    `lacks`: what only this service has, and what only the other one has, as in `ONLY_VERTEX`.
     """
 
     name: str
@@ -133,7 +132,7 @@ class Service(NamedTuple):
     lacks: Mapping[str, type] = {}
 
     def known(self, name: str, native: Native) -> Native:
-        """The object of this name without what the other service has alone, or what is of another type here."""
+        """Returns the object without what only the other service has, or what has another type here."""
         inside = {key: self._inside(key, value) for key, value in native.items()}
         return self._here(name, inside)
 
@@ -150,19 +149,19 @@ class Service(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """What the writers of one transcript share; `made_up` are ids that nobody wrote."""
+    """The shared state of writing one transcript; `made_up` are generated ids."""
 
     service: Service
     made_up: Collection[str] = ()
 
     @staticmethod
     def of(transcript: Transcript, service: Service) -> Writer:
-        """The writer of this transcript."""
+        """Returns the writer of this transcript."""
         invented = transcript.origin.invented if transcript.origin is not None else ()
         return Writer(service, frozenset(id_ for id_ in invented if not id_.startswith(CHOICE)))
 
     def carried(self, extras: Extras | None, inside: str = "") -> Native:
-        """What rides in the extras of a record, or there under a key."""
+        """Returns the extras of a record, or those under a key."""
         if extras is None:
             return {}
         carried: Any = carried_by(extras, self.service.owner)
@@ -172,12 +171,12 @@ class Writer(NamedTuple):
 
 
 def names(most: int) -> Alphabet:
-    """The names that functions can have, so long at the most."""
+    """Returns the character set of function names with this maximum length."""
     return Alphabet("letters, digits, _, ., : and -, a letter or _ first", WORD + ".:-", most, first=LETTERS + "_")
 
 
 def owned(owner: str, *carried: Native) -> Extras | None:
-    """Extras of the owner, merged; None where there are none."""
+    """Returns the owner's extras, merged; None if there are none."""
     if not any(carried):
         return None
     merged = {key: value for native in carried for key, value in native.items()}
@@ -185,5 +184,5 @@ def owned(owner: str, *carried: Native) -> Extras | None:
 
 
 def listed(value: Any) -> list[Any]:
-    """A repeated field: Google also takes a single object."""
+    """Returns a repeated field as a list; Google also accepts a single object."""
     return [value] if isinstance(value, dict) else value or []

@@ -1,4 +1,4 @@
-"""The parts of a content of the Gemini API and Vertex AI, except the answers to calls."""
+"""The parts of a content of the Gemini API and Vertex AI, except answers to calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DATA = (
     "text", "inlineData", "fileData", "functionCall", "functionResponse",
     "executableCode", "codeExecutionResult", "toolCall", "toolResponse",
 )  # fmt: skip
-"""The fields of which a part sets exactly one."""
+"""A part sets exactly one of these fields."""
 
 ASIDE = "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing speechMetadata"
 
@@ -28,7 +28,7 @@ KINDS: tuple[MediaKind, ...] = ("image", "audio", "video")
 
 
 class Piece(NamedTuple):
-    """One part as it stands in the document: in camel case, with what is carried, and its data field."""
+    """One part of the document: in camel case, with its extras and its data field."""
 
     native: Native
     carried: Native
@@ -36,12 +36,12 @@ class Piece(NamedTuple):
 
     @property
     def metadata(self) -> Native | None:
-        """The signature, where there is one."""
+        """Returns the signature as metadata, if there is one."""
         signature = self.native.get(SIGNATURE)
         return {SIGNATURE: signature} if isinstance(signature, str) else None
 
     def extras(self, inner: Native) -> Native:
-        """What is carried beside and inside its data; a mark that only text has is carried too."""
+        """Returns the extras outside and inside its data, including a thought mark on anything but text."""
         if len(self.native) == 1 and not self.carried and not inner:  # most parts
             return inner
         thought = {"thought": self.native["thought"]} if self.native.get("thought") is not None else {}
@@ -52,7 +52,7 @@ class Piece(NamedTuple):
 
 
 def read_part(native: Native, context: LiftContext) -> Piece:
-    """A part, ready to be lifted."""
+    """Returns a part, ready to be lifted."""
     native, carried = PART.read(native, context.origin)
     kinds = [key for key in _data_fields(tuple(native)) if native[key] is not None]
     if not kinds and (native.get("thought") is True or isinstance(native.get(SIGNATURE), str)):
@@ -62,12 +62,12 @@ def read_part(native: Native, context: LiftContext) -> Piece:
 
 @lru_cache(maxsize=1024)
 def _data_fields(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the keys that are data fields, in the order of Google."""
+    """Returns the keys that are data fields, in Google's order."""
     return tuple(key for key in DATA if key in keys)
 
 
 def lift_part(piece: Piece, context: LiftContext) -> Part:
-    """A part of any kind; one that is not known, or that sets two data fields, is kept as it is."""
+    """Lifts a part of any kind; one that is unknown, or that sets two data fields, is kept as it is."""
     if piece.kind == "text":
         return _lift_text(piece, context)
     if piece.kind == "functionCall":
@@ -92,7 +92,7 @@ def _lift_call(piece: Piece, context: LiftContext) -> ToolCall:
 
 
 def lift_media(piece: Piece, context: LiftContext) -> Media:
-    """Media by value or by reference; the media type says of which kind they are."""
+    """Lifts media by value or by reference; the media type defines the kind."""
     shape = BLOB if piece.kind == "inlineData" else FILE
     native, inner = shape.read(piece.native[shape.name], context.origin)
     media_type = native.get("mimeType") or None
@@ -107,7 +107,7 @@ def lift_media(piece: Piece, context: LiftContext) -> Media:
 
 
 def kind_of(media_type: str | None) -> MediaKind:
-    """The kind of media of this type: what is neither seen nor heard is a document."""
+    """Returns the kind of media of this type; neither image, audio nor video means document."""
     main = (media_type or "").partition("/")[0].lower()
     return next((kind for kind in KINDS if kind == main), "document")
 
@@ -116,7 +116,7 @@ def kind_of(media_type: str | None) -> MediaKind:
 
 
 def write_part(part: Part, writer: Writer) -> Native | None:
-    """A part; None for one that Google has no field for, or that another vendor owns."""
+    """Writes a part; None if Google has no field for it, or another vendor owns it."""
     if isinstance(part, (Text, Refusal)):
         return finish(part, {"text": part.text}, writer)
     if isinstance(part, Reasoning):
@@ -132,7 +132,7 @@ def write_part(part: Part, writer: Writer) -> Native | None:
 
 
 def finish(part: Part, native: Native, writer: Writer) -> Native:
-    """The part with its signature and with what stands beside its data."""
+    """Returns the part with its signature and its extras."""
     signature = (part.metadata or {}).get(SIGNATURE)
     if isinstance(signature, str):
         native[SIGNATURE] = signature
@@ -147,11 +147,11 @@ def _write_call(call: ToolCall, writer: Writer) -> Native:
 
 
 def media_body(media: Media, writer: Writer) -> Native | None:
-    """The data field of media; None for what only its owner can find."""
+    """Returns the data field of media; None for media that only their owner can find."""
     shape = BLOB if media.data is not None else FILE
     place = {"data": media.data} if shape is BLOB else {"fileUri": media.url}
     if None in place.values():
         return None
-    unknown = "" if shape is BLOB else None  # of data the service wants the key
+    unknown = "" if shape is BLOB else None  # for data, the service requires the key
     native = without_nulls({"mimeType": media.media_type or unknown, **place, "displayName": media.name})
     return {shape.name: shape.put(native, writer.carried(media.extras, shape.name))}

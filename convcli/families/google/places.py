@@ -1,4 +1,4 @@
-"""What the reports say about the Gemini API and Vertex AI: reasons, places, conventions."""
+"""Reasons, paths and conventions of the Gemini API and Vertex AI for reports."""
 
 from __future__ import annotations
 
@@ -14,47 +14,47 @@ CONVENTIONS = (
         express,
         {
             "data": ("changed", "a string in a response is read as text"),
-            "error": ("changed", "a string under error is read as the text of the error"),
+            "error": ("changed", "a string under `error` is read as the text of the error"),
             "multimodal": ("changed", "an answer without media is text"),
         },
     ),
 )
 
-SHORT = "the name of a function is short and has few characters"
+SHORT = "Google limits the length and the characters of a function name"
 LOSSES = {
-    "refusal": "Google has no field for a refusal: the words are written as text",
-    "message.grouping": "a turn that calls must not follow a turn of the model, and the system speaks once",
+    "refusal": "Google has no field for a refusal: it is written as text",
+    "message.grouping": "a turn with calls must not follow a model turn, and Google has one system instruction",
     "message.role": "Google has one system instruction, and the roles user and model",
-    "message.name": "turns have no name",
-    "message.id": "turns have no id",
-    "message.parentId": "turns have no parent",
-    "message.createdAt": "turns have no time",
-    "message.model": "turns have no model of their own",
+    "message.name": "target turns have no name",
+    "message.id": "target turns have no id",
+    "message.parentId": "target turns have no parent",
+    "message.createdAt": "target turns have no time",
+    "message.model": "target turns have no model of their own",
     "message.usage": "only a response has usage",
-    "message.usage.cacheWriteTokens": "usage has no count of what is written to a cache",
-    "message.stopReason": "only a response has a finish reason, and it has a list of them",
-    "message.error": "a turn has no field for its failure",
+    "message.usage.cacheWriteTokens": "target usage has no count of tokens written to a cache",
+    "message.stopReason": "only a response has a finish reason, from Google's own list",
+    "message.error": "target turns have no field for a failure",
     "reasoning.summary": "a thought is one text",
-    "tool_call.rawArguments": "arguments are an object, never text",
+    "tool_call.rawArguments": "arguments must be an object, not a string",
     **dict.fromkeys(("tool_call.name", "tool_result.name", "tool.name"), SHORT),
-    "tool_result.value": "the texts of an answer stand in one string before its media",
-    "tool_result.status": "an answer has no status",
-    "tool_result.isError": "the key error says it",
-    "tool.strict": "declarations have no strict mode",
-    "tool.title": "declarations have no title",
-    "tool.annotations": "declarations have no annotations",
-    "toolChoice": "a choice needs declared functions",
+    "tool_result.value": "the texts of an answer are one string before its media",
+    "tool_result.status": "target answers have no status",
+    "tool_result.isError": "the key `error` expresses it",
+    "tool.strict": "target declarations have no strict mode",
+    "tool.title": "target declarations have no title",
+    "tool.annotations": "target declarations have no annotations",
+    "toolChoice": "Google allows a choice only with declared functions",
     "settings.parallelToolCalls": "Google has no setting for parallel calls",
-    "settings.stream": "the method streams, not a field of the request",
-    "settings.responseFormat": "Google takes JSON or a schema alone",
+    "settings.stream": "the API method decides about streaming, not a field of the request",
+    "settings.responseFormat": "Google supports only JSON or a schema",
     "settings.reasoningEffort": "the service has no such level of thinking",
     "settings.serviceTier": "the tiers are standard, flex and priority, and Vertex AI has none",
-    "settings.store": "the service keeps no answers: what is called store there is about logs",
+    "settings.store": "the service does not keep answers: its `store` is about logs",
     "settings.metadata": "labels are for billing only, and must be short",
-    "mediaType": "Google wants a media type",
-    "metadata": "only a provider itself takes its context back",
-    "title": "there is no place for a title",
-    "cwd": "there is no place for a directory",
+    "mediaType": "Google requires a media type",
+    "metadata": "only the provider itself accepts its context back",
+    "title": "the target has no field for a title",
+    "cwd": "the target has no field for a directory",
 }
 
 SETTING_KEYS = {
@@ -69,7 +69,7 @@ LACKS = fields(
     "title cwd updatedAt message.id message.parentId message.createdAt message.name message.model message.error "
     "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations"
 )
-"""What no form has a place for."""
+"""Fields that no form can store."""
 LACKS |= settings_but("serviceTier", *SETTING_KEYS)
 LACKS_BY_FORM = {
     "request": LACKS | fields("id createdAt message.usage message.stopReason"),
@@ -107,4 +107,4 @@ PLACES: dict[str, Path] = {
 ENVELOPE = fields("response candidate usageMetadata")
 
 REPEATS = frozenset(("/candidates/*/index", "/usageMetadata/candidatesTokenCount"))
-"""Values that say where they stand, or are said in a sum."""
+"""Values that only repeat their position, or a sum of others."""

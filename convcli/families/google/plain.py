@@ -1,4 +1,4 @@
-"""Contents of Google's services as nearly all are: nothing can be wrong with them, whatever stands beside them."""
+"""Usual contents of Google's services: rules find nothing wrong with them, whatever the other keys are."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from convcli.kit.objects import Native, without_plain
 from convcli.validation.rules.turns import is_base64
 
 SIGNING = "gemini-3"
-"""How models are named that want back the signatures of calls."""
+"""The prefix of models that require the signatures of calls back."""
 NAMELESS = ""
-"""The id of a call that has none: it is answered by its name."""
+"""The id of a call without one, which is answered by its name."""
 
 
 def without_plain_contents(document: Any, service: Service) -> Any:
-    """What is left of a request or a list whose contents and instruction are plain."""
+    """Returns a request or a list without its contents and instruction if these are plain."""
     model = document.get("model") if document.__class__ is dict else None
     signs = SIGNING in model if model.__class__ is str else False
     are_plain = partial(_are_plain, service=service, signs=signs)
@@ -37,7 +37,8 @@ def _is_plain_instruction(value: Any) -> bool:
 
 
 def _are_plain(contents: list[Any], *, service: Service, signs: bool) -> bool:
-    """Are they what users and models say, calls and their answers in order? `signs`: calls have signatures."""
+    """True if they are only texts of users and models, and calls with their answers in order. `signs`: calls have
+    signatures."""
     asked: list[tuple[str, str]] = []
     called: list[tuple[str, str]] = []
     before = ""
@@ -49,7 +50,7 @@ def _are_plain(contents: list[Any], *, service: Service, signs: bool) -> bool:
             if asked and sorted(map(_answered, parts[: len(asked)])) != sorted(asked):
                 return False
             for part in parts[len(asked) :]:
-                if not SAID[tuple(part)](part):
+                if not PLAIN_PARTS[tuple(part)](part):
                     return False
             asked = []
         elif role != "model" or asked:
@@ -57,7 +58,7 @@ def _are_plain(contents: list[Any], *, service: Service, signs: bool) -> bool:
         else:
             for part in parts:
                 if "functionCall" not in part:
-                    if not SAID[tuple(part)](part):
+                    if not PLAIN_PARTS[tuple(part)](part):
                         return False
                 elif before == "user" and (asked or not signs or "thoughtSignature" in part):
                     asked.append(_asked(part))
@@ -70,7 +71,7 @@ def _are_plain(contents: list[Any], *, service: Service, signs: bool) -> bool:
 
 
 def _asked(part: Native) -> tuple[str, str]:
-    """Id and name of a plain call; raises TypeError for any other."""
+    """Returns id and name of a plain call; raises TypeError for any other."""
     call = part["functionCall"]
     arguments = call["args"]
     if arguments.__class__ is not dict or None in arguments.values():
@@ -81,7 +82,7 @@ def _asked(part: Native) -> tuple[str, str]:
 
 
 def _answered(part: Native) -> tuple[str, str]:
-    """Id and name of a plain answer; raises TypeError for any other."""
+    """Returns id and name of a plain answer; raises TypeError for any other."""
     answer = part["functionResponse"]
     if len(part) != 1 or answer["response"].__class__ is not dict:
         raise TypeError
@@ -89,7 +90,7 @@ def _answered(part: Native) -> tuple[str, str]:
 
 
 def _named(native: Native) -> tuple[str, str]:
-    """Id and name of what holds these and one key more; raises TypeError for anything else."""
+    """Returns id and name of an object that has these and one more key; raises TypeError for anything else."""
     id_, name = native.get("id", NAMELESS), native["name"]
     if len(native) != 2 + ("id" in native) or id_.__class__ is not str or name.__class__ is not str:
         raise TypeError
@@ -112,7 +113,7 @@ def _is_file(part: Native) -> bool:
 
 
 INSTRUCTION: dict[tuple[str, ...], Callable[[Native], bool]] = {("text",): lambda part: part["text"].__class__ is str}
-SAID: dict[tuple[str, ...], Callable[[Native], bool]] = {
+PLAIN_PARTS: dict[tuple[str, ...], Callable[[Native], bool]] = {
     **INSTRUCTION,
     ("text", "thought"): lambda part: part["text"].__class__ is str and part["thought"].__class__ is bool,
     ("text", "thoughtSignature"): lambda part: (
@@ -121,4 +122,4 @@ SAID: dict[tuple[str, ...], Callable[[Native], bool]] = {
     ("inlineData",): _is_blob,
     ("fileData",): _is_file,
 }
-"""Plain parts that are no calls and no answers, by their keys."""
+"""Plain parts other than calls and answers, by their keys."""

@@ -1,7 +1,7 @@
-"""The answers to calls: `functionResponse.response` is an object, and its only key may say what the answer is.
+"""Answers to calls: `functionResponse.response` is an object, whose only key may define the kind of answer.
 
-As the SDK documents it, `output` holds the output and `error` the error, and an object without these is the output
-itself. `result`, which many programs write, is read as `output`. Media ride beside it, in `functionResponse.parts`.
+According to the SDK, `output` has the output and `error` the error; an object without these is the output itself.
+`result`, which many programs write, is read as `output`. Media are outside of it, in `functionResponse.parts`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RESPONSE = Shape(
 
 
 def read_response(response: Native) -> tuple[str, Any, bool]:
-    """Kind and value of an answer, and whether it is an error that is no text."""
+    """Returns kind and value of an answer, and whether it is an error that is not text."""
     if len(response) != 1:
         return "data", response, False
     key, value = next(iter(response.items()))
@@ -37,7 +37,7 @@ def read_response(response: Native) -> tuple[str, Any, bool]:
 
 
 def write_response(result: ToolResult) -> Native:
-    """The object that says an answer; one that would read as a wrapper is wrapped itself."""
+    """Returns the object for an answer; a value that would be read as a wrapper is wrapped itself."""
     value = result.value
     if result.kind == "multimodal":
         texts = [part.text for part in value if isinstance(part, Text)]
@@ -51,7 +51,7 @@ def write_response(result: ToolResult) -> Native:
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How a result reads that says in another kind what comes back."""
+    """Returns how a result is read back that comes back as another kind."""
     if result.kind == "multimodal":
         first = result.value[0] if len(result.value) == 1 else None
         bare = isinstance(first, Text) and first == Text(first.text)
@@ -65,13 +65,13 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
 
 
 def stated(piece: Piece) -> tuple[str | None, str | None]:
-    """The id and name that an answer itself gives."""
+    """Returns the id and name that the answer itself has."""
     native = piece.native["functionResponse"]
     return native.get("id") or None, native["name"]
 
 
 def lift_result(piece: Piece, id_: str, name: str, context: LiftContext) -> ToolResult:
-    """The answer to the call with this id."""
+    """Lifts the answer to the call with this id."""
     native, inner = RESPONSE.read(piece.native["functionResponse"], context.origin)
     response = native.get("response") or {}
     kind, value, failed = read_response(response)
@@ -85,7 +85,7 @@ def lift_result(piece: Piece, id_: str, name: str, context: LiftContext) -> Tool
 
 
 def _lift_media(natives: Any, inner: Native, context: LiftContext) -> list[Media]:
-    """The media of an answer; when something else is among them all are carried as they are."""
+    """Lifts the media of an answer. If there is anything else among them, all are kept in extras."""
     pieces = [read_part(native, context) for native in natives or ()]
     if not all(piece.kind in ("inlineData", "fileData") for piece in pieces):
         inner["parts"] = natives
@@ -94,7 +94,7 @@ def _lift_media(natives: Any, inner: Native, context: LiftContext) -> list[Media
 
 
 def with_media(response: Native, media: list[Media]) -> tuple[str, Any, bool]:
-    """The parts of an answer that has media."""
+    """Returns the parts of an answer with media."""
     kind, value, failed = read_response(response)
     texts = [Text(value)] if kind == "text" or (kind == "error" and value) else []
     return "multimodal", [*texts, *media], failed or kind == "error"
@@ -104,7 +104,7 @@ def with_media(response: Native, media: list[Media]) -> tuple[str, Any, bool]:
 
 
 def write_result(result: ToolResult, writer: Writer) -> Native:
-    """The part that answers a call. The id is written where the source has one."""
+    """Writes the part that answers a call, with the id if the source has one."""
     native: Native = {} if result.tool_call_id in writer.made_up else {"id": result.tool_call_id}
     native |= {"name": result.name, "response": write_response(result)}
     media = [part for part in result.value if isinstance(part, Media)] if result.kind == "multimodal" else []

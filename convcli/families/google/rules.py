@@ -1,4 +1,4 @@
-"""What the Gemini API and Vertex AI reject though their schemas allow it."""
+"""What the Gemini API and Vertex AI reject although their schemas allow it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from convcli.validation.rules import arguments, links, models, names, tools, tur
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
 MODES = ("ANY", "VALIDATED")
-"""Modes of calling in which names can be allowed."""
+"""Modes in which function names can be allowed."""
 
 
 def _calls_after_user(survey: Survey) -> Iterator[Breach]:
@@ -26,7 +26,7 @@ def _calls_after_user(survey: Survey) -> Iterator[Breach]:
         if message.role not in turns.INSTRUCTIONS:
             calls = any(isinstance(part, ToolCall) for part in message.parts)
             if calls and message.role == "assistant" and before in ("assistant", ""):
-                text = "a turn that calls stands behind a turn of the user or behind results"
+                text = "Google requires a user turn or results before a turn with calls"
                 if survey.form != turns.RESPONSE:
                     yield Breach("misplaced-call", NodeRef(turn[0]), text)
             before = message.role
@@ -38,7 +38,11 @@ def _one_datum(owner: str) -> Rule:
             if part.dialect == owner and isinstance(part.value, dict):
                 held = [key for key in DATA if part.value.get(key) is not None]
                 if len(held) > 1:
-                    yield Breach("ambiguous-part", NodeRef(i, k), f"a part holds one of {' and '.join(held)}")
+                    yield Breach(
+                        "ambiguous-part",
+                        NodeRef(i, k),
+                        f"Google requires one data field per part, not {' and '.join(held)}",
+                    )
 
     return Rule(("ambiguous-part",), check)
 
@@ -48,7 +52,7 @@ def _roles_are_named(survey: Survey) -> Iterator[Breach]:
         native = survey.native(NodeRef(turn[0]))
         instruction = survey.messages[turn[0]].role in turns.INSTRUCTIONS
         if isinstance(native, dict) and not native.get("role") and not instruction:
-            yield Breach("missing-role", NodeRef(turn[0]), "the content does not say whose it is")
+            yield Breach("missing-role", NodeRef(turn[0]), "Google requires a role for each content")
 
 
 def _readable_signatures(survey: Survey) -> Iterator[Breach]:
@@ -56,18 +60,19 @@ def _readable_signatures(survey: Survey) -> Iterator[Breach]:
         signature = part.metadata.get("thoughtSignature")
         if isinstance(signature, str) and not turns.is_base64(signature):
             at = NodeRef(i, k, field=f"{part.type}.metadata.thoughtSignature")
-            yield Breach("invalid-base64", at, "the signature is no base64", "warning")
+            yield Breach("invalid-base64", at, "the signature is not base64", "warning")
 
 
 def _signed_calls(survey: Survey) -> Iterator[Breach]:
-    """Models of the third generation want the signature of the first call of each step since the user spoke."""
+    """From the third generation on, models require the signature of the first call of each step since the last user
+    text."""
     if survey.form == turns.RESPONSE or not (survey.transcript.model or "").startswith("gemini-3"):
         return
     spoke = max((i for i in survey.active_indexes if survey.messages[i].role == "user"), default=-1)
     for i in (i for i in survey.active_indexes if i > spoke):
         calls = [k for k, part in enumerate(survey.messages[i].parts) if isinstance(part, ToolCall)]
         if calls and not (survey.messages[i].parts[calls[0]].metadata or {}).get("thoughtSignature"):
-            text = "the first call of a step has no thoughtSignature"
+            text = "the first call of a step has no `thoughtSignature`"
             yield Breach("missing-signature", NodeRef(i, calls[0]), text, "warning")
 
 
@@ -77,7 +82,7 @@ def _allowed_names(survey: Survey) -> Iterator[Breach]:
     config = (config.get("functionCallingConfig") or config) if isinstance(config, dict) else {}
     mode = config.get("mode")
     if config.get("allowedFunctionNames") and mode is not None and mode not in MODES:
-        yield Breach("tool-choice-mode", at, f"names of functions are allowed in the modes {' and '.join(MODES)} only")
+        yield Breach("tool-choice-mode", at, f"Google accepts function names only in the modes {' and '.join(MODES)}")
 
 
 def _subset(survey: Survey) -> Iterator[Breach]:
@@ -85,7 +90,7 @@ def _subset(survey: Survey) -> Iterator[Breach]:
         native = survey.native(NodeRef(tool=i))
         if isinstance(native, dict) and isinstance(native.get("parameters"), dict):
             if native.get("parametersJsonSchema") is not None:
-                text = "parameters and parametersJsonSchema exclude each other"
+                text = "`parameters` and `parametersJsonSchema` exclude each other"
                 yield Breach("conflicting-keys", NodeRef(tool=i, steps=("parametersJsonSchema",)), text)
             for steps, schema in subschemas(native["parameters"]):
                 yield from _in_subset(schema, NodeRef(tool=i, steps=("parameters", *steps)))
@@ -95,23 +100,29 @@ def _in_subset(schema: dict[str, Any], at: NodeRef) -> Iterator[Breach]:
     camel, _ = SUBSET.camel(schema)
     kind = str(camel.get("type", "")).lower()
     if kind == "object" and not camel.get("properties") and at.steps == ("parameters",):
-        yield Breach("empty-object-schema", at, "an object has properties; leave parameters out where there are none")
+        yield Breach(
+            "empty-object-schema",
+            at,
+            "Google requires properties in an object schema: omit `parameters` if there are none",
+        )
     if kind == "array" and not camel.get("items"):
-        yield Breach("array-without-items", at, "the schema of an array says what its items are")
+        yield Breach("array-without-items", at, "Google requires `items` in an array schema")
     if "enum" in camel and kind not in ("string", ""):
-        yield Breach("enum-not-string", replace(at, steps=(*at.steps, "enum")), "only strings can be enumerated")
+        yield Breach(
+            "enum-not-string", replace(at, steps=(*at.steps, "enum")), "Google accepts only strings in an enum"
+        )
     for key in (key for key in camel if key not in SUBSET.known):
-        text = "the subset of OpenAPI has no such keyword"
-        help_text = "parametersJsonSchema takes any JSON Schema"
+        text = "the OpenAPI subset has no such keyword"
+        help_text = "`parametersJsonSchema` accepts any JSON Schema"
         yield Breach("unknown-schema-keyword", replace(at, steps=(*at.steps, key)), text, help=help_text)
 
 
 ROLES_ARE_NAMED = Rule(("missing-role",), _roles_are_named)
-"""Every content says whose it is."""
+"""Every content must have a role."""
 
 
 def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
-    """The rules of a service, with its own ones on roles."""
+    """Returns the rules of a service, with its own ones about roles."""
     return (
         models.of("Google"),
         for_outputs(turns.some_message()),

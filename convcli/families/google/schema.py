@@ -1,7 +1,7 @@
-"""The schemas of functions: the OpenAPI subset of Google (`parameters`) and JSON Schema (`parametersJsonSchema`).
+"""Function schemas: Google's OpenAPI subset (`parameters`) and JSON Schema (`parametersJsonSchema`).
 
-The subset reads as JSON Schema one-to-one: types in capitals become small, `nullable` becomes the type `null`, `defs`
-and `ref` get their dollar. What the subset cannot say is written as the JSON Schema that it is.
+The subset maps one-to-one to JSON Schema: uppercase types become lowercase, `nullable` becomes the type `null`, `defs`
+and `ref` get their dollar sign. A schema that the subset cannot express is written as JSON Schema.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ COUNTS = fields("minItems maxItems minProperties maxProperties minLength maxLeng
 NAMED = ("properties", "defs")
 SINGLE = ("items", "additionalProperties")
 NEEDS = {"object": "properties", "array": "items"}
-"""What Google wants of a schema of this type, or it rejects the request."""
+"""The keyword that Google requires in a schema of this type."""
 
 
 class Pair(NamedTuple):
-    """The two keys of a declaration under which one schema can stand."""
+    """The two keys of a declaration for one schema."""
 
     subset: str
     whole: str
@@ -43,7 +43,7 @@ RESPONSE = Pair("response", "responseJsonSchema")
 
 
 def lift_schema(native: Native, pair: Pair) -> tuple[Any, Native]:
-    """The JSON Schema, and what of the two keys must be carried beside it."""
+    """Returns the JSON Schema, and the extras of the two keys."""
     subset, whole = native.get(pair.subset), native.get(pair.whole)
     if isinstance(subset, dict):
         return read_subset(subset), {} if whole is None else {pair.whole: whole}
@@ -53,7 +53,7 @@ def lift_schema(native: Native, pair: Pair) -> tuple[Any, Native]:
 
 
 def write_schema(schema: Any, pair: Pair, service: Service) -> Native:
-    """The schema under one of the two keys: the subset where the service prefers it and it says the same."""
+    """Writes the schema under one of the two keys: as the subset if the service prefers it and it means the same."""
     if schema is None:
         return {}
     subset = write_subset(schema) if service.subset and isinstance(schema, dict) else None
@@ -61,7 +61,7 @@ def write_schema(schema: Any, pair: Pair, service: Service) -> Native:
 
 
 def _is_sayable(schema: Native, subset: Native) -> bool:
-    """Does the subset say the same, in a way that the service takes?"""
+    """True if the subset can express the same, in a form that the service accepts."""
     if not exact_json.exact(read_subset(subset), schema) or not isinstance(subset.get("defs", {}), dict):
         return False
     roots = [subset, *subset.get("defs", {}).values()]
@@ -86,7 +86,7 @@ def _is_accepted(schema: Native) -> bool:
 
 
 def subschemas(root: Native) -> Iterator[tuple[Path, Native]]:
-    """The schema objects of a subset with their paths, from the outside in."""
+    """Yields the schema objects of a subset with their paths, outermost first."""
     stack: list[tuple[Path, Native]] = [((), root)]
     while stack:
         path, schema = stack.pop()
@@ -102,7 +102,7 @@ def subschemas(root: Native) -> Iterator[tuple[Path, Native]]:
 
 
 def read_subset(native: Native) -> Native:
-    """The JSON Schema that says the same as a schema of the subset."""
+    """Converts a schema of the subset to JSON Schema."""
     native, _ = SUBSET.camel(native)
     kind = native.get("type")
     known = kind.lower() if isinstance(kind, str) and kind.lower() in TYPES else None
@@ -126,7 +126,7 @@ def _read_key(key: str, value: Any, native: Native, out: Native) -> None:
 
 
 def _children(key: str, value: Any, convert: Callable[[Native], Native]) -> Any:
-    """The value of a keyword with the schemas inside it converted."""
+    """Converts the schemas inside the value of a keyword."""
     if key in NAMED and isinstance(value, dict):
         return {name: convert(child) if isinstance(child, dict) else child for name, child in value.items()}
     if key in SINGLE and isinstance(value, dict):
@@ -144,7 +144,7 @@ def _moved(value: Any, old: str, new: str) -> Any:
 
 
 def write_subset(schema: Native) -> Native:
-    """The schema in the words of the subset; keywords that it has no word for stay as they are."""
+    """Converts a JSON Schema to the subset; unknown keywords stay as they are."""
     out: Native = {}
     for key, value in schema.items():
         if key == "type":
@@ -158,7 +158,7 @@ def write_subset(schema: Native) -> Native:
 
 
 def _write_type(kind: Any) -> Native:
-    """A type in capitals, with `nullable` where null is another."""
+    """Returns a type in uppercase, with `nullable` if null is another."""
     kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
     if not kinds or not isinstance(kinds[0], str) or kinds[0] not in TYPES or kinds[1:] not in ([], ["null"]):
         return {"type": kind}

@@ -1,4 +1,4 @@
-"""Turns as the services of Google take them: one instruction, and all answers to a turn in one turn behind it."""
+"""Turns in the form of Google's services: one instruction, and all answers to a turn in one turn behind it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transc
 
 
 def one_system(messages: list[Message]) -> list[Message]:
-    """The system speaks once, before everything else."""
+    """Merges all instructions into one before everything else."""
     system = [message for message in messages if message.role == "system"]
     if not system or (len(system) == 1 and messages[0] is system[0]):
         return messages
@@ -22,7 +22,7 @@ def one_system(messages: list[Message]) -> list[Message]:
 
 
 def joined(messages: list[Message]) -> list[Message]:
-    """A turn that calls joins the turns of the model before it."""
+    """Merges a turn with calls into the model turns before it."""
     if not _follow_one_another("assistant", messages):
         return messages
     turns: list[Message] = []
@@ -33,13 +33,13 @@ def joined(messages: list[Message]) -> list[Message]:
 
 
 def _follow_one_another(role: str, messages: list[Message]) -> bool:
-    """Do two messages of this role follow one another anywhere?"""
+    """True if two messages of this role are consecutive anywhere."""
     roles = [message.role for message in messages]
     return (role, role) in pairwise(roles)
 
 
 def _joined(answers: list[Message]) -> list[Message]:
-    """Answers that follow one another: all up to the last one that calls are one."""
+    """Merges consecutive answers up to the last one with calls."""
     calling = [i for i, answer in enumerate(answers) if any(isinstance(part, ToolCall) for part in answer.parts)]
     end = calling[-1] + 1 if calling else 1
     if end == 1:
@@ -48,7 +48,7 @@ def _joined(answers: list[Message]) -> list[Message]:
 
 
 def in_order_of_calls(messages: list[Message]) -> list[Message]:
-    """All answers to one turn in the order of the calls; answers to no call come last."""
+    """Sorts all answers to one turn in the order of the calls; answers to no call come last."""
     if not _follow_one_another("tool", messages):
         return messages
     calls = [part.id for message in messages for part in message.parts if isinstance(part, ToolCall)]
@@ -66,7 +66,7 @@ def _rank(parts: list[Part], order: dict[str, int]) -> int:
 
 
 def tied(transcript: Transcript) -> Transcript:
-    """Ids that nobody wrote are written where the order of calls and results would tie others."""
+    """Writes generated ids where the order alone would pair other calls and results."""
     origin = transcript.origin
     if origin is None or not origin.invented:
         return transcript
@@ -75,7 +75,7 @@ def tied(transcript: Transcript) -> Transcript:
 
 
 def _untied(messages: list[Message], invented: set[str]) -> set[str]:
-    """The made-up ids of results that would be read as those of other calls."""
+    """Returns the generated ids of results that would be read as results of other calls."""
     pairing = Pairing([{"id": id_} for id_ in call_ids(Transcript(messages))])
     calls: dict[str, str] = {}
     untied: set[str] = set()

@@ -1,4 +1,4 @@
-"""What the histories of small chat programs share: results among other parts, which name their calls late or never."""
+"""Histories of small chat programs, which mix results with other parts, and name their calls late or never."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from convcli.validation.survey import Survey, for_requests
 
 
 class Entries:
-    """The entries of one history while they are lifted. Their results find their calls when an entry is whole."""
+    """The entries of one history while they are lifted. Results find their calls when an entry is complete."""
 
     __slots__ = ("_waiting", "context")
 
@@ -25,23 +25,23 @@ class Entries:
         self._waiting: list[ToolResult] = []
 
     def extras(self, carried: Native | None) -> dict[str, Any] | None:
-        """What is carried, as extras of the dialect."""
+        """Returns extras of the dialect."""
         return extras_of(self.context.dialect, carried)
 
     def call(self, id_: Any, name: str, arguments: Any, carried: Native | None) -> ToolCall:
-        """A call; without an id it may get that of its result."""
+        """Adds a call; without an id it may get the id of its result."""
         id_ = self.context.pairing.call(id_ or None, name)
         return ToolCall(id_, name, arguments or {}, extras=self.extras(carried))
 
     def result(self, id_: Any, name: Any, value: Any, carried: Native | None) -> ToolResult:
-        """A result with what it says of its call: a string is text, any other value data."""
+        """Adds a result with its id and name: a string is text, any other value data."""
         kind: Any = "text" if isinstance(value, str) else "data"
         result = ToolResult(id_ or "", name or "", kind, value, extras=self.extras(carried))
         self._waiting.append(result)
         return result
 
     def pair(self) -> None:
-        """Give the results that wait the ids and names of their calls."""
+        """Gives the waiting results the ids and names of their calls."""
         stated = [(result.tool_call_id or None, result.name or None) for result in self._waiting]
         paired = self.context.pairing.results(stated) if stated else ()
         for result, (id_, name) in zip(self._waiting, paired, strict=True):
@@ -49,12 +49,13 @@ class Entries:
         self._waiting.clear()
 
     def system(self, text: str | None, key: str) -> None:
-        """An instruction that stands beside the entries."""
+        """Adds an instruction stored outside the entries."""
         if text:
             self.context.add(Message("system", [Text(text)]), (key,), [()])
 
     def add(self, message: Message, parts: Sequence[Part], spots: Sequence[Path], place: Path) -> None:
-        """One entry, with what `message` says of it: a result is a message of its own, what is between is another."""
+        """Adds one entry with the fields of `message`: each result is its own message, and so is everything between
+        two."""
         self.pair()
         for at, run in enumerate(_runs(parts)):
             is_result = run.start < run.stop and isinstance(parts[run.start], ToolResult)
@@ -64,7 +65,7 @@ class Entries:
             self.context.add(one, place, list(spots[run]))
 
     def transcript(self, **fields: Any) -> Transcript:
-        """The transcript of the entries so far. Calls without an id have those that their results name."""
+        """Returns the transcript of the entries so far. Calls without an id get those of their results."""
         adopted = self.context.pairing.adopted
         for message in self.context.messages if adopted else ():
             for part in message.parts:
@@ -83,16 +84,16 @@ def _runs(parts: Sequence[Part]) -> list[slice]:
 
 
 def system_apart() -> Rule:
-    """A file keeps its instruction apart from the entries: one among them, at their head, is one text that could be."""
+    """Returns a rule for files that store their instruction apart from the entries: a leading one must be one text."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         if survey.form != "list" and bare_system(survey.messages) is not survey.messages:
-            yield Breach("misplaced-system", NodeRef(0), "the instruction stands among the entries")
+            yield Breach("misplaced-system", NodeRef(0), "the instruction is among the entries, not apart from them")
 
     return for_requests(Rule(("misplaced-system",), check))
 
 
 def renamed(native: Native, names: dict[str, str]) -> Native:
-    """The object under today's names of keys; a key under both names keeps its own."""
+    """Returns the object with the current key names; a key under both names keeps its own."""
     old = [key for key in native if key in names and names[key] not in native]
     return {names[key] if key in old else key: value for key, value in native.items()} if old else native

@@ -1,4 +1,5 @@
-"""How ai-coding-agent-glassbox keeps an answer of Llama and sends it again: one object; results have no flag."""
+"""How ai-coding-agent-glassbox stores a Llama answer and sends it again: as one object. Results have no failure
+flag."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from convcli.kit.objects import Keys, Native, carried_by
 from convcli.model.transcript import Part, Path, Reasoning, Text, ToolCall
 
 FAILURE = "Error: "
-"""What the agent writes before the text of a call that failed."""
+"""The agent's prefix of the text of a failed call."""
 MARKED = f'its text begins with "{FAILURE}"'
 
 ANSWER = Keys("thought response tool_call")
@@ -17,9 +18,9 @@ CALLED = Keys("name input")
 
 
 def lift_answer(native: Native, entries: Entries) -> tuple[list[Part], list[Path]]:
-    """The parts of `{thought, tool_call | response}`, and where they stand in it.
+    """Returns the parts of `{thought, tool_call | response}`, and their paths.
 
-    The agent shows the thought beside a call as the words of the answer; it is one where a response stands there too.
+    The agent shows the thought of a call as the answer's text. With a response, it is reasoning.
     """
     parts: list[Part] = []
     called = native.get("tool_call")
@@ -36,8 +37,8 @@ def lift_answer(native: Native, entries: Entries) -> tuple[list[Part], list[Path
 
 
 def write_answer(parts: Sequence[Part], dialect: str, carried: Native | None) -> Native:
-    """The object for an answer with at most one thought, one text and one call; a thought alone is no answer, and
-    beside a call the text is written as the thought."""
+    """Writes the object for an answer with at most one thought, one text and one call. A thought alone is not an
+    answer; with a call, the text is written as the thought."""
     native: Native = {}
     for part in parts:
         if isinstance(part, Reasoning):

@@ -1,4 +1,4 @@
-"""The calls, results and entries of a chat program, in all the forms that it ever wrote: aoitan/multi-llm-chat.
+"""The calls, results and entries of the chat program aoitan/multi-llm-chat, in all forms that it ever wrote.
 
 Specification: doc/specs/structured_content_format_spec.md and src/multi_llm_chat of
 https://github.com/aoitan/multi-llm-chat at commit 6414d9b (2026-02-28); read 2026-11-20.
@@ -19,8 +19,8 @@ from convcli.wire import exact_json
 
 AUTHORS = ("gemini", "chatgpt")
 RESULTS = ResultTexts("[ERROR] ", data=True)
-"""The mark is what the program writes before the text of a call that failed."""
-CONVENTION = RESULTS.convention('"[ERROR] " stands before its text')
+"""The program's prefix of the text of a failed call."""
+CONVENTION = RESULTS.convention('"[ERROR] " precedes its text')
 
 ENTRY = Keys("role name content tool_calls invalid", carried="invalid")
 TEXT = Keys("type content")
@@ -34,7 +34,7 @@ OLD_NAMES = {"tool_name": "name", "result": "content"}
 
 
 def lift_call(native: Native, nested: bool, pairing: Pairing, owner: str) -> ToolCall:
-    """A call, flat or under `content`; its arguments may be a list."""
+    """Lifts a call, flat or under `content`; its arguments may be a list."""
     body, carried = _body(native, CALL, nested)
     name, arguments = body.get("name") or "", body.get("arguments") or {}
     raw = exact_json.write_text(arguments) if isinstance(arguments, list) else None
@@ -43,7 +43,7 @@ def lift_call(native: Native, nested: bool, pairing: Pairing, owner: str) -> Too
 
 
 class ResultBody(NamedTuple):
-    """A result as it is stated: without the id and the name of its call where it does not know them."""
+    """A result as it is stored: without id and name of its call if it does not know them."""
 
     id: str | None
     name: str | None
@@ -52,7 +52,8 @@ class ResultBody(NamedTuple):
 
 
 def result_body(native: Native, nested: bool, pairing: Pairing) -> ResultBody:
-    """A result, flat or under `content`. Where the service gave no id, its tool's name stands there: it is none."""
+    """Reads a result, flat or under `content`. If the service gave no id, the tool's name is in its place, which is not
+    an id."""
     body, carried = _body(native, RESULT, nested)
     name, id_ = body.get("name") or None, body.get("tool_call_id") or None
     if id_ is not None and id_ == (name or UNKNOWN) and not pairing.knows(id_):
@@ -61,7 +62,7 @@ def result_body(native: Native, nested: bool, pairing: Pairing) -> ResultBody:
 
 
 def _body(native: Native, keys: Keys, nested: bool) -> tuple[Native, Native]:
-    """The object with the keys of a call or a result, under today's names, and what it carries."""
+    """Returns the object with the keys of a call or a result, under current names, and its extras."""
     names = OLD_NAMES if keys is RESULT else {"tool_name": "name"}
     body = renamed(native["content"] if nested else native, names)
     carried = dict(keys.carried(body) or {})
@@ -73,7 +74,7 @@ def _body(native: Native, keys: Keys, nested: bool) -> tuple[Native, Native]:
 
 
 def write_part(part: ToolCall | ToolResult, owner: str, *, nested: bool = False) -> Native:
-    """A call or a result: flat, or with its body under `content` where something stands beside it there."""
+    """Writes a call or a result: flat, or with its body under `content` if there are other keys."""
     carried = dict(carried_by(part.extras, owner))
     outer = carried.pop("outer", None)
     if isinstance(part, ToolCall):
@@ -83,13 +84,13 @@ def write_part(part: ToolCall | ToolResult, owner: str, *, nested: bool = False)
         kind, keys = "tool_result", RESULT
         body = {"name": part.name, "content": part.value, "tool_call_id": part.tool_call_id}
     if nested or outer or "type" in carried:
-        beside = as_object(outer)
-        return NESTED.put({"type": kind, "content": keys.put(body, carried)}, beside)
+        outer_keys = as_object(outer)
+        return NESTED.put({"type": kind, "content": keys.put(body, carried)}, outer_keys)
     return keys.put({"type": kind, **body}, carried)
 
 
 def _arguments(call: ToolCall) -> Any:
-    """The arguments; a list, which the program stores too, from the text that keeps it."""
+    """Returns the arguments; a list, which the program also stores, from the string that keeps it."""
     try:
         value = None if call.raw_arguments is None else exact_json.parse(call.raw_arguments)
     except ContentError:
@@ -101,13 +102,13 @@ def _arguments(call: ToolCall) -> Any:
 
 
 def lift_entries(natives: Sequence[Native], prefix: Path, entries: Entries) -> None:
-    """The messages of all entries."""
+    """Lifts the messages of all entries."""
     for i, native in enumerate(natives):
         _lift_entry(native, (*prefix, i), entries)
 
 
 def _lift_entry(native: Native, place: Path, entries: Entries) -> None:
-    """The author of an answer is the name of its message."""
+    """Lifts an entry; the author of an answer is the name of its message."""
     role, name = native["role"], native.get("name") or None
     carried = dict(ENTRY.carried(native) or {})
     if role in AUTHORS and name is None:
@@ -139,15 +140,15 @@ def _lift_content(native: Native, entries: Entries) -> tuple[list[Part], list[Pa
 
 
 def _spot(item: Any, path: Path) -> Path:
-    """Where the body of an item stands."""
+    """Returns the path of an item's body."""
     nested = isinstance(item, dict) and item["type"] in ("tool_call", "tool_result") and _is_nested(item)
     return (*path, "content") if nested else path
 
 
 def _is_nested(native: Native) -> bool:
-    """A call whose content is an object is nested; a result, as it is streamed, when its content has content.
+    """True if the body is nested: a call whose content is an object, or a streamed result whose content has content.
 
-    Data with the same keys is not taken for that: it has the name or the id of the tool beside it.
+    Data with the same keys is not nested: the name or the id of the tool is next to it.
     """
     content = native.get("content")
     if not isinstance(content, dict) or not {"name", "tool_name"}.isdisjoint(native):
@@ -168,7 +169,7 @@ def _lift_part(native: Any, entries: Entries) -> Part:
 
 
 def write_entries(messages: Sequence[Message], owner: str) -> list[Native]:
-    """An entry for each message, but one for all results of a turn."""
+    """Writes an entry for each message, but a single one for all results of a turn."""
     natives: list[Native] = []
     last: Message | None = None
     for message in messages:
@@ -188,7 +189,7 @@ def write_entries(messages: Sequence[Message], owner: str) -> list[Native]:
 
 
 def _write_item(part: Part, owner: str) -> Native | None:
-    """One item of the content; None for what the program has no part for."""
+    """Writes one item of the content; None if the program has no part for it."""
     if isinstance(part, Text):
         return TEXT.put({"type": "text", "content": part.text}, carried_by(part.extras, owner))
     if isinstance(part, (ToolCall, ToolResult)):

@@ -1,4 +1,4 @@
-"""Calls as Chat Completions and its relatives write them, and what a result says where only text can stand."""
+"""Calls of Chat Completions and its relatives, and results in formats that store only text."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CUSTOM = Keys("name input")
 USUAL_CALL = ("id", "type", "function")
 USUAL_FUNCTION = ("name", "arguments")
 BODY = {"function": ARGUMENTS, "custom": CUSTOM}
-"""The member of a call that holds its name and arguments, by the type of the call."""
+"""By call type: the member with its name and arguments."""
 
 
 def lift_call(native: Native, context: LiftContext) -> Part:
-    """A call of a function or of a custom tool; one of another type is opaque."""
+    """Lifts a call of a function or a custom tool; one of another type is opaque."""
     if _is_usual(native):
         return read_call(native["function"], native["id"], context)
     kind = native.get("type") or "function"
@@ -39,7 +39,7 @@ def lift_call(native: Native, context: LiftContext) -> Part:
 
 
 def _is_usual(native: Native) -> bool:
-    """What nearly every call looks like: all its keys, in order, and arguments as text."""
+    """True for the usual call: all keys, in order, and arguments as a string."""
     if tuple(native) != USUAL_CALL or not native["id"] or native["type"] != "function":
         return False
     function = native["function"]
@@ -47,27 +47,27 @@ def _is_usual(native: Native) -> bool:
 
 
 def read_call(function: Native, id_: str | None, context: LiftContext) -> ToolCall:
-    """The call of a function; its arguments are JSON in a string, or an object."""
+    """Lifts a function call; its arguments are JSON in a string, or an object."""
     written, name = function.get("arguments"), function["name"]
     arguments, raw = read_arguments(written) if isinstance(written, str) else (written or {}, None)
     return ToolCall(context.pairing.call(id_, name), name, arguments, raw)
 
 
 def _read_custom(custom: Native, id_: str | None, context: LiftContext) -> ToolCall:
-    """A call whose input is free text, whatever it looks like."""
+    """Lifts a call whose input is free text, whatever it looks like."""
     name = custom["name"]
     return ToolCall(context.pairing.call(id_, name), name, lift_input(custom.get("input") or ""), custom=True)
 
 
 def kind_in_turn(part: Part) -> str:
-    """The type of a part, as its place in a turn shows it: a call of an unknown kind has an id, as calls have."""
+    """Returns the type of a part by its position in a turn: a call of an unknown kind has an id, like all calls."""
     value = part.value if isinstance(part, Opaque) and isinstance(part.value, dict) else {}
     is_known = any(value.get("type") == kind and isinstance(value.get(kind), dict) for kind in BODY)
     return ToolCall.type if "id" in value and not is_known else part.type
 
 
 def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
-    """The call with its arguments as JSON in a string; `free`: that of a custom tool with its text."""
+    """Writes a call with arguments as JSON in a string; `free`: a custom tool's call with its text."""
     carried = carried_by(call.extras, dialect)
     text = input_of(call) if free else None
     kind = "function" if text is None else "custom"
@@ -79,7 +79,7 @@ def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
 def write_parts(
     parts: list[Part], dialect: str, write_part: Callable[[Part], Native | None]
 ) -> tuple[list[Native], list[Native]]:
-    """What the content of a turn holds, and its calls."""
+    """Returns the content of a turn, and its calls."""
     content: list[Native] = []
     calls: list[Native] = []
     for part in parts:
@@ -90,24 +90,24 @@ def write_parts(
 
 
 def content_of(parts: list[Native]) -> Any:
-    """The content of a message: a text that says nothing else stands for itself."""
+    """Returns the content of a message; a single text without other fields as a string."""
     is_text = len(parts) == 1 and tuple(parts[0]) == ("type", "text") and parts[0]["type"] == "text"
     return parts[0]["text"] if is_text else parts or ""
 
 
 def write_function(call: ToolCall, dialect: str) -> Native:
-    """The member of a call that holds its name and arguments."""
+    """Writes the member of a call with its name and arguments."""
     native: Native = {"name": call.name, "arguments": write_arguments(call.arguments, call.raw_arguments)}
     return ARGUMENTS.put(native, carried_by(call.extras, dialect).get("function"))
 
 
 AROUND_MESSAGE = ("choice", "usage", "message")
-"""Under these names is carried what stood in the choice or the response around a message; under the last of them, what
-the message itself says under one of these names."""
+"""Extras keys for what was in the choice or the response around a message; the last is for keys of the message itself
+with one of these names."""
 
 
 def beside(carried: Native | None) -> Native:
-    """What is carried of a message, apart from what stands around it."""
+    """Returns the extras of a message, without those for what is around it."""
     if not carried:
         return {}
     inner = {key: carried[key] for key in AROUND_MESSAGE if key in carried}
@@ -115,7 +115,7 @@ def beside(carried: Native | None) -> Native:
 
 
 def of_message(carried: Native) -> Native:
-    """What was carried of the message itself."""
+    """Returns the extras of the message itself."""
     return {**_others(carried), **carried.get("message", {})} if carried else carried
 
 
@@ -124,7 +124,7 @@ def _others(carried: Native) -> Native:
 
 
 def text_of_result(result: ToolResult) -> str:
-    """The text of a result that is not multimodal: text has no field for data or failure."""
+    """Returns the text of a result that is not multimodal: text has no field for data or failure."""
     if result.kind == "error" or result.is_error:
         return exact_json.write_text({"error": result.value})
     return in_words(result)
@@ -132,7 +132,7 @@ def text_of_result(result: ToolResult) -> str:
 
 AS_TEXT: dict[str, tuple[LossKind, str]] = {
     "error": ("encoded", 'a tool message has no field for a failure: written as {"error": …}'),
-    "data": ("changed", "a tool message holds text: the data is written as JSON"),
+    "data": ("changed", "a tool message stores only text: the data is written as JSON"),
 }
 """The reasons of services whose results are text."""
 
@@ -142,11 +142,11 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 
 
 TEXTS = Convention(_express, AS_TEXT)
-"""The convention of formats whose results are text, with files or without: data and failures are written as JSON."""
+"""The convention of formats whose results are text, with or without files: data and failures are written as JSON."""
 
 
 def express_media(result: ToolResult, read_again: Callable[[Media], Part | None]) -> tuple[str, Any] | None:
-    """How a result comes back whose media follow in a user message, where nothing of it gets lost."""
+    """Returns how a result comes back whose media follow in a user message, if nothing of it is lost."""
     texts = [Text(part.text) for part in result.value if isinstance(part, Text)]
     media = [part for part in result.value if isinstance(part, Media)]
     if not media or any(read_again(part) != part for part in media) or [*texts, *media] != result.value:
@@ -155,10 +155,10 @@ def express_media(result: ToolResult, read_again: Callable[[Media], Part | None]
 
 
 def media_behind_results(is_written: Callable[[Media], bool]) -> Callable[[list[Message]], list[Message]]:
-    """A pass over messages: the media of results, which a tool message cannot hold, follow in a user message behind
-    all results of the turn. Media that the target cannot write anywhere are left out."""
+    """Moves the media of results, which a tool message cannot contain, to a user message behind all results of the
+    turn. Drops media that the target cannot write anywhere."""
 
-    def fits(messages: list[Message]) -> list[Message]:
+    def move_media(messages: list[Message]) -> list[Message]:
         if not any(
             part.__class__ is ToolResult and part.kind == "multimodal" for message in messages for part in message.parts
         ):
@@ -173,11 +173,11 @@ def media_behind_results(is_written: Callable[[Media], bool]) -> Callable[[list[
             waiting += _attached(message, is_written)
         return fitted + waiting
 
-    return fits
+    return move_media
 
 
 def _attached(message: Message, is_written: Callable[[Media], bool]) -> list[Message]:
-    """A user message with the media of each result of a message."""
+    """Returns a user message with the media of each result of a message."""
     attached = []
     for result in message.parts if message.role == "tool" else ():
         if isinstance(result, ToolResult) and result.kind == "multimodal":
@@ -188,5 +188,5 @@ def _attached(message: Message, is_written: Callable[[Media], bool]) -> list[Mes
 
 
 def attachment_of(result: ToolResult) -> str:
-    """The text before media that belong to a result."""
+    """Returns the text before the media of a result."""
     return f"Attached to the result of {result.name} ({result.tool_call_id}):"

@@ -1,4 +1,4 @@
-"""What chat services take of conversations and of answers: the passes that the relatives of Chat Completions share."""
+"""Passes that Chat Completions and its relatives share, for conversations and for answers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from convcli.model.transcript import Media, Message, Part
 
 RESULTS = Convention(
     messages.express,
-    {**AS_TEXT, "multimodal": ("encoded", "a tool message holds text only: the media follow in a user message")},
+    {**AS_TEXT, "multimodal": ("encoded", "a tool message stores only text: the media follow in a user message")},
 )
-"""How a tool message holds results."""
+"""How a tool message stores results."""
 
 
 def of_conversations(
     owner: str, results: Convention, is_written: Callable[[Media], bool], *between: Pass
 ) -> tuple[Pass, ...]:
-    """One line of messages with each result behind its call, as text; its media follow in a message of the user.
+    """Returns passes for a linear conversation: each result as text behind its call, its media in a following user
+    message.
 
-    Texts carry keys of the `owner`. `between` are passes that must come before such messages are added.
+    Texts have keys of the `owner`. `between` are passes that must run before such messages are added.
     """
     return (
         linear,
@@ -43,7 +44,7 @@ def of_conversations(
 
 
 def of_answers(answers: Answers, *parts: Pass) -> tuple[Pass, ...]:
-    """The answers of a response with choices, whose parts are fitted by `parts`."""
+    """Returns passes for the answers of a response with choices; `parts` fit their parts."""
     return (
         answers_only,
         parts_in_roles({"tool_result": ()}),
@@ -56,7 +57,7 @@ def of_answers(answers: Answers, *parts: Pass) -> tuple[Pass, ...]:
 
 
 def of_requests(owner: str) -> tuple[Pass, ...]:
-    """The messages of a request to OpenAI, whose parts carry keys of the `owner`."""
+    """Returns passes for the messages of a request to OpenAI, whose parts have keys of the `owner`."""
 
     def is_written(media: Media) -> bool:
         return write_media(media, owner) is not None
@@ -69,7 +70,7 @@ def of_requests(owner: str) -> tuple[Pass, ...]:
 
 
 def parts_of_turns(owner: str) -> tuple[Pass, ...]:
-    """What the turns of a request or a response of OpenAI hold, in its order."""
+    """Returns passes for the parts of messages in an OpenAI request or response, in its order."""
     return (
         parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ("assistant",)}),
         on_each_message(messages.one_reasoning),
@@ -82,9 +83,9 @@ def parts_of_turns(owner: str) -> tuple[Pass, ...]:
 
 
 def _spoken_or_shown(owner: str) -> PartFit:
-    """Media that the API takes in this role: what an assistant said aloud, what a user shows."""
+    """Keeps media that the API accepts in this role: an assistant's speech, a user's images and files."""
 
-    def fits(part: Part, message: Message) -> Part | None:
+    def keep_media_of_role(part: Part, message: Message) -> Part | None:
         if not isinstance(part, Media):
             return part
         if message.role == "assistant":
@@ -94,7 +95,7 @@ def _spoken_or_shown(owner: str) -> PartFit:
             return None
         return usual_audio(part)
 
-    return fits
+    return keep_media_of_role
 
 
 NO_REASONING = parts_in_roles({"reasoning": ()})

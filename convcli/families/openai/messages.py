@@ -1,4 +1,4 @@
-"""The messages of Chat Completions: content parts, calls, results, and what only an assistant says."""
+"""The messages of Chat Completions: content parts, calls, results, and keys that only an assistant has."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ RESULT_ROLES = ("tool", "function")
 
 
 def lift_any(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A message of a request: a turn or a result. What nearly all messages look like is read without detours."""
+    """Lifts a request message: a turn or a result. The usual ones take a fast path."""
     return USUAL.get(tuple(native), _lift_unusual)(native, context)
 
 
@@ -98,11 +98,11 @@ USUAL: dict[tuple[str, ...], Callable[[Native, LiftContext], tuple[Message, Spot
     ("role", "tool_call_id", "content"): _lift_text_result,
     ("role", "content", "tool_calls"): _lift_text_and_calls,
 }
-"""By the keys of a message, for those whose content is a text or, beside calls, null."""
+"""Fast lifts, by the keys of a message whose content is a text or, with calls, null."""
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    """A message that is no result: its parts in the order in which they were made, and where they stand."""
+    """Lifts a message that is not a result. Returns its parts in the order in which they were made, and their paths."""
     lifting = _Lifting([], [], context)
     for key in MESSAGE.sorted(native):
         if key in SAYING and native[key]:
@@ -113,7 +113,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
 
 
 class _Lifting(msgspec.Struct, frozen=True):
-    """What the lift of one message adds to."""
+    """The state of lifting one message."""
 
     parts: list[Part]
     spots: list[Path]
@@ -133,7 +133,7 @@ def _content(content: str | list[Native], key: str, lifting: _Lifting) -> None:
 
 
 def _reasoning(text: str, key: str, lifting: _Lifting) -> None:
-    """Servers that write the same reasoning under both keys say it once."""
+    """Lifts reasoning once, because some servers write it under both keys."""
     before = lifting.parts[-1] if lifting.parts else None
     if not (isinstance(before, Reasoning) and before.text == text):
         lifting.add(Reasoning(text), key)
@@ -160,7 +160,7 @@ SAYING: dict[str, Callable[[Any, str, _Lifting], None]] = {
     "tool_calls": _calls,
     "function_call": _older_call,
 }
-"""The keys of a message that hold its parts."""
+"""The keys of a message that contain its parts."""
 
 
 def _lift_result(native: Native, context: LiftContext) -> Message:
@@ -194,7 +194,7 @@ class Draft:
         self.audio: Native | None = None
 
     def add(self, part: Part) -> None:
-        """One part, where the format has a place for it."""
+        """Adds a part, if the format has a field for it."""
         if isinstance(part, Text):
             self.content.append(write_text(part, self.dialect))
         elif isinstance(part, ToolCall):
@@ -216,13 +216,13 @@ class Draft:
             self.content += [] if native is None else [native]
 
     def _add_refusal(self, refusal: Refusal) -> None:
-        """The last one has a key of its own, unless it carries something; those before it are parts of the content."""
+        """Adds a refusal. The last one has its own key, unless it has extras; earlier ones are content parts."""
         if self.refusal is not None:
             self.content.append(write_text(self.refusal, self.dialect))
         self.refusal = refusal
 
     def native(self) -> Native:
-        """The message so far."""
+        """Returns the message so far."""
         native: Native = {"role": self.role, **dict(zip(REASONING_KEYS, self.reasoning, strict=False))}
         if self.refusal is not None and carried_by(self.refusal.extras, self.dialect):
             self.content.append(write_text(self.refusal, self.dialect))
@@ -246,7 +246,7 @@ USUAL_TEXT = ("type", "text")
 
 
 def write_message(message: Message, dialect: str) -> Native:
-    """One message; a result stands in a message of its own."""
+    """Writes one message; a result is its own message."""
     if message.role == "tool":
         return _write_result(message, dialect)
     draft = Draft(message.role, dialect)
@@ -277,8 +277,8 @@ def _write_value(result: ToolResult, dialect: str) -> Any:
 
 
 def texts_only(result: ToolResult, owner: str = "") -> ToolResult:
-    """A tool message holds bare text: media follow in a user message, and one text is the text itself, unless something
-    of the `owner`'s stands beside it."""
+    """Reduces a tool message to bare text: media move to a user message, and a single text becomes the value itself,
+    unless it has the `owner`'s extras."""
     if result.kind != "multimodal":
         return result
     parts: list[Any] = [part for part in result.value if not isinstance(part, Media)]
@@ -292,39 +292,41 @@ def texts_only(result: ToolResult, owner: str = "") -> ToolResult:
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
-    """How `lift` reads back a result for which the API has no field of its own."""
+    """Returns how `lift` reads back a result for which the API has no field."""
     if result.kind != "multimodal":
         return ("text", text_of_result(result)) if result.kind != "text" else None
     media = [part for part in result.value if isinstance(part, Media)]
     if not media or any(write_media(file, "") is None for file in media):
-        return None  # the API has a field for texts, and no convention keeps what it cannot say
+        return None  # the API has a field for texts, and no convention keeps the rest
     fitted = texts_only(result)
     return fitted.kind, fitted.value
 
 
 def one_reasoning(message: Message) -> Message:
-    """A message has one text of reasoning: its summary where it has no other, and several are joined."""
+    """Merges reasoning into one text; its summary is used if it has no other."""
     thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
     if not thoughts or (len(thoughts) == 1 and thoughts[0].text):
         return message
-    text = BETWEEN.join(filter(None, (thought.text or BETWEEN.join(thought.summary or ()) for thought in thoughts)))
+    text = REASONING_SEPARATOR.join(
+        filter(None, (thought.text or REASONING_SEPARATOR.join(thought.summary or ()) for thought in thoughts))
+    )
     others = [part for part in message.parts if not isinstance(part, Reasoning)]
     return replace(message, parts=[*([Reasoning(text)] if text else []), *others])
 
 
-BETWEEN = "\n\n"
-"""What stands between texts of reasoning that are one."""
+REASONING_SEPARATOR = "\n\n"
+"""Separates texts of reasoning that are merged."""
 
 
 def without_empty_refusal(owner: str) -> PartPass:
-    """A refusal without words is none, unless it carries something of the owner's."""
+    """Drops a refusal without text, unless it has the owner's extras."""
     return on_parts(lambda part, _: part if part.text or carried_by(part.extras, owner) else None, "refusal")
 
 
 def without_empty_text(owner: str) -> Pass:
-    """A text that is empty and alone is no part, unless it carries something of the owner's."""
+    """Drops a text that is empty and alone, unless it has the owner's extras."""
 
-    def fits(message: Message) -> Message:
+    def drop_empty_text(message: Message) -> Message:
         if not any(map(_is_empty, message.parts)):
             return message
         contents = [part for part in message.parts if part.type in CONTENT_TYPES]
@@ -332,7 +334,7 @@ def without_empty_text(owner: str) -> Pass:
             return message
         return replace(message, parts=[part for part in message.parts if part is not contents[0]])
 
-    return on_each_message(fits)
+    return on_each_message(drop_empty_text)
 
 
 def _is_empty(part: Part) -> bool:

@@ -13,13 +13,13 @@ from convcli.kit.renaming import Alphabet, identifiers
 from convcli.model.transcript import Extras, Media, Opaque, Part, Refusal, Text
 
 NAMES, IDS = identifiers(64), Alphabet("", "", 40)
-"""Of tools and of calls."""
+"""The accepted names of tools and ids of calls."""
 
 AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
 
 
 def lift_part(native: Native, dialect: str) -> Part:
-    """A content part; opaque where its type or its body is none that we know."""
+    """Lifts a content part; opaque if its type or its body is unknown."""
     kind = native["type"]
     body: Any = native.get(kind) if kind in LIFT_PART else None
     if not isinstance(body, dict if kind in BODY_KEYS else str):
@@ -46,8 +46,8 @@ URLS = ("data:", "https://", "http://")
 
 
 def _lift_file(body: Native, extras: Extras | None) -> Part | None:
-    """A file has its data, as a URL, or an id; one with neither or both is carried as it is. The service takes no
-    address of a file, which people write all the same."""
+    """Lifts a file with its data, as a data URL, or an id; one with neither or both is kept in extras. The service
+    accepts no URL of a file, but people write them."""
     name = body.get("filename") or None
     if bool(body.get("file_data")) == bool(body.get("file_id")):
         return None
@@ -71,7 +71,7 @@ BODY_KEYS = {
     "input_audio": Keys("data format"),
     "file": Keys("file_data file_id filename"),
 }
-"""Of the parts whose body is an object, its keys."""
+"""The keys of parts whose body is an object."""
 LIFT_PART: dict[str, Callable[[Any, Extras | None], Part | None]] = {
     "text": lambda text, extras: Text(text, extras=extras),
     "refusal": lambda text, extras: Refusal(text, extras=extras),
@@ -82,12 +82,12 @@ LIFT_PART: dict[str, Callable[[Any, Extras | None], Part | None]] = {
 
 
 def write_text(part: Text | Refusal, dialect: str) -> Native:
-    """The content part of a text or a refusal, whose body has the name of its type."""
+    """Writes a text or a refusal, whose key has the name of its type."""
     return TEXT.put({"type": part.type, part.type: part.text}, carried_by(part.extras, dialect))
 
 
 def write_media(media: Media, dialect: str) -> Native | None:
-    """A content part; None where the API has no way to say it."""
+    """Writes media as a content part; None if the API cannot express them."""
     written = WRITE_MEDIA[media.type](media) if media.type in WRITE_MEDIA else None
     if written is None:
         return None
@@ -108,7 +108,7 @@ def _write_audio(media: Media) -> tuple[str, Native] | None:
 
 
 def usual_audio(media: Media) -> Media:
-    """A sound has the usual name of its type (`audio/mpeg` for `audio/mp3`)."""
+    """Gives audio the usual name of its type (`audio/mpeg` for `audio/mp3`)."""
     usual = common.AUDIO_FORMATS.get(common.AUDIO_TYPES.get(media.media_type or "", ""), media.media_type)
     return media if usual == media.media_type else replace(media, media_type=usual)
 
@@ -126,7 +126,7 @@ WRITE_MEDIA = {"image": _write_image, "audio": _write_audio, "document": _write_
 
 
 def lift_answer_audio(native: Native, dialect: str) -> Media:
-    """Audio that was answered, or only its id; the id is a fact beside the data."""
+    """Lifts audio of an answer, or only its id, which is a fact of its own."""
     carried = AUDIO.carried(native) or {}
     if not native.get("data"):
         return Media("audio", file_id=native["id"], extras=extras_of(dialect, {"audio": carried} if carried else None))
@@ -135,7 +135,7 @@ def lift_answer_audio(native: Native, dialect: str) -> Media:
 
 
 def write_answer_audio(media: Media, dialect: str) -> Native | None:
-    """What an assistant said, which always has an id; None for audio that was never answered."""
+    """Writes audio of an assistant, which always has an id; None for audio from elsewhere."""
     carried = dict(carried_by(media.extras, dialect).get("audio", {}))
     id_ = carried.pop("id", None) if media.data is not None else media.file_id
     if id_ is None:

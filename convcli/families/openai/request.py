@@ -1,4 +1,4 @@
-"""What Chat Completions shares with the dialects that follow its shapes: tools, choice, media, finish reasons."""
+"""What Chat Completions shares with the dialects of its shape: tools, choice, media, finish reasons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from convcli.kit.values import DATA_URL, counts, put_counts, split_data_url, tak
 from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
 
 FINISH = {"stop": "stop", "length": "length", "tool_calls": "tool_calls", "content_filter": "content_filter"}
-"""`finish_reason` of a choice; what is not here is the same word on both sides."""
+"""Our words for a choice's `finish_reason`; any other word is the same on both sides."""
 
 AUDIO_FORMATS = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 AUDIO_TYPES = {media_type: name for name, media_type in AUDIO_FORMATS.items()} | {
@@ -30,7 +30,8 @@ CUSTOM = Keys("name description format")
 
 
 def lift_tool(native: Native, context: LiftContext, path: Path, *, free: bool = False) -> ToolDefinition:
-    """A tool definition; one that is no function is kept whole in extras. `free`: there are custom tools too."""
+    """Lifts a tool definition; one that is not a function is kept whole in extras. `free`: there are custom tools
+    too."""
     context.origin.tools.append(path)
     if free and native.get("type") == "custom" and _is_custom(native.get("custom")):
         return _lift_custom(native, native["custom"], context.dialect)
@@ -47,7 +48,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path, *, free: bool = 
 
 
 def _is_custom(body: Any) -> bool:
-    """A definition of which nothing but its format must be read."""
+    """True for a custom tool whose format is readable."""
     format_ = body.get("format") or custom.TEXT if isinstance(body, dict) and "name" in body else None
     if not isinstance(format_, dict) or not format_.keys() <= {"type", "grammar"}:
         return False
@@ -57,7 +58,7 @@ def _is_custom(body: Any) -> bool:
 
 
 def _lift_custom(native: Native, body: Native, dialect: str) -> ToolDefinition:
-    """A tool that takes a free text; a grammar stands beside its type, as Responses has it."""
+    """Lifts a custom tool; a grammar is next to its type, as in Responses."""
     format_: Native = body.get("format") or custom.TEXT
     grammar: Native = format_.get("grammar") or {}
     flat = {**omit(format_, "grammar"), **grammar}
@@ -84,8 +85,8 @@ def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
 
 
 def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True, free: bool = False) -> Native | None:
-    """The definition as the vendor writes it, `strict` where it says so there, custom where such tools are there; None
-    for another's built-in tool."""
+    """Writes a definition in the vendor's form, `strict` where the vendor has it there, custom where there are such
+    tools; None for another vendor's built-in tool."""
     carried = carried_by(tool.extras, dialect)
     if "tool" in carried:
         whole: Native = carried["tool"]
@@ -101,7 +102,7 @@ def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True, free:
 
 
 def lift_choice(native: Any) -> ToolChoice | None:
-    """A tool choice; None for a form that the intermediate format cannot say."""
+    """Lifts a tool choice; None if the intermediate format cannot express it."""
     if isinstance(native, str):
         return native if native in ("auto", "none", "required") else None
     kind = native.get("type")
@@ -120,7 +121,7 @@ def _lift_allowed(native: Native) -> ToolChoice | None:
 
 
 def write_choice(choice: ToolChoice, free: Collection[str] = ()) -> Any:
-    """A tool choice as Chat Completions writes it; `free` are the names of custom tools."""
+    """Writes a tool choice as Chat Completions does; `free` are the names of custom tools."""
     if isinstance(choice, str):
         return choice
     if "name" in choice:
@@ -135,7 +136,7 @@ def _named(name: str, free: Collection[str]) -> Native:
 
 
 def media_of_url(kind: Any, url: str, **fields: Any) -> Media:
-    """Media by URL; a base64 data URL becomes data and media type."""
+    """Lifts media by URL; a base64 data URL becomes data and media type."""
     split = split_data_url(url)
     if split is None:
         return Media(kind, url=url, **fields)
@@ -143,7 +144,7 @@ def media_of_url(kind: Any, url: str, **fields: Any) -> Media:
 
 
 def url_of_media(media: Media) -> str | None:
-    """The URL of media that has one or can be written as a data URL."""
+    """Returns the URL of media that have one or can be written as a data URL."""
     if media.url is not None:
         return media.url
     if media.data is not None:
@@ -158,14 +159,14 @@ FINISH_OF = {ours: theirs for theirs, ours in FINISH.items()} | {"refusal": "con
 SETTINGS = in_snake_case(
     "temperature top_p seed presence_penalty frequency_penalty parallel_tool_calls reasoning_effort stream"
 )
-"""Settings whose value is the same on both sides."""
+"""Settings with the same value on both sides."""
 
 LIMITS = {"max_completion_tokens": "maxOutputTokens", "max_tokens": "maxOutputTokens"}
-"""The names of the limit on output tokens, today's first."""
+"""The names of the limit on output tokens, the current one first."""
 
 
 def lift_tools(native: Native, context: LiftContext, *, free: bool = False) -> list[ToolDefinition] | None:
-    """`tools` and the older `functions`; None where the request has neither."""
+    """Lifts `tools` and the older `functions`; None if the request has neither."""
     if native.get("tools") is None and native.get("functions") is None:
         return None
     tools = [lift_tool(tool, context, ("tools", i), free=free) for i, tool in enumerate(native.get("tools") or ())]
@@ -175,7 +176,7 @@ def lift_tools(native: Native, context: LiftContext, *, free: bool = False) -> l
 
 
 def write_tools(transcript: Transcript, dialect: str, *, strict: bool = True, free: bool = False) -> Native:
-    """`tools`, without those that the vendor cannot say."""
+    """Writes `tools`, without those that the vendor cannot express."""
     if transcript.tools is None:
         return {}
     written = [write_tool(tool, dialect, strict=strict, free=free) for tool in transcript.tools]
@@ -186,7 +187,7 @@ CHOICES = ("tool_choice", "function_call")
 
 
 def lift_choices(native: Native, free: Collection[str] = ()) -> tuple[ToolChoice | None, Native]:
-    """The tool choice, and what the intermediate format cannot say of it, which is carried."""
+    """Lifts the tool choice. Returns it, and the extras that the intermediate format cannot express."""
     carried: Native = {}
     choice: ToolChoice | None = None
     for key in CHOICES:
@@ -206,7 +207,7 @@ def _lift_choice_of(key: str, value: Any) -> ToolChoice | None:
 
 
 def write_choices(choice: ToolChoice | None, carried: Native, free: Collection[str] = ()) -> Native:
-    """The tool choice: what was carried of it where that still says the same."""
+    """Writes the tool choice; its extra form is used if it still means the same."""
     kept = {key: carried[key] for key in CHOICES if key in carried}
     readings = [_lift_choice_of(key, value) for key, value in kept.items()]
     if kept and next((reading for reading in readings if reading is not None), None) == choice:
@@ -224,7 +225,7 @@ STOP = Setting("stop", lambda stop: [stop] if isinstance(stop, str) else stop, l
 
 
 def lift_format(native: Native) -> dict[str, Any]:
-    """`{"type": "text" | "json" | "json_schema"}`, for the last with `name`, `description`, `schema`, `strict`."""
+    """Lifts `{"type": "text" | "json" | "json_schema"}`, the last with `name`, `description`, `schema`, `strict`."""
     kind = native.get("type")
     inner = native.get("json_schema")
     if kind == "json_schema" and isinstance(inner, dict):
@@ -233,7 +234,7 @@ def lift_format(native: Native) -> dict[str, Any]:
 
 
 def write_format(format_: dict[str, Any]) -> Native:
-    """The response format as Chat Completions writes it."""
+    """Writes the response format as Chat Completions does."""
     kind = format_.get("type")
     if kind != "json_schema":
         return {"type": "json_object" if kind == "json" else kind}
@@ -241,7 +242,7 @@ def write_format(format_: dict[str, Any]) -> Native:
 
 
 def named_format(transcript: Transcript) -> Transcript:
-    """The schema of a response format has a name."""
+    """Gives the schema of a response format a name."""
     format_ = (transcript.settings or {}).get("responseFormat")
     if not isinstance(format_, dict) or format_.get("type") != "json_schema" or "name" in format_:
         return transcript
@@ -252,12 +253,12 @@ def named_format(transcript: Transcript) -> Transcript:
 RESPONSE_FORMAT = Setting("responseFormat", _lift_response_format, write_format, partial=True)
 
 COMPATIBLE: dict[str, str | Setting] = {**SETTINGS, **LIMITS, "stop": STOP, "response_format": RESPONSE_FORMAT}
-"""What every service has that takes the requests of Chat Completions."""
+"""Settings of every service that accepts Chat Completions requests."""
 COMPATIBLE_SETTINGS = Settings(COMPATIBLE)
 
 
 def _lift_metadata(native: Native) -> Native | None:
-    """Texts by their names; other values have no meaning here."""
+    """Lifts strings by name; other values have no meaning here."""
     return native if all(isinstance(value, str) for value in native.values()) else None
 
 
@@ -265,7 +266,7 @@ METADATA = Setting("metadata", _lift_metadata, _lift_metadata)
 
 
 def service_tier(names: Mapping[str, str]) -> Setting:
-    """The setting of a service with these tiers, and our name for each."""
+    """Returns the setting for a service with these tiers, and our name for each."""
     return Setting("serviceTier", dict(names).get, {ours: theirs for theirs, ours in names.items()}.get)
 
 
@@ -277,7 +278,7 @@ KEPT: dict[str, str | Setting] = {
     **in_snake_case("user safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options moderation"),
     "stream_options/include_obfuscation": "streamObfuscation",
 }
-"""What both APIs of OpenAI call by the same key, beside what compatible services have."""
+"""Settings with the same key in both APIs of OpenAI, other than those of compatible services."""
 
 
 def _lift_prediction(native: Native) -> str | None:
@@ -304,7 +305,7 @@ REQUEST_SETTINGS = Settings(
         **KEPT,
     }
 )
-"""The settings of a request to Chat Completions."""
+"""The settings of a Chat Completions request."""
 
 Counts: TypeAlias = Mapping[tuple[str, ...], str]
 
@@ -313,11 +314,11 @@ USAGE: Counts = counts(
     "prompt_tokens_details/cached_tokens=cacheReadTokens prompt_tokens_details/cache_write_tokens=cacheWriteTokens "
     "completion_tokens_details/reasoning_tokens=reasoningTokens"
 )
-"""Counts by their path in `usage`. `inputTokens` includes what was read from or written to a cache."""
+"""Counts by their path in `usage`. `inputTokens` includes tokens read from or written to a cache."""
 
 
 def lift_usage(native: Native, message: Message, dialect: str, counts: Counts) -> None:
-    """Set the usage of `message`; counts that the intermediate format does not have are carried."""
+    """Sets the usage of `message`; counts that the intermediate format does not have are extras."""
     usage, rest = take_counts(native, counts)
     message.usage = usage or None
     if rest:
@@ -325,5 +326,5 @@ def lift_usage(native: Native, message: Message, dialect: str, counts: Counts) -
 
 
 def write_usage(message: Message, dialect: str, counts: Counts) -> Native:
-    """The usage of `message`, with the counts that were carried."""
+    """Writes the usage of `message`, with the extra counts."""
     return put_counts(message.usage or {}, carried_by(message.extras, dialect).get("usage", {}), counts)

@@ -1,4 +1,4 @@
-"""Responses with choices, as Chat Completions and its relatives answer."""
+"""Responses with choices, as from Chat Completions and its relatives."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ RESPONSE = Keys(
 CHOICE = Keys("index message logprobs finish_reason", carried="logprobs")
 OBJECT = "chat.completion"
 WITHOUT_ANSWER = "response"
-"""Under this name is carried what a response without any choice says in the words of a request."""
+"""The extras key for keys of a response without choices that are also keys of a request."""
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """What the responses of one dialect say in words of its own; `dialect` names the owner of its extras."""
+    """The words of one dialect's responses; `dialect` is the owner of its extras."""
 
     dialect: str
     lift_message: LiftOne
     write_message: Callable[[Message, str], Native]
     finish: Mapping[str, str]
-    """Our stop reason for a `finish_reason`; one that is not here is the same word."""
+    """Our stop reason for a `finish_reason`; any other word is the same."""
     finish_of: Mapping[str, str]
-    """The `finish_reason` for a stop reason; one that is not here is the same word."""
+    """The `finish_reason` for a stop reason; any other word is the same."""
     usage: common.Counts
 
 
@@ -43,7 +43,7 @@ class Answers(msgspec.Struct, frozen=True):
 
 
 def lift_response(native: Native, context: LiftContext, answers: Answers) -> Transcript:
-    """The answer of a response; several choices are alternatives of each other."""
+    """Lifts a response; several choices are alternatives."""
     context.origin.form = "response"
     for index, choice in enumerate(native["choices"]):
         _lift_choice(choice, index, context, answers)
@@ -53,7 +53,7 @@ def lift_response(native: Native, context: LiftContext, answers: Answers) -> Tra
         common.lift_usage(native["usage"], context.messages[0], context.dialect, answers.usage)
     elif native.get("usage"):
         extras["usage"] = native["usage"]
-    if not context.messages and "service_tier" in extras:  # it looks like a request, which has a tier of its own
+    if not context.messages and "service_tier" in extras:  # it looks like a request, which has its own tier
         extras[WITHOUT_ANSWER] = {"service_tier": extras.pop("service_tier")}
     if native.get("object") not in (None, OBJECT):
         extras["object"] = native["object"]
@@ -71,7 +71,7 @@ def lift_response(native: Native, context: LiftContext, answers: Answers) -> Tra
 
 
 def _name_siblings(context: LiftContext) -> str | None:
-    """Several choices are alternatives: siblings of a tree, of which the first is the head."""
+    """Links several choices as alternatives: siblings of a tree with the first as head."""
     if len(context.messages) < 2:
         return None
     for i, message in enumerate(context.messages):
@@ -99,7 +99,7 @@ def _lift_choice(native: Native, index: int, context: LiftContext, answers: Answ
 
 
 def write_response(transcript: Transcript, answers: Answers) -> Native:
-    """A response with one choice for each message."""
+    """Writes a response with one choice for each message."""
     counted = next((message for message in transcript.messages if _has_usage(message, answers)), None)
     native = {
         "id": transcript.id,
@@ -128,7 +128,7 @@ def _write_choice(message: Message, index: int, answers: Answers) -> Native:
 
 
 def created_in_seconds(transcript: Transcript) -> Transcript:
-    """The time of a response is a count of seconds."""
+    """Rounds the time of a response to seconds."""
     created = transcript.created_at
     if created is None or epoch_of_time(created) is not None:
         return transcript
@@ -136,7 +136,8 @@ def created_in_seconds(transcript: Transcript) -> Transcript:
 
 
 def known_finish(answers: Answers, kept: Collection[str] = ()) -> Pass:
-    """A stop reason that the vendor has no word for is an ordinary stop, unless it is `kept` or its word is carried."""
+    """Replaces a stop reason that the vendor does not have by an ordinary stop, unless it is `kept` or its word is in
+    extras."""
 
     def is_kept(message: Message) -> bool:
         choice = carried_by(message.extras, answers.dialect).get("choice", {})
@@ -146,7 +147,7 @@ def known_finish(answers: Answers, kept: Collection[str] = ()) -> Pass:
 
 
 def joined_text(message: Message) -> Message:
-    """The content of an answer is one text: unlike a request, a response has no list of texts."""
+    """Joins the content of an answer into one text: unlike a request, a response has no list of texts."""
     texts = [part for part in message.parts if isinstance(part, Text)]
     if len(texts) < 2 or len(texts) < sum(part.type in CONTENT_TYPES for part in message.parts):
         return message
@@ -156,7 +157,7 @@ def joined_text(message: Message) -> Message:
 
 
 def usage_of_response(transcript: Transcript) -> Transcript:
-    """Usage stands once in a response, and is read with its first choice; its sum is required."""
+    """Moves the usage to the first choice, because a response has it once, and adds the required total."""
     counted = next((message.usage for message in transcript.messages if message.usage), None)
     if counted is None:
         return transcript

@@ -1,4 +1,4 @@
-"""What OpenAI refuses of the messages and tools of a request, whatever the request is for."""
+"""What OpenAI refuses in the messages and tools of any request."""
 
 from __future__ import annotations
 

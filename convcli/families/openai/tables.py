@@ -1,4 +1,4 @@
-"""Where fields stand in the documents of Chat Completions and its relatives, which they lack, and why."""
+"""Paths of fields in the documents of Chat Completions and its relatives, the fields that they lack, and why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from convcli.kit.lacking import TOOLS, fields
 from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
-UP: Path = ("..", "..", "..")
+TO_RESPONSE: Path = ("..", "..", "..")
 """From the message of a choice to the response."""
 
 CALLS: dict[str, Path] = paths(
@@ -15,7 +15,7 @@ CALLS: dict[str, Path] = paths(
     "tool_call.arguments=function/arguments tool_call.rawArguments=function/arguments "
     "tool_result.toolCallId=../tool_call_id message.stopReason=../finish_reason"
 )
-"""Where all of them have it."""
+"""Paths that all of them share."""
 
 PLACES: dict[str, Path] = {
     **CALLS,
@@ -30,25 +30,29 @@ PLACES: dict[str, Path] = {
         "document.name=file/filename message.error=error/message"
     ),
     "extras.tool": (),
-    "message.usage": (*UP, "usage"),
-    **{f"message.usage.{ours}": (*UP, "usage", *theirs) for theirs, ours in USAGE.items()},
-    "extras.usage": (*UP, "usage"),
+    "message.usage": (*TO_RESPONSE, "usage"),
+    **{f"message.usage.{ours}": (*TO_RESPONSE, "usage", *theirs) for theirs, ours in USAGE.items()},
+    "extras.usage": (*TO_RESPONSE, "usage"),
 }
 
 LACKING = fields(
     "title cwd updatedAt head image.name message.id message.parentId message.createdAt message.model message.error "
     "tool.title tool.outputSchema tool.annotations tool_result.status tool_result.isError"
 )
-"""What no message of them, whoever its service, has a field for."""
+"""Fields that no message of theirs has, for any service."""
 
 OF_ANSWERS = fields("message.stopReason message.usage")
 OF_REQUESTS = TOOLS | fields("toolChoice settings")
 
 
 def lacks(always: frozenset[str], of_answers: str = "", response: str = "response") -> dict[str, frozenset[str]]:
-    """What each form lacks, where only a response says what `of_answers` names."""
-    beside_answers = always | OF_ANSWERS | fields(of_answers)
-    return {"request": beside_answers, "list": beside_answers | OF_REQUESTS | {"model"}, response: always | OF_REQUESTS}
+    """Returns what each form lacks, if only a response has `of_answers`."""
+    without_answers = always | OF_ANSWERS | fields(of_answers)
+    return {
+        "request": without_answers,
+        "list": without_answers | OF_REQUESTS | {"model"},
+        response: always | OF_REQUESTS,
+    }
 
 
 REASONS = {

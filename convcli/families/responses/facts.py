@@ -1,4 +1,4 @@
-"""What documents of the Responses API say of a transcript: where it stands, and what they have no place for."""
+"""Paths of fields in the documents of the Responses API, and the fields that they lack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OF_ITEMS: dict[str, Path] = paths(
     "reasoning.text=content tool_call.metadata.itemId=id tool_call.id=call_id tool_call.rawArguments=arguments "
     "tool_result.metadata.itemId=id tool_result.toolCallId=call_id tool_result.value=output"
 )
-"""Where facts of parts stand, in whatever holds items."""
+"""Paths of fields of parts, in everything with items."""
 PLACES: dict[str, Path] = {
     **OF_ITEMS,
     "createdAt": ("created_at",),
@@ -28,15 +28,15 @@ OF_RESPONSES = fields("id createdAt message.stopReason message.usage message.err
 OF_REQUESTS = TOOLS | {"toolChoice", "settings"}
 LACKING = (SESSION | MESSAGE) - OF_RESPONSES
 LACKING |= fields("message.grouping message.model tool_result.isError tool_result.status")
-"""What neither a request nor a response has."""
+"""Fields that neither a request nor a response has."""
 
 REASONS = {
-    "reasoning": "a request of the Responses API takes back only reasoning of its own, and none is empty",
-    "message.grouping": "answers that follow on each other are one",
-    "message.id": "items have ids of their own",
-    "message.parentId": "items have no parent",
-    "message.name": "items have no name",
-    "message.createdAt": "items have no time",
+    "reasoning": "the Responses API accepts in a request only its own reasoning, and no empty one",
+    "message.grouping": "the Responses API merges consecutive answers",
+    "message.id": "items of the Responses API have their own ids",
+    "message.parentId": "items of the Responses API have no parent",
+    "message.name": "items of the Responses API have no name",
+    "message.createdAt": "items of the Responses API have no time",
     "tool_result.isError": "an output has no field for a failure",
 }
 

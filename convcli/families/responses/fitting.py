@@ -1,8 +1,8 @@
-"""What the Responses API takes, as passes: of messages as input, as a response, and as the items of both.
+"""What the Responses API accepts, as passes: messages as input, as a response, and as the items of both.
 
-Rules of the service: ids of items begin with the prefix of their kind and are unique, reasoning must be its own and be
-followed by what came of it ([guide](https://platform.openai.com/docs/guides/reasoning), read 2026-11-20). All passes
-are lent: `owner` is the name under which a dialect carries extras and opaque parts.
+Rules of the service: item ids begin with the prefix of their kind and are unique; reasoning must be the service's own
+and be followed by what came of it ([guide](https://platform.openai.com/docs/guides/reasoning), read 2026-11-20). All
+passes are shared: `owner` is the name for a dialect's extras and opaque parts.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, Transcript
 
 NAMES, IDS = identifiers(128), Alphabet("", "", 64)
-"""Of tools and of calls."""
+"""The accepted names of tools and ids of calls."""
 PREFIXES = {"message": "msg", "reasoning": "rs", "web_search_call": "ws"}
 PREFIXES |= {"function_call": "fc", "custom_tool_call": "ctc"}
-"""How the ids of items begin; the service refuses others."""
+"""The prefixes of item ids; the service refuses others."""
 LONGEST_ID = 64
 UNTYPED = "application/octet-stream"
 
@@ -43,13 +43,13 @@ UNTYPED = "application/octet-stream"
 
 
 def line_of(owner: str) -> tuple[Pass, Pass]:
-    """Of a tree only the active branch, and of the events only those that are items."""
+    """Keeps only the active branch, and only the events that are items."""
     marks = events(lambda event: bool(event.parts) and all(_is_mark(part, owner) for part in event.parts))
     return on_branch, marks
 
 
 def on_branch(transcript: Transcript) -> Transcript:
-    """Of a tree only the active branch, with its events."""
+    """Keeps only the active branch, with its events."""
     return transcript if transcript.head is None else replace(transcript, messages=branch(transcript), head=None)
 
 
@@ -59,14 +59,14 @@ def _is_mark(part: Part, owner: str) -> bool:
 
 
 answered = on_each_message(lambda message: message if message.role in ("assistant", "tool", "event") else None)
-"""What a response holds: the turns of the assistant and the results between them."""
+"""Keeps what a response contains: assistant messages and the results between them."""
 
 
 # ---------------------------------------------------------------- parts
 
 
 def takes_media(media: Media) -> Media | None:
-    """An image or a file, of which only data has a type; the service lists audio no more."""
+    """Keeps images and files; only data has a type. The service no longer lists audio."""
     if media.type not in ("image", "document") or (media.data is None and not media.url and media.file_id is None):
         return None
     is_image = media.type == "image"
@@ -83,9 +83,9 @@ MediaFit: TypeAlias = Callable[[Media], Media | None]
 
 
 def takes_part(owner: str, media: MediaFit = takes_media) -> PartPass:
-    """Parts as the service takes them in messages of their roles; `media` says which it takes."""
+    """Keeps the parts that the service accepts in messages of their roles; `media` selects the media."""
 
-    def fits(part: Part, message: Message) -> Part | None:
+    def keep_part_of_role(part: Part, message: Message) -> Part | None:
         if isinstance(part, Opaque):
             return part if part.dialect == owner else None
         if isinstance(part, Media):
@@ -94,11 +94,11 @@ def takes_part(owner: str, media: MediaFit = takes_media) -> PartPass:
             return None
         return part
 
-    return on_parts(fits, "opaque", *MEDIA, "tool_call", "reasoning", "refusal")
+    return on_parts(keep_part_of_role, "opaque", *MEDIA, "tool_call", "reasoning", "refusal")
 
 
 def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
-    """Results with those texts, images and files that an output can hold."""
+    """Reduces results to the texts, images and files that an output can contain."""
 
     def of_output(part: Part) -> Part | None:
         fitted = media(part) if isinstance(part, Media) else part
@@ -114,18 +114,19 @@ def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
 
 
 def own_items(owner: str, *, is_input: bool) -> Pass:
-    """Reasoning that says something; as input only that of the service, and no ids of items that it has not made."""
+    """Drops empty reasoning; for input, also reasoning of other services, and ids of items that the service has not
+    made."""
     return on_messages(lambda messages: _OwnItems(owner, is_input).fitted(messages))
 
 
 class _OwnItems:
-    """Which ids have been used while the messages are gone through."""
+    """The item ids used so far."""
 
     def __init__(self, owner: str, is_input: bool) -> None:
         self._owner, self._is_input = owner, is_input
         self._used: set[str] = set()
         self._open: tuple[Any, str | None] | None = None
-        """The message item to which content is added: its id before and after."""
+        """The open message item: its id before and after."""
 
     def fitted(self, messages: list[Message]) -> list[Message]:
         return shared(messages, [self._message(message) for message in messages])
@@ -157,7 +158,7 @@ class _OwnItems:
         return self._open[1]
 
     def _known(self, id_: Any, kind: str) -> str | None:
-        """The id, where the service would take it."""
+        """Returns the id if the service would accept it."""
         if not isinstance(id_, str) or not id_ or not self._is_input:
             return id_ or None if isinstance(id_, str) else None
         is_its_own = id_.startswith(PREFIXES.get(kind, "")) and len(id_) <= LONGEST_ID and id_ not in self._used
@@ -166,13 +167,13 @@ class _OwnItems:
 
 
 def _with_metadata(part: Part, **known: str | None) -> Part:
-    """The part with only this metadata: items have no place for other."""
+    """Returns the part with only this metadata: items cannot store any other."""
     metadata = without_nulls(known) or None
     return part if metadata == part.metadata else replace(part, metadata=metadata)
 
 
 def followed_reasoning(messages: list[Message]) -> list[Message]:
-    """No reasoning behind which nothing of the same answer follows: the service refuses that."""
+    """Drops reasoning that nothing of the same answer follows, because the service refuses it."""
     if not any(part.__class__ is Reasoning for message in messages for part in message.parts):
         return messages
     is_followed = False
@@ -192,9 +193,9 @@ FOLLOWING = ("assistant", "event")
 
 
 def not_emptied(*passes: Pass) -> Pass:
-    """What the passes make of messages, without those of which they leave nothing."""
+    """Returns a pass that drops messages which these passes leave empty."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def drop_emptied(transcript: Transcript) -> Transcript:
         fitted = transcript
         for one in passes:
             fitted = one(fitted)
@@ -202,16 +203,16 @@ def not_emptied(*passes: Pass) -> Pass:
         kept = shared(fitted.messages, [after if after.parts or not before.parts else None for before, after in pairs])
         return fitted if kept is fitted.messages else replace(fitted, messages=kept)
 
-    return fits
+    return drop_emptied
 
 
 def no_empty_beside(messages: list[Message]) -> list[Message]:
-    """No empty answer beside another: they are one when they are read back."""
+    """Drops an empty answer next to another, because both are one when they are read back."""
     kept: list[Message | None] = []
     for at, message in enumerate(messages):
-        beside = messages[at + 1 : at + 2] + [before for before in kept[-1:] if before is not None]
+        neighbors = messages[at + 1 : at + 2] + [before for before in kept[-1:] if before is not None]
         is_empty = not message.parts and message.role == "assistant"
-        kept.append(None if is_empty and any(other.role == "assistant" for other in beside) else message)
+        kept.append(None if is_empty and any(other.role == "assistant" for other in neighbors) else message)
     return shared(messages, kept)
 
 
@@ -219,12 +220,12 @@ def no_empty_beside(messages: list[Message]) -> list[Message]:
 
 
 def ended(owner: str, *, always: bool = False) -> Pass:
-    """Only the response as a whole has usage, an error, and a reason why it ended, which it has `always` in a stream.
+    """Keeps usage, error and stop reason only for the response as a whole; a stream `always` has a stop reason.
 
-    An answer without parts is no item: what its end says is on the last one that has some.
+    An answer without parts is not an item: its end moves to the last one with parts.
     """
 
-    def fits(transcript: Transcript) -> Transcript:
+    def move_end(transcript: Transcript) -> Transcript:
         last = next((message for message in reversed(transcript.messages) if message.role == "assistant"), None)
         left = [message for message in transcript.messages if message.parts]
         home = response.last_answer(left) or last
@@ -238,7 +239,7 @@ def ended(owner: str, *, always: bool = False) -> Pass:
         messages = shared(transcript.messages, [each for each in fitted if each.parts or _says_end(each)])
         return transcript if messages is transcript.messages else replace(transcript, messages=messages)
 
-    return fits
+    return move_end
 
 
 def _says_end(message: Message) -> bool:
@@ -263,19 +264,19 @@ def _ended(home: Message, last: Message, reason: str | None, owner: str) -> Mess
 
 
 def echoed(owner: str) -> Pass:
-    """What was carried of a request, as a response repeats it."""
+    """Converts extras of a request to the copy in a response."""
 
-    def fits(transcript: Transcript) -> Transcript:
+    def copy_request(transcript: Transcript) -> Transcript:
         carried = carried_by(transcript.extras, owner)
         repeated = {key: value for key, value in carried.items() if key in response.ECHO and key != "request"}
         if not repeated:
             return transcript
-        beside = omit(carried, *repeated)
+        other_extras = omit(carried, *repeated)
         request = {**object_in(carried, "request"), **repeated}
-        beside["request"] = {key: request[key] for key in Keys(response.ORDER).sorted(request)}
-        return replace(transcript, extras={**(transcript.extras or {}), owner: beside})
+        other_extras["request"] = {key: request[key] for key in Keys(response.ORDER).sorted(request)}
+        return replace(transcript, extras={**(transcript.extras or {}), owner: other_extras})
 
-    return fits
+    return copy_request
 
 
 # ---------------------------------------------------------------- all of it
@@ -291,7 +292,7 @@ def _items(owner: str, *, is_input: bool) -> tuple[Pass, ...]:
 
 
 def as_input(owner: str) -> tuple[Pass, ...]:
-    """Messages as items of a request."""
+    """Returns passes for messages as items of a request."""
     return (
         renaming(NAMES, IDS),
         *line_of(owner),
@@ -306,7 +307,7 @@ def as_input(owner: str) -> tuple[Pass, ...]:
 
 
 def as_response(owner: str, *, always: bool = False) -> tuple[Pass, ...]:
-    """Messages as the items of a response; `always`: it says that it has ended."""
+    """Returns passes for messages as items of a response; `always`: it must have a stop reason."""
     return (
         renaming(NAMES, IDS),
         *line_of(owner),

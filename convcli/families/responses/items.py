@@ -1,7 +1,7 @@
-"""Items of the Responses API, one by one: calls, reasoning and outputs; facts of an item ride on its part.
+"""Single items of the Responses API: calls, reasoning and outputs. Facts of an item are stored on its part.
 
-Specification: `ResponseInputItem` and `ResponseOutputItem` of the
-[API reference](https://platform.openai.com/docs/api-reference/responses), Python SDK `openai` 3.51.0; read 2026-11-20.
+Specification: `ResponseInputItem` and `ResponseOutputItem` of the [API
+reference](https://platform.openai.com/docs/api-reference/responses), Python SDK `openai` 3.51.0; read 2026-11-20.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ CUSTOM_CALL = "custom_tool_call"
 OUTPUT_OF_FUNCTION, OUTPUT_OF_CUSTOM = "function_call_output", "custom_tool_call_output"
 OUTPUTS = frozenset((OUTPUT_OF_FUNCTION, OUTPUT_OF_CUSTOM))
 MARKS = frozenset(("additional_tools", "configuration_update", "compaction_trigger"))
-"""Items by which a client changes the settings of what follows: nobody said them."""
+"""Items with which a client changes settings for what follows: they are not messages."""
 
 COMPLETED = {"status": "completed"}
-"""What an item is that does not say otherwise."""
+"""The default of an item."""
 
 PIECES = {"summary": "summary_text", "content": "reasoning_text"}
-BETWEEN = "\n\n"
-"""What stands between the pieces of reasoning when they are one text."""
+REASONING_SEPARATOR = "\n\n"
+"""Separates the pieces of reasoning when they are one text."""
 
 
 def kind_of(native: Native) -> str:
-    """The type of an item: without `type` it is a message or a reference."""
+    """Returns the type of an item: without `type` it is a message or a reference."""
     kind: str | None = native.get("type")
     return kind if kind is not None else "message" if "role" in native else "item_reference"
 
@@ -56,7 +56,7 @@ def _write_id(part: Part) -> Native:
 
 
 def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
-    """The input of a custom tool is free text, whatever it looks like."""
+    """Lifts a call. The input of a custom tool is free text, whatever it looks like."""
     carried = carried_beside(COMPLETED, CALLS[kind], native)
     name, id_ = native["name"], native.get("call_id") or None
     extras, id_ = extras_of(context.dialect, carried), context.pairing.call(id_, name)
@@ -67,7 +67,7 @@ def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
 
 
 def write_call(call: ToolCall, dialect: str) -> Native:
-    """The item of a call of a function, or of a custom tool."""
+    """Writes the call of a function or a custom tool as an item."""
     carried = dict(carried_by(call.extras, dialect))
     text = input_of(call)
     kind = "function_call" if text is None else CUSTOM_CALL
@@ -83,7 +83,8 @@ def write_call(call: ToolCall, dialect: str) -> Native:
 
 
 def lift_reasoning(native: Native, dialect: str) -> Reasoning:
-    """Several pieces of content are one text; pieces that hold more than text are carried whole."""
+    """Lifts reasoning. Several pieces of content become one text; pieces with anything but text are kept whole in
+    extras."""
     carried = carried_beside(COMPLETED, REASONING, native)
     texts = {key: _texts(native.get(key) or []) for key in PIECES}
     for key, kind in PIECES.items():
@@ -92,12 +93,12 @@ def lift_reasoning(native: Native, dialect: str) -> Reasoning:
     metadata = _lift_id(native) or {}
     if native.get("encrypted_content"):
         metadata["encryptedContent"] = native["encrypted_content"]
-    text = BETWEEN.join(texts["content"])
+    text = REASONING_SEPARATOR.join(texts["content"])
     return Reasoning(text, texts["summary"] or None, metadata or None, extras_of(dialect, carried))
 
 
 def write_reasoning(part: Reasoning, dialect: str) -> Native:
-    """The item of reasoning; pieces that were carried, where they still say its text."""
+    """Writes reasoning as an item; extra pieces are used if they still have its text."""
     native = {
         "type": "reasoning",
         **_write_id(part),
@@ -108,7 +109,7 @@ def write_reasoning(part: Reasoning, dialect: str) -> Native:
     carried = dict(carried_by(part.extras, dialect))
     if "summary" in carried and _texts(carried["summary"]) != (part.summary or []):
         del carried["summary"]
-    if "content" in carried and BETWEEN.join(_texts(carried["content"])) != part.text:
+    if "content" in carried and REASONING_SEPARATOR.join(_texts(carried["content"])) != part.text:
         del carried["content"]
     return REASONING.put(without_nulls(native), carried)
 
@@ -125,7 +126,7 @@ def _pieces(kind: str, texts: list[str]) -> list[Native]:
 
 
 def lift_result(native: Native, kind: str, usual: str, context: LiftContext) -> ToolResult:
-    """The answer to a call, whose type is carried where it is not the `usual` one for that call."""
+    """Lifts a result. Its type is kept in extras if it is not the `usual` one for that call."""
     carried = carried_beside(COMPLETED, OUTPUT, native)
     id_, name = context.pairing.result(native.get("call_id") or None, native.get("name") or None)
     (form, value), is_whole = lift_output(native["output"], context.dialect)
@@ -138,7 +139,7 @@ def lift_result(native: Native, kind: str, usual: str, context: LiftContext) -> 
 
 
 def write_result(result: ToolResult, dialect: str, usual: str, *, named: bool) -> Native:
-    """The item of an answer, of the `usual` type for its call; `named`: with the name of its tool, where no call says
+    """Writes a result as an item, with the `usual` type for its call; `named`: with the name of its tool if no call has
     it."""
     carried = dict(carried_by(result.extras, dialect))
     kind = carried.pop("type", None)

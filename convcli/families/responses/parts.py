@@ -1,7 +1,7 @@
-"""Content parts of the Responses API, in messages and in the outputs of tools.
+"""Content parts of the Responses API, in messages and in tool outputs.
 
-Specification: `ResponseInputContent`, `ResponseOutputMessage.content` and `FunctionCallOutput.output` of the
-[API reference](https://platform.openai.com/docs/api-reference/responses), Python SDK `openai` 3.51.0; read 2026-11-20.
+Specification: `ResponseInputContent`, `ResponseOutputMessage.content` and `FunctionCallOutput.output` of the [API
+reference](https://platform.openai.com/docs/api-reference/responses), Python SDK `openai` 3.51.0; read 2026-11-20.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ FILE = Keys(
 AUDIO = Keys("type input_audio")
 
 AUTO = "auto"
-"""The detail of an image in a message: the service wants the key, and this value says nothing."""
+"""The default detail of an image in a message. The service requires the key."""
 PLACEMENT = ("item", "in")
-"""Keys of extras that say in which item a part stands: they are of the item, not of the part."""
+"""Extras keys for the item of a part: they belong to the item, not to the part."""
 
 
 def carried_beside(usual: Native, keys: Keys, native: Native) -> Native:
-    """What must be carried of an object, in which the `usual` values say nothing either."""
+    """Returns the extras of an object, without `usual` values."""
     carried = keys.carried(native) or {}
     return {key: value for key, value in carried.items() if key not in usual or not exact_json.exact(value, usual[key])}
 
 
 def object_in(carried: Native, key: str) -> Native:
-    """An object inside what is carried; empty where it is none, for what others put there is not checked."""
+    """Returns an object inside extras; empty if it is not one, because extras of others are not checked."""
     return as_object(carried.get(key))
 
 
@@ -49,14 +49,14 @@ def object_in(carried: Native, key: str) -> Native:
 
 
 def lift_content(content: str | list[Native], dialect: str) -> list[Part]:
-    """The parts of a message."""
+    """Lifts the parts of a message."""
     if isinstance(content, str):
         return [Text(content)] if content else []
     return [lift_part(part, dialect) for part in content]
 
 
 def lift_part(native: Native, dialect: str) -> Part:
-    """One part; one of an unknown kind, or without what its kind is about, is opaque."""
+    """Lifts one part; one of an unknown kind, or without its main key, is opaque."""
     lift_one = LIFT.get(native["type"])
     part = None if lift_one is None else lift_one(native, dialect)
     return Opaque(dialect, native) if part is None else part
@@ -71,7 +71,7 @@ def _lift_refusal(native: Native, dialect: str) -> Part:
 
 
 def _lift_image(native: Native, dialect: str) -> Part | None:
-    """The URL is the image; an id beside it is carried."""
+    """Lifts an image by its URL; an id next to it is kept in extras."""
     carried = IMAGE.carried(native) or {}
     url, file_id, detail = (native.get(key) or None for key in ("image_url", "file_id", "detail"))
     if url is None and file_id is None:
@@ -87,14 +87,14 @@ def _lift_image(native: Native, dialect: str) -> Part | None:
 
 
 def _lift_file(native: Native, dialect: str) -> Part | None:
-    """The first of data, URL and id is the file; others beside it are carried."""
+    """Lifts a file by the first of data, URL and id; the others are kept in extras."""
     sources = [key for key in ("file_data", "file_url", "file_id") if native.get(key)]
     if not sources:
         return None
     media = _file_of(sources[0], native[sources[0]])
     media.name, media.detail = native.get("filename") or None, native.get("detail") or None
-    beside = {key: native[key] for key in sources[1:]}
-    media.extras = extras_of(dialect, {**(FILE.carried(native) or {}), **beside})
+    other_sources = {key: native[key] for key in sources[1:]}
+    media.extras = extras_of(dialect, {**(FILE.carried(native) or {}), **other_sources})
     return media
 
 
@@ -129,7 +129,8 @@ Output = tuple[Literal["text", "multimodal"], Any]
 
 
 def lift_output(output: str | list[Native], dialect: str) -> tuple[Output, bool]:
-    """Kind and value of what a tool answered, and whether they say all: other parts than texts and media they cannot.
+    """Returns kind and value of a tool output, and whether they are complete: they cannot store parts other than texts
+    and media.
 
     One bare text in a list is the same as that text.
     """
@@ -145,7 +146,7 @@ def lift_output(output: str | list[Native], dialect: str) -> tuple[Output, bool]
 
 
 def write_part(part: Part, role: str, dialect: str) -> Native | None:
-    """A content part of a message of this role, or of an output; None for what is no content."""
+    """Writes a content part of a message with this role, or of an output; None for a part that is not content."""
     if isinstance(part, Opaque):
         return part.value if part.dialect == dialect else None
     carried = omit(carried_by(part.extras, dialect), *PLACEMENT)
@@ -170,8 +171,8 @@ def _write_file(media: Media, carried: Native) -> Native | None:
     source = _source_of_file(media)
     if source is None:
         return None
-    beside = without_nulls({"filename": media.name, "detail": media.detail})
-    return FILE.put({"type": "input_file", **source, **beside}, carried)
+    other_fields = without_nulls({"filename": media.name, "detail": media.detail})
+    return FILE.put({"type": "input_file", **source, **other_fields}, carried)
 
 
 def _source_of_file(media: Media) -> Native | None:
@@ -198,7 +199,7 @@ WRITE_MEDIA: dict[str, Callable[[Media, Native], Native | None]] = {
 
 
 def write_output(result: ToolResult, dialect: str) -> str | list[Native]:
-    """What a tool answered: text, or a list of parts."""
+    """Writes a tool output: text, or a list of parts."""
     if result.kind != "multimodal":
         return text_of_result(result)
     parts = (write_part(part, "tool", dialect) for part in result.value)
@@ -206,7 +207,7 @@ def write_output(result: ToolResult, dialect: str) -> str | list[Native]:
 
 
 def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """How `lift` reads back a result for which the service has no field of its own."""
+    """Returns how `lift` reads back a result for which the service has no field."""
     if result.kind == "multimodal":
         text = only_text(result.value) or None
         return None if text is None else ("text", text)

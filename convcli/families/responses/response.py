@@ -1,4 +1,4 @@
-"""Responses of the Responses API: the answer, what it cost, why it ended, and what is repeated of the request.
+"""Responses of the Responses API: the answer, its usage, its end, and the copy of the request.
 
 Specification: `Response` of the [API reference](https://platform.openai.com/docs/api-reference/responses/object),
 Python SDK `openai` 3.51.0; read 2026-11-20.
@@ -38,9 +38,9 @@ ECHO = fields(
     "previous_response_id conversation prompt reasoning request temperature text tool_choice tools top_logprobs top_p "
     "truncation"
 )
-"""What a response repeats of its request; carried together, under `request`."""
+"""The keys of a request that a response repeats; kept together in extras, under `request`."""
 DEFAULTS = {"parallel_tool_calls": True, "tool_choice": "auto"}
-"""What a response says of a request that said nothing."""
+"""The values in a response to a request without these keys."""
 NOTHING: Native = {"error": None, "incomplete_details": None, "instructions": None, "tools": []}
 """Keys that the service always writes."""
 
@@ -49,7 +49,7 @@ NOTHING: Native = {"error": None, "incomplete_details": None, "instructions": No
 
 
 def lift_response(native: Native, context: LiftContext) -> Transcript:
-    """The transcript of what a model answered; why it ended is on the last answer."""
+    """Lifts a model's response; its end is stored on the last answer."""
     context.origin.form = "response"
     ItemReader(context).all(native["output"], ("output",))
     transcript = context.transcript()
@@ -62,7 +62,7 @@ def lift_response(native: Native, context: LiftContext) -> Transcript:
 
 
 def _lift_end(native: Native, context: LiftContext) -> Native:
-    """Set on the last answer why it ended, how it failed and what it cost; what of that must be carried."""
+    """Sets stop reason, error and usage of the last answer. Returns the extras."""
     end = {key: native[key] for key in END if native.get(key)}
     if not end.keys() - {"incomplete_details"} and not native.get("usage"):
         return end
@@ -82,7 +82,7 @@ END = ("status", "error", "incomplete_details")
 
 
 def read_stop_reason(native: Native, parts: list[Part]) -> str | None:
-    """Why a response with an answer of these parts ended."""
+    """Returns why a response with an answer of these parts ended."""
     status = native.get("status")
     if status == "completed":
         return "tool_calls" if any(isinstance(part, ToolCall) for part in parts) else "stop"
@@ -96,7 +96,7 @@ def read_stop_reason(native: Native, parts: list[Part]) -> str | None:
 
 
 def write_response(transcript: Transcript, dialect: str) -> Native:
-    """The response with every answer in it, and the results between them."""
+    """Writes a response with every answer, and the results in between."""
     native: Native = {**NOTHING, **DEFAULTS, "object": "response"}
     native["output"] = ItemWriter(dialect, answered=True).all(transcript.messages)
     carried = carried_by(transcript.extras, dialect)
@@ -104,18 +104,18 @@ def write_response(transcript: Transcript, dialect: str) -> Native:
     native |= {key: carried[key] for key in END if key in carried} if answer is None else end_of(answer, carried)
     if answer is not None and (answer.usage or carried_by(answer.extras, dialect).get("usage")):
         native["usage"] = common.write_usage(answer, dialect, USAGE)
-    beside = omit(carried, "request", *END)
-    return RESPONSE.write(transcript, {**native, **object_in(carried, "request"), **beside})
+    other_extras = omit(carried, "request", *END)
+    return RESPONSE.write(transcript, {**native, **object_in(carried, "request"), **other_extras})
 
 
 def last_answer(messages: list[Message]) -> Message | None:
-    """The message that says how the response ended: the first of those that are the last answer together."""
+    """Returns the message with the end of the response: the first of those that together are the last answer."""
     answer = _last_answer(messages)
     return answer[-1] if answer else None
 
 
 def parts_of_last_answer(messages: list[Message]) -> list[Part]:
-    """What these messages say, which are one when they are read back."""
+    """Returns the parts of these messages, which are one when they are read back."""
     return [part for message in _last_answer(messages)[::-1] for part in message.parts]
 
 
@@ -125,9 +125,9 @@ def _last_answer(messages: list[Message]) -> list[Message]:
 
 
 def end_of(answer: Message, carried: Native) -> Native:
-    """`status`, `incomplete_details` and `error` of a response that ended in this answer.
+    """Returns `status`, `incomplete_details` and `error` of a response that ended in this answer.
 
-    Those that were carried stand for it where they still say the same.
+    Their extra form is used if it still means the same.
     """
     native: Native = {}
     if answer.stop_reason is not None:
@@ -149,9 +149,9 @@ STATUS = {
     **{ours: theirs for theirs, ours in STOPPED.items()},
     **dict.fromkeys(("length", "content_filter", "max_messages", "steered", "incomplete"), "incomplete"),
 }
-"""`status` of a response by the stop reason of its answer; what is not here is completed."""
+"""`status` of a response by the stop reason of its answer; any other means completed."""
 REASON = {"length": "max_output_tokens"}
-"""`incomplete_details.reason` by the stop reason; what is not here is the same word on both sides."""
+"""`incomplete_details.reason` by the stop reason; any other word is the same on both sides."""
 
 USAGE = counts(
     "input_tokens=inputTokens input_tokens_details/cached_tokens=cacheReadTokens "

@@ -1,4 +1,4 @@
-"""What the Responses API does not answer, in its document or as a stream, though its schema allows it."""
+"""What the Responses API never returns, in a document or a stream, although its schema allows it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from convcli.validation.survey import Survey
 def _references(survey: Survey) -> Iterator[Breach]:
     for i, k, part in survey.parts["opaque"] if survey.form in (RESPONSE, "stream") else ():
         if isinstance(part.value, dict) and part.value.get("type") == "item_reference":
-            problem = "only a request refers to an item that the service has stored; an answer holds the item itself"
+            problem = "only a request can refer to a stored item; a response must contain the item itself"
             yield Breach("misplaced-item", NodeRef(i, k), problem, "warning")
 
 

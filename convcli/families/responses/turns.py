@@ -1,8 +1,8 @@
 """Items of the Responses API ⇄ messages.
 
-Items of the assistant that follow on each other (reasoning, messages, calls, what hosted tools did) are one answer:
-one message, whose parts stand in the order of the items. Facts of a message item ride on its first part, under `item`.
-How parts were grouped into items is a spelling.
+Consecutive items of the assistant (reasoning, messages, calls, actions of hosted tools) are one answer: one message,
+whose parts are in the order of the items. Facts of a message item are stored on its first part, under `item`. How parts
+were grouped into items is a spelling.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MESSAGE = Keys("type id status role phase content", carried="id status phase")
 
 
 class _FreeCalls:
-    """The ids of the latest calls that are of custom tools, whose outputs are items of a type of their own."""
+    """The ids of the latest calls of custom tools, whose outputs are items of another type."""
 
     __slots__ = ("_ids",)
 
@@ -30,17 +30,17 @@ class _FreeCalls:
         self._ids: set[str] = set()
 
     def see(self, call: ToolCall, id_: str | None) -> None:
-        """One more call, under the id that its output names."""
+        """Records a call, under the id that its output names."""
         if id_:
             (self._ids.discard if input_of(call) is None else self._ids.add)(id_)
 
     def usual_output(self, id_: str | None) -> str:
-        """The type of the output of this call."""
+        """Returns the usual output type of this call."""
         return items.OUTPUT_OF_CUSTOM if id_ in self._ids else items.OUTPUT_OF_FUNCTION
 
 
 class ItemReader:
-    """Adds the messages of items to a context, one item after the other."""
+    """Adds the messages of items to a context, one item at a time."""
 
     __slots__ = ("_answer", "_context", "_free", "_place", "_spots")
 
@@ -51,12 +51,12 @@ class ItemReader:
         self._spots: list[Path] = []
 
     def all(self, natives: list[Native], prefix: Path) -> None:
-        """All items of the list that stands at `prefix`."""
+        """Adds all items of the list at `prefix`."""
         for i, native in enumerate(natives):
             self.add(native, (*prefix, i))
 
     def add(self, native: Native, place: Path) -> tuple[Message, int]:
-        """One item, which stands at `place`: the message that holds it now, and the index of its first part there."""
+        """Adds the item at `place`. Returns its message, and the index of its first part there."""
         kind, context = kind_of(native), self._context
         if kind == "message" and native["role"] != "assistant":
             return self._append(_lift_message(native, context.dialect), place, _spots(native)), 0
@@ -68,7 +68,7 @@ class ItemReader:
         return self._add_to_answer(native, kind, place)
 
     def close(self) -> None:
-        """The answer has ended: items of the assistant that follow are another."""
+        """Ends the answer: further assistant items belong to another."""
         self._answer = None
 
     def _append(self, message: Message, place: Path, spots: list[Path]) -> Message:
@@ -101,7 +101,7 @@ class ItemReader:
 
 
 def _steps(origin: Path, place: Path) -> Path:
-    """The way from one place to another."""
+    """Returns the steps from one path to another."""
     if len(origin) == len(place) and origin[:-1] == place[:-1]:  # items of one list
         return () if origin == place else ("..", place[-1])
     shared = next((i for i, (one, other) in enumerate(zip(origin, place, strict=False)) if one != other), len(place))
@@ -114,7 +114,7 @@ def _lift_message(native: Native, dialect: str) -> Message:
 
 
 def _content_of_answer(native: Native, dialect: str) -> list[Part] | None:
-    """The parts of a message item; None for one without content that says something else, which is kept whole."""
+    """Returns the parts of a message item; None for one without content but with other keys, which is kept whole."""
     carried = carried_beside(COMPLETED, MESSAGE, native)
     parts = lift_content(native["content"], dialect)
     if not parts:
@@ -139,11 +139,10 @@ def _spots(native: Native) -> list[Path]:
 
 
 class ItemWriter:
-    """The items of messages. `answered`: as a response holds them, with all that it says of the content of a message.
+    """Writes the items of messages. `answered`: as in a response, with all keys of message content.
 
-    Elsewhere the content of one text is a string, unless items are `bare`: with lists, and without what says nothing.
-    `firsts` are the parts with which the items begin, None for an item
-    of an empty message.
+    Elsewhere, content of one text is a string, unless items are `bare`: with lists, and without empty keys. `firsts`
+    are the parts with which the items begin; None for the item of an empty message.
     """
 
     __slots__ = ("_answered", "_bare", "_calls", "_dialect", "_draft", "_free", "firsts", "items")
@@ -153,18 +152,18 @@ class ItemWriter:
         self.items: list[Native] = []
         self.firsts: list[Part | None] = []
         self._draft: Native | None = None
-        """The message item to which content is added."""
+        """The open message item."""
         self._calls: dict[str, str] = {}
         self._free = _FreeCalls()
 
     def all(self, messages: list[Message]) -> list[Native]:
-        """The items of these messages."""
+        """Returns the items of these messages."""
         for message in messages:
             self.message(message)
         return self.items
 
     def message(self, message: Message) -> None:
-        """All items of one message, in the order of its parts. A response without output is an empty answer."""
+        """Returns all items of one message, in the order of its parts. A response without output is an empty answer."""
         for part in message.parts:
             if is_content(part, message.role, self._dialect):
                 self._content(part, message)
@@ -178,7 +177,7 @@ class ItemWriter:
         self._close()
 
     def _content(self, part: Part, message: Message) -> None:
-        """All parts of an answer with the same item id are one item, if none of them begins another."""
+        """Writes all parts of an answer with the same item id as one item, unless one of them begins another."""
         native = write_part(part, message.role, self._dialect)
         if native is None:
             return
@@ -212,13 +211,13 @@ class ItemWriter:
         self.items.append(draft)
 
     def _annotated(self, part: Native) -> Native:
-        """Text of the assistant has annotations, and in a response log probabilities, be it none."""
+        """Adds annotations to assistant text, and in a response log probabilities, even if empty."""
         if part.get("type") != "output_text" or self._bare:
             return part
         return {**part, "annotations": [], **({"logprobs": []} if self._answered else {}), **part}
 
     def _whole(self, part: Part) -> list[Native]:
-        """The item of a part that is no content of a message."""
+        """Returns the item of a part that is not message content."""
         if isinstance(part, ToolResult):
             known = self._calls.get(part.tool_call_id, UNKNOWN)
             usual = self._free.usual_output(part.tool_call_id)
@@ -233,14 +232,14 @@ class ItemWriter:
 
 
 def is_content(part: Part, role: str, dialect: str) -> bool:
-    """Does the part stand in the content of a message item, and not as an item of its own?"""
+    """True if the part belongs in the content of a message item, and is not its own item."""
     if isinstance(part, Opaque):
         return role not in ("assistant", "event") or "in" in carried_by(part.extras, dialect)
     return not isinstance(part, (Reasoning, ToolCall, ToolResult))
 
 
 def _is_bare(part: Native) -> bool:
-    """Is it nothing but text, of either kind?"""
+    """True if the part is only text, of either kind."""
     says = {
         key for key, value in part.items() if key not in ("type", "annotations") or (key == "annotations" and value)
     }

@@ -1,4 +1,4 @@
-"""Calls and tools of rows: `{"name", "arguments"}` and lists of them, as JSON in a text."""
+"""Calls and tools of fine-tuning rows: `{"name", "arguments"}` and lists of them, as JSON strings."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ FUNCTION = Keys("name description parameters")
 
 
 def read_natives(text: str) -> list[Native] | None:
-    """The calls that a text spells, an object or a list of them; None for any other text."""
+    """Returns the calls in a JSON string, an object or a list of them; None for any other string."""
     value = read_json(text)
     natives = value if isinstance(value, list) else [value]
     return natives if natives and all(map(is_call, natives)) else None
 
 
 def is_call(value: Any) -> bool:
-    """Has it the name of a tool, and arguments that can be read?"""
+    """True for an object with the name of a tool, and readable arguments."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return False
     return value.get("arguments") is None or isinstance(value["arguments"], (dict, str))
 
 
 def lift_call(native: Native, context: LiftContext) -> ToolCall:
-    """A call; arguments in a string are read, too."""
+    """Lifts a call; its arguments may be a string."""
     written = native.get("arguments")
     arguments, raw = read_arguments(written) if isinstance(written, str) else (written or {}, None)
     id_ = context.pairing.call(None, native["name"])
@@ -52,11 +52,11 @@ def write_call(call: ToolCall, dialect: str) -> Native:
 without_raw_arguments = on_parts(
     lambda call, _: replace(call, raw_arguments=None) if call.raw_arguments else call, "tool_call"
 )
-"""The arguments of a call are an object."""
+"""Drops raw arguments: the arguments of a call are an object."""
 
 
 def is_quoted(native: Native) -> bool:
-    """Are the arguments of a call a string, which is quoted again in training?"""
+    """True if the arguments of a call are a string, which training quotes again."""
     return isinstance(native.get("arguments"), str)
 
 
@@ -64,13 +64,13 @@ def is_quoted(native: Native) -> bool:
 
 
 def read_tools(text: str) -> list[Native] | None:
-    """The definitions that a text spells; None for any other text."""
+    """Returns the definitions in a JSON string; None for any other string."""
     value = read_json(text)
     return value if are_tools(value) else None
 
 
 def are_tools(value: Any) -> bool:
-    """Is it a list of definitions?"""
+    """True for a list of definitions."""
     return isinstance(value, list) and all(map(_is_tool, value))
 
 
@@ -88,7 +88,7 @@ def _function(native: Native) -> Native:
 
 
 def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinition:
-    """A definition, bare or under `function`."""
+    """Lifts a definition, bare or under `function`."""
     context.origin.tools.append(path)
     function = _function(native)
     carried = FUNCTION.carried(function)
@@ -104,7 +104,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
 
 
 def write_tool(tool: ToolDefinition, dialect: str, *, wrapped: bool = False) -> Native:
-    """A definition: bare, or under `function` where something stands around that, or where all are `wrapped` so."""
+    """Writes a definition: bare, or under `function` if there are other keys around it, or if all are `wrapped`."""
     carried = dict(carried_by(tool.extras, dialect))
     outer = carried.pop("tool", {} if wrapped else None)
     native: Native = {"name": tool.name}
@@ -117,5 +117,5 @@ def write_tool(tool: ToolDefinition, dialect: str, *, wrapped: bool = False) -> 
 
 
 def write_json(value: Any) -> str:
-    """The value as JSON in a text."""
+    """Returns the value as a JSON string."""
     return exact_json.write_text(value)

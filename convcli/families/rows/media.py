@@ -20,13 +20,13 @@ COLUMNS: dict[str, MediaKind] = {"images": "image", "videos": "video", "audios":
 COLUMN_OF = {kind: column for column, kind in COLUMNS.items()}
 MARKS = {f"<{kind}>": kind for kind in COLUMN_OF}
 PIECES = re.compile(f"({'|'.join(MARKS)})")
-WEB = ("http://", "https://")
+URL_SCHEMES = ("http://", "https://")
 
 
 class Shelf:
-    """The files of a row while its texts are read, or written.
+    """The files of a row while its texts are read or written.
 
-    A column whose files are as many as the marks in the texts of the row is read; any other is carried.
+    A column is read if it has as many files as the texts have marks; any other is kept in extras.
     """
 
     def __init__(self, row: Native, texts: Iterable[str]) -> None:
@@ -39,18 +39,18 @@ class Shelf:
         self._next = dict.fromkeys(self._files, 0)
 
     def again(self) -> Shelf:
-        """The same files, of which none is taken."""
+        """Returns the same files, with none used yet."""
         shelf = Shelf({}, ())
         shelf._files, shelf._next = self._files, dict.fromkeys(self._files, 0)
         return shelf
 
     @property
     def columns(self) -> set[str]:
-        """The columns that are read."""
+        """Returns the columns that are read."""
         return {COLUMN_OF[kind] for kind in self._files}
 
     def parts(self, text: str) -> list[tuple[Part, Path]]:
-        """A text with the files in the place of their marks; beside each file, where it stands in the row."""
+        """Returns a text with files in place of their marks, and the path of each file in the row."""
         parts: list[tuple[Part, Path]] = []
         for piece in PIECES.split(text) if self._files else [text]:
             kind = MARKS.get(piece)
@@ -66,12 +66,12 @@ class Shelf:
 
 
 def _counts(texts: Iterable[str]) -> Counter[str]:
-    """How many marks of each kind there are."""
+    """Counts the marks of each kind."""
     return Counter(MARKS[mark] for text in texts for mark in PIECES.findall(text))
 
 
 def missing_marks(row: Native, texts: Iterable[str]) -> str:
-    """The marks that the texts lack for files of the row."""
+    """Returns the marks that the texts lack for files of the row."""
     counts = _counts(texts)
     columns = [(column, kind) for column, kind in COLUMNS.items() if _is_list_of_texts(row.get(column))]
     return "".join(f"<{kind}>" * (len(row[column]) - counts[kind]) for column, kind in columns)
@@ -82,22 +82,22 @@ def _is_list_of_texts(value: Any) -> bool:
 
 
 def lift_media(kind: MediaKind, file: str) -> Media:
-    """A file by its path, its URL or its data."""
+    """Lifts a file by its path, its URL or its data."""
     data = split_data_url(file)
     if data is not None:
         return Media(kind, data=data[1], media_type=data[0])
-    return Media(kind, url=file) if file.startswith(WEB) else Media(kind, path=file)
+    return Media(kind, url=file) if file.startswith(URL_SCHEMES) else Media(kind, path=file)
 
 
 def write_media(media: Media) -> str | None:
-    """The file as a column names it; None for one that it cannot name."""
+    """Returns the file as a column names it; None if no column can."""
     if media.data is not None:
         return DATA_URL.format(media.media_type or "application/octet-stream", media.data)
     return media.path or media.url
 
 
 def write_parts(parts: Iterable[Any], columns: Native) -> str:
-    """The text with marks in the place of files, which are added to the columns of the row."""
+    """Returns the text with marks in place of files, and adds these to the columns of the row."""
     texts = []
     for part in parts:
         if isinstance(part, Text):
@@ -112,7 +112,8 @@ def write_parts(parts: Iterable[Any], columns: Native) -> str:
 
 
 def known(media: Media) -> Media | None:
-    """The media as they are read back from a column: by path, URL or data alone; None for what no column can name."""
+    """Returns the media as they are read back from a column, by path, URL or data only; None if no column can name
+    them."""
     file = write_media(media) if media.type in COLUMN_OF else None
     if not file:
         return None
@@ -121,11 +122,11 @@ def known(media: Media) -> Media | None:
 
 
 in_columns = on_parts(lambda part, _: known(part), *MEDIA)
-"""Of media only kinds that have a column, and nothing beside what names the file."""
+"""Keeps only media of a kind with a column, and only what names the file."""
 
 
 def joined_texts(parts: list[Part], joint: str) -> list[Part]:
-    """The parts with texts that follow one another as one, and without empty ones."""
+    """Merges consecutive texts, and drops empty ones."""
     parts = [part for part in parts if not isinstance(part, Text) or part.text]
     if not any(isinstance(one, Text) and isinstance(two, Text) for one, two in pairwise(parts)):
         return parts
@@ -140,7 +141,7 @@ def joined_texts(parts: list[Part], joint: str) -> list[Part]:
 
 
 def unmarked(transcript: Transcript) -> Transcript:
-    """No text has a mark for a file where there are files of this kind: nobody could tell them apart."""
+    """Removes marks from texts if there are files of this kind, because they could not be distinguished."""
     kinds = {part.type for message in transcript.messages for part in _shown(message) if isinstance(part, Media)}
     if not kinds:
         return transcript

@@ -1,6 +1,6 @@
-"""The strict order of turns in rows: the user or results, then the assistant, and so on; an instruction before all.
+"""The strict order of turns in rows: user or results, then assistant, and so on; an instruction before everything.
 
-A trainer takes a row that breaks it for empty, so what cannot stand where it stands is joined with its neighbour.
+A trainer drops a row that breaks it, so a message out of order is merged into its neighbor.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ RESULT_MARK = "</tool_response>"
 
 
 def calls_of(message: Message) -> list[ToolCall]:
-    """The calls of a turn."""
+    """Returns the calls of a turn."""
     return [part for part in message.parts if isinstance(part, ToolCall)]
 
 
 def in_order(messages: list[Message]) -> list[Message]:
-    """The messages in the order of turns, each turn one message but for results, which are one for each call.
+    """Returns the messages in the order of turns. Each turn is one message, except for one result per call.
 
-    A turn of the user is made up before an assistant that speaks first; questions that nobody answers are left out
-    behind the last answer.
+    An assistant that speaks first gets a generated user message before it. Unanswered questions after the last answer
+    are dropped.
     """
     count = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
     fitted = instruction(messages[:count])
@@ -41,14 +41,14 @@ def in_order(messages: list[Message]) -> list[Message]:
     for is_answer, turn in _turns(spoken):
         if is_answer and not was_said:
             fitted += _missing(open_calls) or [Message("user", [])]
-        fitted += [_answer(turn)] if is_answer else _said(turn, open_calls)
+        fitted += [_answer(turn)] if is_answer else _user_turn(turn, open_calls)
         open_calls = calls_of(fitted[-1]) if is_answer else []
         was_said = not is_answer
     return shared(messages, up_to_last_answer(fitted))
 
 
 def _turns(messages: list[Message]) -> list[tuple[bool, list[Message]]]:
-    """The messages of each turn, and whether it is one of the assistant; a turn ends with its calls."""
+    """Returns the messages of each turn, and whether it is the assistant's; a turn ends with its calls."""
     turns: list[tuple[bool, list[Message]]] = []
     for message in messages:
         is_answer = message.role == "assistant"
@@ -61,13 +61,13 @@ def _turns(messages: list[Message]) -> list[tuple[bool, list[Message]]]:
 
 
 def up_to_last_answer(messages: list[Message]) -> list[Message]:
-    """Without what stands behind the last answer, where there is one."""
+    """Drops everything after the last answer, if there is one."""
     end = max((i + 1 for i, message in enumerate(messages) if message.role == "assistant"), default=len(messages))
     return messages[:end]
 
 
 def instruction(messages: list[Message]) -> list[Message]:
-    """One text; an instruction that says nothing is none."""
+    """Joins instructions into one text; drops an empty one."""
     text = JOINT.join(part.text for message in messages for part in message.parts if isinstance(part, Text))
     if not messages or not text:
         return []
@@ -76,7 +76,7 @@ def instruction(messages: list[Message]) -> list[Message]:
 
 
 def _answer(turn: list[Message]) -> Message:
-    """A thought with a text and files, or a thought with calls."""
+    """Keeps a thought with a text and files, or a thought with calls."""
     parts: list[Part] = [part for message in turn for part in message.parts]
     if any(isinstance(part, ToolCall) for part in parts):
         parts = [part for part in parts if not isinstance(part, (Text, Media))]
@@ -87,8 +87,8 @@ def _with_parts(turn: list[Message], parts: list[Part]) -> Message:
     return turn[0] if turn[0].parts == parts else replace(turn[0], parts=parts)
 
 
-def _said(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
-    """The results of calls, with what else was said behind them; without results, what the user said."""
+def _user_turn(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
+    """Returns the results of calls, with everything else after them; without results, the user's message."""
     answers = _by_call(turn, calls)
     if not any(answers):
         first = next((message for message in turn if message.role == "user"), None)
@@ -105,7 +105,7 @@ def _said(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
 
 
 def _by_call(turn: list[Message], calls: list[ToolCall]) -> list[Message | None]:
-    """For each call the first message with its result that is not that of a call before."""
+    """Returns for each call the first message with its result that is not an earlier call's."""
     waiting: dict[str, deque[Message]] = {}
     for message in turn:
         result = result_of(message)
@@ -115,7 +115,8 @@ def _by_call(turn: list[Message], calls: list[ToolCall]) -> list[Message | None]
 
 
 def _alone(answer: Message | None, call: ToolCall) -> Message:
-    """The result of a call, made up and empty where others of its turn have one; it is named as the call."""
+    """Returns the result of a call under the call's name; an empty generated one if only other calls of the turn have
+    results."""
     result = result_of(answer) if answer is not None else None
     if answer is None or result is None:
         return Message("tool", [ToolResult(call.id, call.name, "text", "")])
@@ -127,7 +128,7 @@ def _missing(calls: list[ToolCall]) -> list[Message]:
 
 
 def _words(message: Message) -> list[Part]:
-    """What a message says as parts of a turn of the user."""
+    """Returns the content of a message as parts of a user message."""
     parts: list[Part] = []
     for part in message.parts:
         if isinstance(part, ToolResult):
@@ -144,7 +145,7 @@ def _with_more(message: Message, more: list[Part]) -> Message:
 
 
 def valued(result: ToolResult, parts: list[Part]) -> ToolResult:
-    """The result with these parts as its value: a text where there is nothing else."""
+    """Returns the result with these parts as its value: a text if there is nothing else."""
     parts = joined_texts(parts, JOINT)
     if all(isinstance(part, Text) for part in parts):
         return replace(result, kind="text", value=text_of(parts))
@@ -152,7 +153,7 @@ def valued(result: ToolResult, parts: list[Part]) -> ToolResult:
 
 
 def text_with_files(result: ToolResult) -> ToolResult:
-    """What a result says in a text with files."""
+    """Reduces a result to a text with files."""
     if result.kind != "multimodal":
         return result
     shown = (Text(part.text) if isinstance(part, Text) else known(part) for part in result.value)
@@ -161,8 +162,8 @@ def text_with_files(result: ToolResult) -> ToolResult:
 
 
 def results_by_position(messages: list[Message]) -> list[Message]:
-    """The messages with the results of a turn in the order of its calls, one for each: one is made up where others are
-    there. A result that answers no call of the turn before it is words of the user."""
+    """Returns the messages with the results of a turn in the order of its calls, one for each. A missing result is
+    generated if there are others. A result that answers no call of the previous turn becomes a user message."""
     fitted: list[Message] = []
     for is_run, run in groupby(messages, lambda message: message.role == "tool"):
         turn = list(run)
@@ -186,7 +187,7 @@ def _results_apart(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
 
 
 def split_results(text: str, count: int) -> list[str]:
-    """The results of this many calls that stand in one text; the text itself where they cannot be told apart."""
+    """Splits a text into the results of this many calls; returns the text itself if they cannot be distinguished."""
     pieces = text.split(BETWEEN_RESULTS) if count > 1 else [text]
     return pieces if len(pieces) == count else [text]
 
@@ -197,7 +198,7 @@ def join_results(texts: list[str]) -> str:
 
 
 def _separable(results: list[Message]) -> list[Message]:
-    """Results that can be told apart again: none holds the mark that ends one."""
+    """Makes results separable: removes the mark that ends one from their texts."""
     texts = [_text_of(message.parts[0]) for message in results]
     if split_results(join_results(texts), len(texts)) == texts:
         return results
@@ -219,6 +220,6 @@ def _unmarked(result: Any) -> ToolResult:
 
 
 def turns_of(messages: list[Message]) -> list[list[Message]]:
-    """The messages by the turn of the row in which they stand: results that follow one another are one."""
+    """Groups the messages by turn of the row: consecutive results are one turn."""
     grouped = groupby(enumerate(messages), lambda pair: -1 if pair[1].role == "tool" else pair[0])
     return [[message for _, message in group] for _, group in grouped]

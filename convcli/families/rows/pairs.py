@@ -1,7 +1,7 @@
-"""Pairs of preference: two lines with a common prompt, of which one was chosen and the other rejected.
+"""Preference pairs: two conversations with a common prompt, one chosen and one rejected.
 
-A pair is a tree with two leaves. What both lines begin with is their prompt, wherever a format draws the border; the
-head is the chosen leaf. Messages of rows have no ids, so those of a pair are made up: `message_1`, `message_2`, …
+A pair is a tree with two leaves. Its prompt is what both begin with, wherever a format draws the border; the head is
+the chosen leaf. Messages of rows have no ids, so a pair's are generated: `message_1`, `message_2`, …
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHOSEN, REJECTED = "chosen", "rejected"
 
 
 class Preference(NamedTuple):
-    """The messages of a pair: what was asked, and both answers to it."""
+    """The messages of a pair: the prompt, and both answers."""
 
     prompt: list[Message]
     chosen: list[Message]
@@ -33,7 +33,7 @@ class Preference(NamedTuple):
 
     @property
     def messages(self) -> list[Message]:
-        """All of them as a tree: with ids and parents, and a label at the end of each line."""
+        """Returns all of them as a tree: with ids and parents, and a label at the end of each line."""
         *before, last = self.chosen
         *others, worse = self.rejected
         ends = [*before, replace(last, label=CHOSEN), *others, replace(worse, label=REJECTED)]
@@ -43,12 +43,12 @@ class Preference(NamedTuple):
 
     @property
     def head(self) -> str:
-        """The id of the end of the chosen line."""
+        """Returns the id of the end of the chosen line."""
         return _id(len(self.prompt) + len(self.chosen))
 
 
 def _linked(message: Message, index: int, parent: int) -> Message:
-    """The message with its id, and that of the one before it in its line: the `parent`-th of all."""
+    """Returns the message with its id, and that of its `parent`, given by number."""
     return replace(message, id=_id(index + 1), parent_id=_id(parent) if parent else None)
 
 
@@ -57,7 +57,7 @@ def _id(number: int) -> str:
 
 
 def between(chosen: list[Message], rejected: list[Message]) -> Preference:
-    """The pair of two lines that begin alike; each has an answer of its own, though it may say the same."""
+    """Returns the pair of two lines with a common beginning; each has its own answer, even if both are equal."""
     longest = max(0, min(len(chosen), len(rejected)) - 1)
     both = zip(chosen[:longest], rejected[:longest], strict=True)
     fork = next((i for i, (one, other) in enumerate(both) if not _same(one, other)), longest)
@@ -72,7 +72,7 @@ def _same(one: Message, other: Message) -> bool:
 
 
 def lift_pair(chosen: LiftContext, rejected: LiftContext) -> str:
-    """Both lines, each lifted in a context of its own, as a tree in the context of the first; the id of its head."""
+    """Lifts both lines, each in its own context, as a tree in the context of the first. Returns the id of its head."""
     pair = between(chosen.messages, rejected.messages)
     fork = len(pair.prompt)
     chosen.origin.places += rejected.origin.places[fork:]
@@ -86,7 +86,8 @@ def lift_pair(chosen: LiftContext, rejected: LiftContext) -> str:
 
 
 def last_labelled(messages: list[Message], *, answers: bool = False) -> list[Message]:
-    """The last message alone has a label, of `answers` only one of the assistant: a row is good or bad as a whole."""
+    """Keeps only the label of the last message; with `answers`, only that of an assistant message: a row is good or bad
+    as a whole."""
     last = len(messages) - 1
     may_have = [i == last and (one.role == "assistant" or not answers) for i, one in enumerate(messages)]
     pairs = zip(messages, may_have, strict=True)
@@ -94,7 +95,7 @@ def last_labelled(messages: list[Message], *, answers: bool = False) -> list[Mes
 
 
 def pair_of(transcript: Transcript) -> Preference | None:
-    """The pair that a tree holds: its active branch, which was chosen, and the first that was rejected."""
+    """Returns the pair in a tree: its active branch, which is chosen, and the first rejected one."""
     line = active(transcript) if transcript.head is not None else []
     if not line or line[-1].label != CHOSEN:
         return None
@@ -109,15 +110,15 @@ def pair_of(transcript: Transcript) -> Preference | None:
 
 
 def is_pair(transcript: Transcript) -> bool:
-    """Does it hold a pair of preference?"""
+    """True if the transcript has a preference pair."""
     return transcript.head is not None and pair_of(transcript) is not None
 
 
 def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = list) -> Pass:
-    """A pass that fits both lines of a pair by these passes, each as a line of its own, and nothing beside them.
-    `answer` gives what is kept behind the prompt, one message at least.
+    """Returns a pass that applies these passes to both lines of a pair, each as its own conversation. `answer` returns
+    the messages to keep after the prompt, at least one.
 
-    Raises RefusedError where there is no pair: nobody can make up an answer that was rejected.
+    Raises RefusedError if there is no pair, because a rejected answer cannot be invented.
     """
 
     def line_of(transcript: Transcript, messages: list[Message]) -> Transcript:
@@ -127,7 +128,7 @@ def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = li
             line = fits(line)
         return line if line.messages else replace(line, messages=[Message("assistant", [])])
 
-    def fitted(transcript: Transcript) -> Transcript:
+    def fit_both_lines(transcript: Transcript) -> Transcript:
         pair = pair_of(transcript)
         if pair is None:
             raise RefusedError([NO_PAIR])
@@ -137,11 +138,11 @@ def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = li
         both = Preference(prompt, *map(answer, answers))
         return replace(chosen, messages=both.messages, head=both.head)
 
-    return fitted
+    return fit_both_lines
 
 
 def first_answer(messages: list[Message]) -> list[Message]:
-    """What a format keeps that has one turn on each side: the first of the assistant."""
+    """Returns what a format with one message per side keeps: the first assistant message."""
     turns = [message for message in messages if message.role == "assistant"]
     return messages if messages == turns[:1] else turns[:1] or [Message("assistant", [])]
 
@@ -149,6 +150,6 @@ def first_answer(messages: list[Message]) -> list[Message]:
 NO_PAIR = Finding(
     "no-pair",
     "error",
-    "this is no pair of preference: two answers to one prompt, one chosen and one rejected",
-    help="leave the form away: a conversation is written as messages",
+    "this is not a preference pair: two answers to one prompt, one chosen and one rejected",
+    help="omit the form: a conversation is written as messages",
 )

@@ -1,4 +1,4 @@
-"""Rules about rows, whatever their trainer, and what rows without ids and of turns of text have no place for."""
+"""Rules for rows of any trainer, and the fields that rows without ids and with text turns lack."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from convcli.validation.survey import Survey, for_outputs, limited_to
 
 
 def answered(*forms: str, severity: Severity = "error") -> Rule:
-    """A row has a turn of the assistant, from which a model learns; of these forms, or of any."""
+    """Returns a rule that a row has an assistant message to train on; for these forms, or for any."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         is_asked = not forms or survey.form in forms
         if is_asked and all(message.role != "assistant" for message in survey.messages):
-            yield Breach("nothing-to-train", NodeRef(), "there is no turn of the assistant", severity)
+            yield Breach("nothing-to-train", NodeRef(), "the row has no assistant message to train on", severity)
 
     return Rule(("nothing-to-train",), check)
 
 
 def no_empty_answers(severity: Severity = "warning", *, or_null: bool = True) -> Rule:
-    """An answer that is trained has a text, a thought, a call or a medium; `or_null` unless another rule looks for a
-    content that is null."""
+    """Returns a rule that a trained answer has a text, a thought, a call or media; `or_null` unless another rule checks
+    for null content."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i in survey.active_indexes:
@@ -38,7 +38,7 @@ def no_empty_answers(severity: Severity = "warning", *, or_null: bool = True) ->
     return Rule(("empty-message",), check)
 
 
-EMPTY_ANSWER = "the answer is empty: a model that learns from it learns to say nothing"
+EMPTY_ANSWER = "the answer is empty: a model trained on it learns to answer nothing"
 
 
 def _is_blank(part: Part) -> bool:
@@ -50,29 +50,32 @@ SIDES = {"user": "user", "tool": "user", "assistant": "assistant", "call": "assi
 
 
 def out_of_order(survey: Survey, turns: Iterable[int], emptied: str, severity: Severity = "error") -> Iterator[Breach]:
-    """What is wrong with the order of these turns, each by its first message: the user or results, then the assistant,
-    and so on; an instruction before all of them. `emptied` says what becomes of the row."""
+    """Yields what is wrong with the order of these turns, each given by its first message.
+
+    The order is: user or results, then assistant, and so on; an instruction only before everything. `emptied` is the
+    consequence for the row.
+    """
     before = ""
     for turn in turns:
         first, role = NodeRef(turn), survey.messages[turn].role
         side = SIDES.get(role, role)
         if role == "system" and before:
-            problem = f"an instruction stands before everything else: {emptied}"
+            problem = f"an instruction must precede everything else: {emptied}"
             yield Breach("misplaced-system", first, problem, severity)
             continue
         if side == before:
-            problem = f"two turns of the {side} follow one another: {emptied}"
+            problem = f"two consecutive {side} messages: {emptied}"
             yield Breach("repeated-role", first, problem, severity)
         elif side == "assistant" and before in ("", "system"):
-            yield Breach("wrong-first-role", first, f"the first turn must be the user's: {emptied}", severity)
+            yield Breach("wrong-first-role", first, f"the first message must be the user's: {emptied}", severity)
         before = side
     if before == "user":
         last = NodeRef(survey.active_indexes[-1])
-        yield Breach("unanswered-row", last, f"the last turn must be the assistant's: {emptied}", severity)
+        yield Breach("unanswered-row", last, f"the last message must be the assistant's: {emptied}", severity)
 
 
 def paired_in_order() -> Rule:
-    """Every call has its result and every result its call, in rows without ids: no two can have one."""
+    """Returns a rule that every call has its result and vice versa, in rows without ids."""
     pairs = links.paired(links.PairingRules(severity="warning", missing="warning"))
     return limited_to(pairs, "orphan-tool-result", "missing-tool-result", "misplaced-tool-result")
 
@@ -84,7 +87,7 @@ RULES = (
     tools.unique("warning"),
     tools.schemas(tools.SchemaDemands()),
 )
-"""Those of all rows whose calls and results have no ids."""
+"""The rules of all rows whose calls and results have no ids."""
 
 LACKS = (
     lacking.SESSION
@@ -94,21 +97,21 @@ LACKS = (
     | lacking.FUNCTION_ONLY
     | lacking.fields("message.model refusal reasoning.summary tool_call.id tool_result.toolCallId tool_result.status")
 )
-"""What such rows have no place for, besides what each format lacks of its own."""
+"""Fields that such rows lack, in addition to each format's own."""
 NAMES_OF_FILES = frozenset(
     f"{kind}.{name}" for kind in ("image", "video", "audio") for name in ("name", "detail", "fileId")
 )
-"""What a row lacks that names a file by nothing but where it is."""
+"""Fields that a row lacks if it names files only by location."""
 
 REASONS = {
-    "refusal": "a row has no field for a refusal: the words are written as text",
-    "settings": "a row has no settings of a request",
-    "model": "a row names no model",
-    "toolChoice": "a row does not say which tools may be called",
-    "tool_call.id": "calls have no id",
-    "tool_call.rawArguments": "the arguments of a call are an object",
-    "tool_result.toolCallId": "results have no id",
-    "tool_result.isError": "a result has no field for a failure",
+    "refusal": "a row has no field for a refusal: it is written as text",
+    "settings": "a row has no request settings",
+    "model": "a row does not name a model",
+    "toolChoice": "a row does not store which tools may be called",
+    "tool_call.id": "calls of a row have no id",
+    "tool_call.rawArguments": "the arguments of a call must be an object",
+    "tool_result.toolCallId": "results of a row have no id",
+    "tool_result.isError": "a result of a row has no field for a failure",
 }
-"""Why these are lost in such rows."""
-REASONS_OF_FILES = dict.fromkeys(("image", "video", "audio"), "a row names a file by its path, URL or data")
+"""Why such rows lose these fields."""
+REASONS_OF_FILES = dict.fromkeys(("image", "video", "audio"), "a row stores only the path, URL or data of a file")

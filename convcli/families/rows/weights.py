@@ -1,4 +1,4 @@
-"""How much a turn counts in training, in formats where it counts or does not."""
+"""The training weight of a message, in formats where it is 0 or 1."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from convcli.model.transcript import Message
 
 BINARY = {True: 1, False: 0}
-"""The weight of a turn that is trained, and of one that is not."""
+"""The weight of a trained message, and of one that is not."""
 
 
 def binary_weight(message: Message) -> Message:
-    """A turn of the assistant counts or not, and no other turn."""
+    """Reduces the weight of an assistant message to 0 or 1, and removes any other."""
     if message.weight is None:
         return message
     is_known = message.role == "assistant" and message.weight in BINARY.values()
