@@ -386,7 +386,7 @@ def test_what_is_missing_in_every_line_is_told_once_and_counted(tmp_path: Path) 
     told = run("convert", write(tmp_path / "a.jsonl", *rows), "--to", "anthropic").stderr.decode()
     assert told.count("warning[incomplete-request]") == 1
     assert "and 29 more incomplete-request in " in told
-    assert "= help: add what you know: --set model=… --set max_tokens=1024" in told
+    assert "= help: add the values you know: --set model=… --set max_tokens=1024" in told
 
 
 def test_transcripts_inside_a_document_are_converted_each_by_itself(tmp_path: Path) -> None:

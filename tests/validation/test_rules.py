@@ -311,8 +311,8 @@ def test_arguments_that_match_are_fine(arguments: Any) -> None:
         ({"city": "Oslo", "days": 1.5}, "days must be of the type integer"),
         ({"city": "Oslo", "units": "feet"}, "units must be one of 2 values"),
         ({"city": "Oslo", "near": [{"name": "x"}, {}]}, "near/1/name is missing"),
-        ({"city": "Oslo", "at": 3}, "at matches none of the choices"),
-        ({"city": "Oslo", "town": "x"}, "town is unknown to the tool"),
+        ({"city": "Oslo", "at": 3}, "at matches none of the alternatives"),
+        ({"city": "Oslo", "town": "x"}, "town is not defined by the tool"),
     ],
 )
 def test_arguments_that_do_not_match_are_told_with_their_place(arguments: Any, said: str) -> None:
