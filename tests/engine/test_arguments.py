@@ -24,9 +24,9 @@ TEXT = json.dumps({"messages": [{"role": "user", "content": "Hi."}]})
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        (TEXT, "a text was given: parse it first"),
-        (TEXT.encode(), "bytes were given: parse them first"),
-        (Path("chat.json"), "a path was given: read the file first"),
+        (TEXT, "got a string: parse it first"),
+        (TEXT.encode(), "got bytes: parse them first"),
+        (Path("chat.json"), "got a path: read the file first"),
     ],
 )
 def test_what_is_not_parsed_is_told(function: Any, document: Any, words: str) -> None:
@@ -42,10 +42,10 @@ def test_a_text_is_told_where_the_dialect_is_named_too() -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        (TEXT.encode(), "bytes were given"),
-        (json.loads(TEXT), "a document was given"),
-        (TEXT, "JSON was given"),
-        ('[\n {"role": "user"}]', "JSON was given"),
+        (TEXT.encode(), "got bytes"),
+        (json.loads(TEXT), "got a document"),
+        (TEXT, "got JSON"),
+        ('[\n {"role": "user"}]', "got JSON"),
     ],
 )
 def test_what_is_no_path_is_told(path: Any, words: str) -> None:

@@ -170,7 +170,7 @@ def test_a_line_of_which_nothing_can_be_read_is_told(tmp_path: Path) -> None:
     [
         ({"a": 1}, "empty-input", "there is no /observations/*/input"),
         ({"observations": [{"input": "hi"}, {"input": 3}]}, "unknown-dialect", "none of 2 values"),
-        ({"observations": [{"input": {"chunkedPrompt": {}}}]}, "unknown-dialect", "a prompt of Google AI Studio"),
+        ({"observations": [{"input": {"chunkedPrompt": {}}}]}, "unknown-dialect", "a Google AI Studio prompt"),
     ],
 )
 def test_that_nothing_can_be_read_is_an_error_that_says_why(
@@ -209,17 +209,17 @@ def test_a_pointer_that_leads_into_the_members_of_an_array_is_told_as_one(tmp_pa
 SPAN = {"key": "gen_ai.input.messages", "value": {"stringValue": '[{"role": "user", "parts": []}]'}}
 GOOGLE = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
 ENVELOPES: dict[str, list[Any]] = {
-    "a session of Hermes": [{"system_prompt": "s", "messages": LIST, "model_config": {}}],
-    "a trajectory of mini-swe-agent": [{"trajectory_format": "mini-swe-agent-1", "messages": LIST}],
-    "a result of tau-bench": [{"task_id": 1, "traj": LIST, "reward": 1}],
-    "a trace of OpenAI's Agents SDK": [{"object": "trace.span", "span_data": {"type": "generation", "input": LIST}}],
-    "a trace of OpenTelemetry (OTLP)": [{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [SPAN]}]}]}]}],
-    "a trace of OpenInference": [{"attributes": {"openinference.span.kind": "LLM", "input.value": json.dumps(CHAT)}}],
-    "a trace of Langfuse": [TRACE, {"id": "t", "input": LIST, "output": {}, "observations": [{"traceId": "t"}]}],
-    "a run of LangSmith": [{"run_type": "chain", "inputs": {"messages": LIST}}],
-    "a list of spans of a trace": [{"span_attributes": {}, "span_id": "s", "input": LIST}, {"input": CHAT}],
-    "the body that makes a batch of Anthropic": [{"requests": [{"custom_id": "a", "params": {**CHAT, "model": "m"}}]}],
-    "a batch of the Gemini API": [{"key": "a", "request": GOOGLE}],
+    "a Hermes session": [{"system_prompt": "s", "messages": LIST, "model_config": {}}],
+    "a mini-swe-agent trajectory": [{"trajectory_format": "mini-swe-agent-1", "messages": LIST}],
+    "a tau-bench result": [{"task_id": 1, "traj": LIST, "reward": 1}],
+    "a trace of the OpenAI Agents SDK": [{"object": "trace.span", "span_data": {"type": "generation", "input": LIST}}],
+    "an OpenTelemetry trace (OTLP)": [{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [SPAN]}]}]}]}],
+    "an OpenInference trace": [{"attributes": {"openinference.span.kind": "LLM", "input.value": json.dumps(CHAT)}}],
+    "a Langfuse trace": [TRACE, {"id": "t", "input": LIST, "output": {}, "observations": [{"traceId": "t"}]}],
+    "a LangSmith run": [{"run_type": "chain", "inputs": {"messages": LIST}}],
+    "a list of trace spans": [{"span_attributes": {}, "span_id": "s", "input": LIST}, {"input": CHAT}],
+    "the request body of an Anthropic batch": [{"requests": [{"custom_id": "a", "params": {**CHAT, "model": "m"}}]}],
+    "a Gemini API batch": [{"key": "a", "request": GOOGLE}],
     "a chat data set with the column conversation": [{"conversation": LIST}],
     "a chat data set with the column conversations": [{"conversations": LIST}],
 }
@@ -229,7 +229,7 @@ ENVELOPES: dict[str, list[Any]] = {
 def test_flattened_messages_in_a_trace_are_named(tmp_path: Path) -> None:
     attribute = {"key": "llm.input_messages.0.message.role", "value": {"stringValue": "user"}}
     spans = {"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1", "attributes": [attribute]}]}]}]}
-    with pytest.raises(ContentError, match="a span of OpenInference with flattened messages; convcli does not read it"):
+    with pytest.raises(ContentError, match="an OpenInference span with flattened messages; convcli does not read it"):
         opened(write(tmp_path / "a.json", spans), "otlp")
 
 

@@ -267,7 +267,7 @@ def test_a_killed_process_is_told_and_nothing_is_written(
     words = ["convert", source, "--to", "anthropic", "-o", "out", "--losses", "losses", "-j", "3"]
     code, _, told, left = called(tmp_path / "folder", *words)
     assert code == 3
-    assert told.startswith("error[worker-died] a process that worked for this one was killed by signal 9\n")
+    assert told.startswith("error[worker-died] a worker process was killed by signal 9\n")
     assert "out" not in left
 
 
