@@ -86,7 +86,7 @@ def test_a_session_of_events_alone_is_refused_though_its_dialect_is_the_right_on
     with pytest.raises(RefusedError) as refused:
         conversion.lift(document, dialects.get(name))
     assert refused.value.code == "no-messages"
-    assert "nothing was said in this session" in refused.value.findings[0].help
+    assert "this session has no messages" in refused.value.findings[0].help
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_what_only_looks_like_a_dialect_is_told_by_its_name(document: Any, words
 
 def test_a_format_that_can_be_read_in_some_way_is_never_said_to_be_unread() -> None:
     for known in FORMATS:
-        assert ("does not read it" in known.message) is not bool(known.at or known.is_piece), known.name
+        assert ("cannot read it" in known.message) is not bool(known.at or known.is_piece), known.name
         assert not (known.at and known.is_piece), known.name
 
 

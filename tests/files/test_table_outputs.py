@@ -78,7 +78,7 @@ def test_what_was_not_committed_leaves_nothing_behind(tmp_path: Path, name: str)
 @arrow
 def test_a_transcript_that_is_a_list_is_no_row(tmp_path: Path) -> None:
     table = output(tmp_path / "a.parquet")
-    with pytest.raises(JobError, match="a row of a table is an object"):
+    with pytest.raises(JobError, match="a table row must be an object"):
         table.write(b"[1]\n")
 
 

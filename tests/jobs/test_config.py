@@ -49,7 +49,7 @@ def test_the_nearest_file_counts_and_the_own_one_before_the_shared_one(tmp_path:
         ("exclude = [1]", "exclude must be a list of patterns", ""),
         ('[[ignore-at]]\nwhre = "/a"', 'ignore-at: there is no key "whre"', 'did you mean "where"?'),
         ('[[ignore-at]]\nline = "1"', "ignore-at: line has the wrong type", ""),
-        ('[[ignore-at]]\nwhere = "messages"', "ignore-at: where is a pointer", ""),
+        ('[[ignore-at]]\nwhere = "messages"', "ignore-at: where must be a pointer", ""),
         ("ignore-at = [1]", "ignore-at must be a list of tables", ""),
         ("a = ", "Invalid value", ""),
     ],

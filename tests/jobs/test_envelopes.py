@@ -169,7 +169,7 @@ def test_a_line_of_which_nothing_can_be_read_is_told(tmp_path: Path) -> None:
     ("document", "code", "words"),
     [
         ({"a": 1}, "empty-input", "there is no /observations/*/input"),
-        ({"observations": [{"input": "hi"}, {"input": 3}]}, "unknown-dialect", "none of 2 values"),
+        ({"observations": [{"input": "hi"}, {"input": 3}]}, "unknown-dialect", "none of the 2 values"),
         ({"observations": [{"input": {"chunkedPrompt": {}}}]}, "unknown-dialect", "a Google AI Studio prompt"),
     ],
 )
@@ -229,7 +229,7 @@ ENVELOPES: dict[str, list[Any]] = {
 def test_flattened_messages_in_a_trace_are_named(tmp_path: Path) -> None:
     attribute = {"key": "llm.input_messages.0.message.role", "value": {"stringValue": "user"}}
     spans = {"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1", "attributes": [attribute]}]}]}]}
-    with pytest.raises(ContentError, match="an OpenInference span with flattened messages; convcli does not read it"):
+    with pytest.raises(ContentError, match="an OpenInference span with flattened messages; convcli cannot read it"):
         opened(write(tmp_path / "a.json", spans), "otlp")
 
 

@@ -79,7 +79,7 @@ def test_a_line_is_judged_as_a_request_to_another_service() -> None:
 
 @pytest.mark.parametrize("function", [convcli.validate_lines, lambda lines: convcli.convert_lines(lines, to="gemini")])
 def test_lines_of_text_are_an_error_that_says_what_to_do(function: Any) -> None:
-    with pytest.raises(JobError, match="line 2 is no bytes: open the file with mode 'rb'"):
+    with pytest.raises(JobError, match="line 2 is not bytes: open the file with mode 'rb'"):
         list(function([GOOD, GOOD.decode()]))
 
 

@@ -343,7 +343,7 @@ def test_the_dialect_of_the_first_input_is_that_of_all_and_said(
             ["validate", "a.jsonl", "--engine", "local", "--out-dir", "out", "--statistics"],
             "not for a job with --engine",
         ),
-        (["stats", "-", "--from", OTHER, "--engine", "local", "--out-dir", "out"], "not of stdin"),
+        (["stats", "-", "--from", OTHER, "--engine", "local", "--out-dir", "out"], "not stdin"),
     ],
 )
 def test_what_does_not_go_together_is_told(
