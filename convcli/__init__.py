@@ -363,7 +363,7 @@ def convert_lines(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Iterator[LineOutcome]:
-    """Converts lines of JSON, each of which is a document, and yields an outcome for each.
+    """Converts lines of JSON, one document per line, and yields an outcome for each.
 
     `data` is the converted document as bytes, with its `losses` and `findings`. An error in a line becomes a finding
     and does not end the iteration; its `data` is None.

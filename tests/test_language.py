@@ -36,7 +36,7 @@ FORBIDDEN = re.compile(
     | nobody\ knows | for\ all\ we\ know
     )(?![\w-])"""
 )
-CODE = re.compile(r"`[^`]*`|\"[^\"\s]*\"|https?://\S+")
+CODE = re.compile(r"`[^`]*`|\"[^\"\s]*\"|https?://\S+|(?m:^\s*(?:>>>|\.\.\.) .*)")
 """Names of code and quoted words may use any word."""
 DEFINITIONS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -67,15 +67,14 @@ def _of_module(tree: ast.Module) -> Iterator[tuple[int, str]]:
     skipped = set[int]()
     for node in ast.walk(tree):
         if isinstance(node, DEFINITIONS) and ast.get_docstring(node, clean=False) is not None:
-            is_private = not isinstance(node, ast.Module) and node.name.startswith("_")
-            if is_private and not getattr(node, "name", "").startswith("__"):
+            if not isinstance(node, ast.Module) and node.name.startswith("_") and not node.name.startswith("__"):
                 skipped.add(id(node.body[0].value))  # type: ignore[attr-defined]
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "pattern":
             skipped.update(map(id, node.args))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
-            if " " in node.value.strip():
-                yield node.lineno, node.value
+        is_string = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_string and id(node) not in skipped and " " in node.value.strip():  # type: ignore[attr-defined]
+            yield node.lineno, node.value  # type: ignore[attr-defined]
 
 
 def _of_schema(node: Any) -> Iterator[str]:

@@ -3,8 +3,8 @@
 Some are containers whose transcripts `--at` reads; some have no conversation; the others are not supported yet. When a
 dialect for one of them is added, its row is removed; `tests/engine/test_foreign.py` fails until then.
 
-A mark consists of conditions separated by spaces, all of which must be true for a document or one of the first records.
-A condition is a path of keys (`*`: some list item) and a test: nothing (any value) · `=a|b` one of these strings ·
+A mark consists of conditions separated by spaces; all must be true for a document or one of the first records. A
+condition is a path of keys (`*`: some list item) and a test: nothing (any value) · `=a|b` one of these strings ·
 `^a|b` a string with such a prefix · `:str` a value of this type. `!path`: there is no such value.
 """
 

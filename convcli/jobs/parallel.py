@@ -52,15 +52,15 @@ def completed(run: InputConversion | SplitConversion, processes: int) -> Summary
     ranges = _ranges(run.source, processes) if not converting.writes_rows(run.job.target) else None
     if ranges is None or isinstance(run, SplitConversion):
         return converting.completed(run)
-    told, tell = ToldOnce(), run.sinks.finding
-    run.sinks = replace(run.sinks, finding=told.only(tell))
+    once, report = ToldOnce(), run.sinks.finding
+    run.sinks = replace(run.sinks, finding=once.only(report))
     run.open()  # reports output errors before the work
     try:
         with all_done(partial(convert_range, run.source, run.job, _wanted(run.sinks)), ranges, processes) as each:
             for done in each:
                 _join(run, done)
-        for note in told.rest():
-            tell(note)
+        for note in once.rest():
+            report(note)
         run.finish()
     finally:
         run.discard()
@@ -69,18 +69,18 @@ def completed(run: InputConversion | SplitConversion, processes: int) -> Summary
 
 def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Verdict]:
     """Like `judging.judge`, in several processes if the input is large."""
-    ranges, told = _ranges(source, processes), ToldOnce()
+    ranges, once = _ranges(source, processes), ToldOnce()
     if ranges is None:
         yield from judging.judge(source, options)
         return
     with all_done(partial(judge_range, source, options), ranges, processes) as each:
         for done in each:
             for verdict in done.emitted():
-                findings = list(filter(told.is_other, verdict.findings))
+                findings = list(filter(once.is_other, verdict.findings))
                 if not verdict.is_of_file:
                     yield verdict._replace(findings=findings)
             source.read_elsewhere += done.value().piece.size
-    notes = list(told.rest())
+    notes = list(once.rest())
     if notes:
         yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
 

@@ -132,9 +132,9 @@ class ToldOnce:
     def __init__(self) -> None:
         self._pending = dict[tuple[str, str, str], Finding]()
 
-    def only(self, tell: Callable[[Finding], None]) -> Callable[[Finding], None]:
+    def only(self, report: Callable[[Finding], None]) -> Callable[[Finding], None]:
         """Wraps a receiver so that it gets only what is not held back."""
-        return lambda finding: tell(finding) if self.is_other(finding) else None
+        return lambda finding: report(finding) if self.is_other(finding) else None
 
     def is_other(self, finding: Finding) -> bool:
         """True if such findings may repeat within a file; otherwise it is held back."""

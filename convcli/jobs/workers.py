@@ -41,7 +41,7 @@ TOGETHER = 64
 PATIENCE = 1.0
 """Seconds between checks for a process that has died unnoticed."""
 GRACE = 10.0
-"""Seconds for a process to clean up after it was told to stop."""
+"""Seconds for a process to clean up after a signal to stop."""
 STOPPING = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _STOPPED = 128
 """The exit code of a process stopped by a signal, minus the number of the signal."""

@@ -31,10 +31,10 @@ def findings(name: str, document: Any, *, is_accepted: bool, strict: bool) -> li
     """
     breaches: Iterator[Any] = iter(()) if is_accepted else _breaches(name, document)
     unknown: Iterator[Any] = _unknown_keys(name, [schemas.schema(name)], document, ()) if strict else iter(())
-    told = explained(islice(breaches, MOST), partial(schemas.vocabulary, name)) + list(islice(unknown, MOST))
-    if told and any(next(left, None) is not None for left in (breaches, unknown)):
-        told[-1] = replace(told[-1], notes=(*told[-1].notes, MORE))
-    return told
+    reported = explained(islice(breaches, MOST), partial(schemas.vocabulary, name)) + list(islice(unknown, MOST))
+    if reported and any(next(left, None) is not None for left in (breaches, unknown)):
+        reported[-1] = replace(reported[-1], notes=(*reported[-1].notes, MORE))
+    return reported
 
 
 def _breaches(name: str, document: Any) -> Iterator[SchemaBreach]:
@@ -62,8 +62,10 @@ def _thorough_breach(error: Any) -> SchemaBreach:
 
 def _has_unknown_type(name: str, nodes: Iterable[dict[str, Any]], value: dict[str, Any]) -> bool:
     """True if the schemas distinguish such objects by type and do not know this type: its keys are then not judged."""
-    tells = any("type" in (node["if"].get("properties") or {}) for node in nodes if isinstance(node.get("if"), dict))
-    return tells and isinstance(value.get("type"), str) and value["type"] not in schemas.types(name)
+    distinguishes = any(
+        "type" in (node["if"].get("properties") or {}) for node in nodes if isinstance(node.get("if"), dict)
+    )
+    return distinguishes and isinstance(value.get("type"), str) and value["type"] not in schemas.types(name)
 
 
 def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> Iterator[Finding]:

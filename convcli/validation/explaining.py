@@ -50,10 +50,10 @@ def explained(breaches: Iterable[SchemaBreach], vocabulary: Callable[[], Collect
     """
     best: dict[tuple[Path, str], Explanation] = {}
     for breach in breaches:
-        for told in _meaning(breach, vocabulary):
-            key = breach.path, told.subject
-            if key not in best or told.weight < best[key].weight:
-                best[key] = told
+        for explanation in _meaning(breach, vocabulary):
+            key = breach.path, explanation.subject
+            if key not in best or explanation.weight < best[key].weight:
+                best[key] = explanation
     return [best[key].finding for key in sorted(best)]
 
 

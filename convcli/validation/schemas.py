@@ -65,7 +65,7 @@ _HEAD = 1024
 
 @cache
 def marks(name: str) -> frozenset[str]:
-    """Returns keys of which each document of the dialect has at least one: in itself, its items or its messages.
+    """Returns marks: each document of the dialect has one of these keys in itself, its items or its messages.
 
     A path leads to a key of a content object or of a call; `role:NAME` is a role. Empty if the schema names none.
     """
