@@ -90,7 +90,7 @@ def _doubted(finding: Finding, source: Input) -> Finding:
     detection = source.detection
     if detection is None or detection.clue.strength >= CERTAIN or finding.code not in SHAPE:
         return finding
-    note = f"read as {detection.dialect}: {detection.clue.reason}; use --dialect to name another"
+    note = f"read as {detection.dialect}: {detection.clue.reason}; --dialect names another"
     return replace(finding, notes=(*finding.notes, note))
 
 

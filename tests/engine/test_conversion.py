@@ -1,4 +1,4 @@
-"""Lift refuses what is not of its dialect, and lower tells what does not come back."""
+"""Lift refuses what is not of its dialect, and lower reports what does not come back."""
 
 from __future__ import annotations
 
@@ -127,7 +127,9 @@ def test_a_wrong_name_is_told_the_right_one(document: Any, words: str) -> None:
         ),
     ],
 )
-def test_a_document_that_its_schema_refuses_is_told_what_it_looks_like(document: Any, named: str, words: str) -> None:
+def test_a_document_that_its_schema_refuses_is_reported_what_it_looks_like(
+    document: Any, named: str, words: str
+) -> None:
     with pytest.raises(RefusedError) as refused:
         conversion.lift(document, dialects.get(named))
     assert refused.value.findings[0].help.startswith(words)

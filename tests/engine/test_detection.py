@@ -39,13 +39,13 @@ from tests.support import names, samples
         ({"a key with spaces": 1}, "no dialect recognises this: an object of 1 key"),
     ],
 )
-def test_a_value_without_marks_is_in_no_dialect_and_told_as_what_it_is(value: Any, words: str) -> None:
+def test_a_value_without_marks_is_in_no_dialect_and_reported_as_what_it_is(value: Any, words: str) -> None:
     with pytest.raises(ContentError) as caught:
         detection.detect(value)
     assert (caught.value.code, caught.value.message) == ("unknown-dialect", words)
 
 
-def test_a_transcript_under_a_key_is_told_with_what_reads_it() -> None:
+def test_a_transcript_under_a_key_is_reported_with_what_reads_it() -> None:
     request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
     answer = {"id": "r", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Ah"}}]}
     for log, told in (

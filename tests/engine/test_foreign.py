@@ -91,7 +91,7 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
         ),
     ],
 )
-def test_what_only_looks_like_a_dialect_is_told_by_its_name(document: Any, words: str, help_text: str) -> None:
+def test_what_only_looks_like_a_dialect_is_reported_by_its_name(document: Any, words: str, help_text: str) -> None:
     with pytest.raises(ContentError) as caught:
         detection.detect(document)
     assert caught.value.code == "unknown-dialect"

@@ -77,7 +77,7 @@ def test_a_pointer_picks_values_in_the_order_of_the_document(
         ("x", "langfuse"),
     ],
 )
-def test_what_is_neither_a_pointer_nor_a_preset_is_told(name: str, nearest: str) -> None:
+def test_what_is_neither_a_pointer_nor_a_preset_is_reported(name: str, nearest: str) -> None:
     with pytest.raises(JobError) as caught:
         patterns([name])
     assert nearest in caught.value.help
@@ -160,7 +160,7 @@ def test_records_and_members_are_picked_from_one_at_a_time(tmp_path: Path) -> No
     assert [each.at for each in documents(items)] == ["/0/input", "/1/input"]
 
 
-def test_a_line_of_which_nothing_can_be_read_is_told(tmp_path: Path) -> None:
+def test_a_line_of_which_nothing_can_be_read_is_reported(tmp_path: Path) -> None:
     items, _ = opened(write(tmp_path / "a.jsonl", {"body": CHAT}, "{", {"body": CHAT}), "/body")
     assert [type(item) for item in items] == [Document, Skipped, Document]
 
@@ -192,13 +192,15 @@ def test_that_nothing_can_be_read_is_an_error_that_says_why(
         ("litellm", 'it is an object with the keys "trace", "observations"'),
     ],
 )
-def test_a_pointer_that_leads_nowhere_is_told_with_what_it_may_have_meant(tmp_path: Path, at: str, hint: str) -> None:
+def test_a_pointer_that_leads_nowhere_is_reported_with_what_it_may_have_meant(
+    tmp_path: Path, at: str, hint: str
+) -> None:
     with pytest.raises(ContentError) as caught:
         opened(write(tmp_path / "a.json", TRACE), at)
     assert (caught.value.code, caught.value.help) == ("empty-input", hint)
 
 
-def test_a_pointer_that_leads_into_the_members_of_an_array_is_told_as_one(tmp_path: Path) -> None:
+def test_a_pointer_that_leads_into_the_members_of_an_array_is_reported_as_one(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", [{"id": 1, "body": CHAT}])
     with pytest.raises(ContentError) as caught:
         opened(path, "/body")

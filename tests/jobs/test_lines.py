@@ -88,7 +88,7 @@ def test_an_unknown_dialect_is_an_error_before_the_first_line_is_read() -> None:
         convcli.convert_lines([], to="antropic")
 
 
-def test_a_defect_of_convcli_is_told_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_of_convcli_is_reported_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(document: Any, options: Any) -> Any:
         raise ZeroDivisionError
 

@@ -283,7 +283,7 @@ def test_content_leads_the_summary_however_few_it_is() -> None:
     assert "(1 of content, 2 of context): dropped text ×1" in summed(id_, id_, text)
 
 
-def test_the_list_of_losses_tells_kind_of_value_and_reason_and_no_value() -> None:
+def test_the_list_of_losses_reports_kind_of_value_and_reason_and_no_value() -> None:
     (line,) = losses.listed([Loss("dropped", "/x", "message.name", "context", "no field", "secret", file="a")], PLAIN)
     assert line == "a /x: context: dropped message.name (text of 6): no field\n"
 

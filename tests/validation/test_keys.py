@@ -92,7 +92,7 @@ def test_a_key_is_written_with_what_it_leads_through(key: str, expected: bool) -
         ("gemini", "mistral", "model", "--set model=…"),
     ],
 )
-def test_a_conversion_tells_once_what_to_add(source: str, target: str, missing: str, hint: str) -> None:
+def test_a_conversion_reports_once_what_to_add(source: str, target: str, missing: str, hint: str) -> None:
     request = {
         "openai-chat": {"model": "m", "messages": HI},
         "anthropic": {"max_tokens": 64, "messages": HI},
@@ -130,7 +130,7 @@ RESPONSE = {
         ("openai-responses-stream", "response.created_at"),
     ],
 )
-def test_a_response_tells_once_what_nobody_knows(target: str, missing: str) -> None:
+def test_a_response_reports_once_what_nobody_knows(target: str, missing: str) -> None:
     done = pipeline.convert(RESPONSE, dialects.get("anthropic"), dialects.get(target))
     (finding,) = done.findings
     assert (finding.code, finding.severity, finding.where) == ("incomplete-response", "warning", "")
