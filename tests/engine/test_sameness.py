@@ -121,7 +121,7 @@ def assert_told_at_its_place(document: Any, dialect: Dialect) -> None:
 
 
 TIES = ("index", "messageId")
-"""Keys that link an event to its message: if one is edited, any event of that message may show it. An equal index merges
+"""Keys that link events to messages: if one is edited, any event of that message may show it. Equal indexes merge
 two answers: then it is reported at either, at the pointer that both have in their events."""
 
 
