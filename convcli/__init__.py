@@ -1,4 +1,4 @@
-"""Converts transcripts of language models between dialects; nothing is lost without being told.
+"""Converts transcripts of language models between dialects, and reports every loss.
 
 >>> import convcli
 >>> document = {"messages": [{"role": "user", "name": "ada", "content": "Hi."}]}
@@ -8,7 +8,7 @@
 >>> [(loss.kind, loss.where, loss.why) for loss in result.losses]
 [('dropped', '/messages/0/name', 'target messages have no name')]
 
-A *document* is a JSON value (`dict`, `list`) as a vendor wrote it, a *transcript* the same in the records of the
+A *document* is a JSON value (`dict`, `list`) as a vendor writes it; a *transcript* is the same as records of the
 intermediate format: a `Transcript` has `Message`s, and these have parts (`Text`, `Reasoning`, `Refusal`, `Media`,
 `ToolCall`, `ToolResult`, `Opaque`).
 
@@ -16,8 +16,8 @@ intermediate format: a `Transcript` has `Message`s, and these have parts (`Text`
     files            read · iterate
     many documents   convert_lines · validate_lines
 
-`source` always names the dialect of what is given; without it, the dialect is detected. `to` names the dialect that is
-written. Nothing here prints: losses and findings are returned, with the place in the document as a JSON Pointer.
+`source` always names the dialect of the input; without it, the dialect is detected. `to` names the dialect of the
+output. Nothing here prints: losses and findings are returned, with the JSON Pointer of the value in the document.
 
 Errors are `ConvcliError`: `ContentError` for what cannot be read or recognised, `RefusedError` for what does not pass
 its schema, `JobError` for an unknown dialect or a missing file. All have a `code` that `convcli explain` explains.
@@ -117,11 +117,11 @@ _HOMES = {
     "convcli.proof.reasons": ("Loss",),
     "msgspec": ("UNSET",),
 }  # fmt: skip
-"""Where the records and errors are defined; they are imported when first asked for, so that the program starts fast."""
+"""Home modules of records and errors, which are imported on first use, so that the program starts fast."""
 
 
 def __getattr__(name: str) -> Any:
-    """A record, an error or the registry of dialects, imported when it is first asked for."""
+    """Imports a record, an error or the registry of dialects on first use."""
     if name == "dialects":
         return import_module("convcli.dialects")
     for home, names in _HOMES.items():
@@ -131,7 +131,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, those too that are not imported yet."""
+    """Returns the public names, including those not imported yet."""
     return sorted([*__all__, "__version__"])
 
 
@@ -143,11 +143,11 @@ def _dialect(name: str) -> Dialect:
 
 
 def read(path: str | PathLike[str], *, source: str | None = None, dialect: str | None = None) -> list[Transcript]:
-    """The transcripts of a file in any dialect (JSON, JSON Lines or SSE; compressed or not; `-` is standard input).
+    """Returns the transcripts of a file in any dialect (JSON, JSON Lines or SSE; compressed or not; `-` is stdin).
 
-    A folder or a glob stands for its files. `dialect` is the former name of `source`. Raises JobError when a file
-    cannot be opened, ContentError when it cannot be read, RefusedError when a document does not pass the schema of its
-    dialect: the first thing that is wrong ends it. `iterate` goes on instead, and holds one transcript at a time.
+    A folder or a glob stands for its files. `dialect` is the former name of `source`. Raises JobError if a file cannot
+    be opened, ContentError if it cannot be read, RefusedError if a document does not pass the schema of its dialect:
+    the first error ends it. `iterate` continues instead, and keeps one transcript in memory at a time.
 
         for transcript in convcli.read("chats.jsonl"):
             print(transcript.model, len(transcript.messages))
@@ -158,8 +158,9 @@ def read(path: str | PathLike[str], *, source: str | None = None, dialect: str |
 
 
 def iterate(path: str | PathLike[str], *, source: str | None = None) -> Iterator[Transcript | ConvcliError]:
-    """The same one by one, so that a file of any length needs little memory; what is wrong comes as an error in its
-    place (ContentError, RefusedError), with `file` and `line`, and the next one follows.
+    """Yields the transcripts one by one, so that a file of any length needs little memory.
+
+    Errors are yielded in their place (ContentError, RefusedError), with `file` and `line`, and the next one follows.
 
     Raises JobError for a file that cannot be opened.
 
@@ -184,7 +185,9 @@ def _or_raise(item: Transcript | ConvcliError) -> Transcript:
 
 
 def lift(document: Any, *, source: str | None = None, dialect: str | None = None) -> Transcript:
-    """The transcript of one document. Raises ContentError or RefusedError. `dialect` is the former name of `source`.
+    """Returns the transcript of one document. Raises ContentError or RefusedError.
+
+    `dialect` is the former name of `source`.
 
     >>> import convcli
     >>> transcript = convcli.lift({"messages": [{"role": "user", "content": "Hi."}]}, source="openai-chat")
@@ -207,7 +210,7 @@ def lower(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Conversion:
-    """A transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
+    """Writes a transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
 
     `form`, `branch`, `view`, `chunk` and `set` are those of `convert`. Raises JobError for an unknown dialect or form.
 
@@ -235,21 +238,21 @@ def convert(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Conversion:
-    """One document in the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
+    """Converts one document to the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
 
-    `form` is one of the forms of the target (`request`, `response`, …: `convcli dialects NAME` lists them) · `branch`:
-    of a session with branches only the `active` one, or `all` that the target can hold · `view`: all the `history`, or
-    only the `context` that a compaction leaves · `chunk`: characters in a piece of a stream · `set`: keys of the output
-    with their values, where a dot leads into an object; they are among the losses, as `invented` or `changed`. Raises
-    ContentError when no dialect or more than one fits, RefusedError when the document does not pass its schema,
-    JobError for an unknown dialect, form or key.
+    `form` is one of the target's forms (`request`, `response`, …: `convcli dialects NAME` lists them) · `branch`: only
+    the `active` branch of a session, or `all` that the target can store · `view`: the whole `history`, or only the
+    `context` that remains after compaction · `chunk`: characters per stream event · `set`: keys of the output with
+    their values, where a dot descends into an object; they are reported as losses `invented` or `changed`. Raises
+    ContentError if no dialect or more than one matches, RefusedError if the document does not pass its schema, JobError
+    for an unknown dialect, form or key.
 
     >>> import convcli
     >>> document = {"messages": [{"role": "user", "content": "Hi."}], "temperature": 0.5}
     >>> convcli.convert(document, to="gemini", source="openai-chat").document["generationConfig"]
     {'temperature': 0.5}
     >>> convcli.convert(document, to="anthropic", source="openai-chat").findings[0].message
-    'a request has model and max_tokens; this one has not'
+    'a request requires model and max_tokens'
     >>> convcli.convert(document, to="anthropic", source="openai-chat", set={"max_tokens": 9, "model": "m"}).findings
     []
     """
@@ -272,11 +275,11 @@ def validate(
     strict: bool = False,
     dialect: str | None = None,
 ) -> list[Finding]:
-    """What is wrong with one document, by the schema and the rules of its dialect.
+    """Returns the findings on one document, by the schema and the rules of its dialect.
 
-    `as_`: what this service would refuse, if the document was sent to it as a request · `strict`: keys that the schema
-    does not name are warnings · `dialect` is the former name of `source`. Raises ContentError when no dialect or more
-    than one fits, JobError for an unknown dialect.
+    `as_`: what this service would refuse if the document were sent to it as a request · `strict`: keys that the schema
+    does not name are warnings · `dialect` is the former name of `source`. Raises ContentError if no dialect or more
+    than one matches, JobError for an unknown dialect.
 
     >>> import convcli
     >>> [finding] = convcli.validate({"messages": [{"role": "usr", "content": "Hi."}]}, source="openai-chat")
@@ -293,7 +296,7 @@ def validate(
 
 
 def detect(document: Any) -> Detection:
-    """Which dialect a document is in, and why. Raises ContentError when no dialect fits, or more than one.
+    """Detects the dialect of a document, and why. Raises ContentError if no dialect or more than one matches.
 
     >>> import convcli
     >>> found = convcli.detect({"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]})
@@ -306,7 +309,7 @@ def detect(document: Any) -> Detection:
 
 
 def difference(before: Transcript, after: Transcript) -> list[Loss]:
-    """What the second transcript does not say as the first does; empty exactly when they say the same.
+    """Returns what the second transcript lacks or has differently; empty exactly if both are the same.
 
     >>> from convcli import Message, Text, Transcript, difference
     >>> one, two = (Transcript([Message("user", [Text(text)])]) for text in ("Hi.", "Hello."))
@@ -322,7 +325,7 @@ def difference(before: Transcript, after: Transcript) -> list[Loss]:
 
 
 def restore_record(original: Any, converted: Any, *, source: str, to: str) -> dict[str, Any]:
-    """What `restore` needs beside the converted document, as a JSON value: `convert` made `converted` of `original`.
+    """Returns what `restore` needs in addition to the converted document, as a JSON value.
 
     Raises JobError for an unknown dialect.
     """
@@ -332,7 +335,7 @@ def restore_record(original: Any, converted: Any, *, source: str, to: str) -> di
 
 
 def restore(converted: Any, record: dict[str, Any]) -> Any:
-    """The exact original of a converted document. Raises ContentError when the record does not belong to it.
+    """Returns the exact original of a converted document. Raises ContentError if the record does not belong to it.
 
     >>> import convcli
     >>> original = {"messages": [{"role": "user", "name": "ada", "content": "Hi."}]}
@@ -360,8 +363,10 @@ def convert_lines(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Iterator[LineOutcome]:
-    """One outcome for each line, each of which is a document as JSON: `data` is the converted one as bytes, with its
-    `losses` and `findings`. What is wrong with a line is among its findings and ends nothing; its `data` is None.
+    """Converts lines of JSON, one document per line, and yields an outcome for each.
+
+    `data` is the converted document as bytes, with its `losses` and `findings`. An error in a line becomes a finding
+    and does not end the iteration; its `data` is None.
 
     Raises JobError for an unknown dialect or form. `source` saves the time to detect the dialect of each line.
 
@@ -383,8 +388,9 @@ def convert_lines(
 def validate_lines(
     lines: Iterable[bytes], *, source: str | None = None, as_: str | None = None, strict: bool = False
 ) -> Iterator[LineOutcome]:
-    """One outcome for each line with what is wrong with it, as `validate` says it; a line is good if it has no
-    findings. Raises JobError for an unknown dialect.
+    """Validates lines of JSON and yields an outcome for each; a valid line has no findings.
+
+    Raises JobError for an unknown dialect.
 
     >>> import convcli
     >>> lines = [b'{"messages": [{"role": "user", "content": "Hi."}]}', b'{"messages": [{"role": "user"}]}']

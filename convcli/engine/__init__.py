@@ -1,1 +1,1 @@
-"""What one document goes through: detection, validation, lifting, fitting, writing, comparison."""
+"""What happens to one document: detection, validation, lifting, fitting, writing, comparison."""

@@ -1,7 +1,6 @@
-"""Keys that the user adds to every output: what a service requires and nobody gave.
+"""Sets keys in every output: those that a service requires and the input does not have.
 
-An output with them is read back and compared like any other: so what was added is reported as invented, and what was
-changed by it as changed.
+Such an output is read back and compared like any other, so set keys are reported as invented or changed.
 """
 
 from __future__ import annotations
@@ -22,8 +21,10 @@ from convcli.wire import exact_json, pointers
 
 
 def checked(values: Mapping[str, Any], target: Dialect) -> Added:
-    """The keys with their values; a dot leads into an object. Raises JobError for a key that the schema of the target
-    does not name, neither in a document nor in a body of one."""
+    """Returns the keys with their values; a dot descends into an object.
+
+    Raises JobError for a key that the target's schema does not name, in a document or in its body.
+    """
     for key in values:
         steps = tuple(key.split("."))
         for i, step in enumerate(steps):
@@ -36,14 +37,14 @@ def checked(values: Mapping[str, Any], target: Dialect) -> Added:
 
 
 def _known(target: Dialect, steps: Path) -> frozenset[str] | None:
-    """The keys that may stand there, in a document or in a body; None where any may."""
+    """Returns the keys allowed at a path, in a document or in a body; None if any key is."""
     places = dict.fromkeys(((), *(body.path for body in target.bodies.values())))
     named = [schemas.keys_in(target.name, (*place, *steps)) for place in places]
     return frozenset().union(*(keys for keys in named if keys is not None)) if any(named) else None
 
 
 def _steps(key: str, target: Dialect, form: str) -> list[str]:
-    """Where a key is set: in the body of a document that has one, unless it is a key of what stands around."""
+    """Returns the path of a key: in the body if the form has one, unless the key is outside of the body."""
     steps, body = key.split("."), target.bodies.get(form)
     if body is None or steps[0] in (schemas.keys_in(target.name, ()) or ()):
         return steps
@@ -51,7 +52,7 @@ def _steps(key: str, target: Dialect, form: str) -> list[str]:
 
 
 def with_added(conversion: Conversion, options: Options, target: Dialect, source: Dialect | None) -> Conversion:
-    """The conversion with the keys of these options in its document. Raises JobError where they do not fit into it."""
+    """Returns the conversion with the keys of these options set. Raises JobError if they do not fit."""
     document, silent = conversion.document, list[Loss]()
     before = target.lift(document) if options.added else None
     form = before.origin.form if before is not None and before.origin is not None else ""
@@ -67,15 +68,17 @@ def with_added(conversion: Conversion, options: Options, target: Dialect, source
         document, before = edited, after
     if document is conversion.document:
         return conversion
-    unwanted = left_out(conversion.transcript, options)
-    done = compared(conversion.transcript, document, target, source, left_out=unwanted)
+    excluded = left_out(conversion.transcript, options)
+    done = compared(conversion.transcript, document, target, source, left_out=excluded)
     done.losses = [*reversed(silent), *_explained(done.losses, conversion.losses)]
     return done
 
 
 def _put(node: Any, steps: Sequence[str], value: Any, key: str) -> Any:
-    """The node with the value in it, the same one if it is there already. New keys stand before the others, as the name
-    of the model does."""
+    """Returns the node with the value set, or the same node if it is already there.
+
+    New keys are put first, like the name of the model.
+    """
     if not steps:
         return node if node is not MISSING and exact_json.exact(node, value) else value
     step, rest = steps[0], steps[1:]
@@ -89,7 +92,7 @@ def _put(node: Any, steps: Sequence[str], value: Any, key: str) -> Any:
 
 
 def _check(document: Any, key: str, target: Dialect) -> None:
-    """Without this key, it was a document of the target."""
+    """Raises JobError if the document is invalid; without this key it was valid."""
     if not schemas.accepts(target.name, document):
         finding = schemas.findings(target.name, document)[0]
         raise JobError("usage", f"{shown_key(key)} cannot be set to that: {finding.message}", help=finding.help)
@@ -103,12 +106,12 @@ def _value_at(document: Any, steps: Sequence[str]) -> Any:
 
 
 def _loss(key: str, old: Any, value: Any) -> Loss:
-    """What is reported of a value in which the target reads nothing: the comparison does not see it."""
+    """Returns the loss for a value that the target does not read, so that the comparison does not see it."""
     return Loss("invented" if old is MISSING else "changed", "", key, "context", SET, old, value)
 
 
 def _explained(losses: Sequence[Loss], before: Sequence[Loss]) -> Iterator[Loss]:
-    """The losses, with the reason of those that the added keys have made."""
+    """Yields the losses; those caused by set keys have that as their reason."""
     known = {(loss.kind, loss.where, loss.field): loss for loss in before}
     for loss in losses:
         yield loss if known.get((loss.kind, loss.where, loss.field)) == loss else replace(loss, why=SET)

@@ -1,6 +1,6 @@
-"""What the functions of the library are called with, checked: a parsed document, its dialect, choices about the output.
+"""Checks the arguments of library functions: a parsed document, its dialect, output options.
 
-On the command line these come from files and options; the messages of the two differ where what to do about it does."""
+On the command line these come from files and options; messages differ where the remedy does."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from convcli.validation.wording import unknown
 from convcli.wire.patterns import pattern
 
 UNPARSED: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (str, "a text was given: parse it first, as json.loads(text) does"),
-    ((bytes, bytearray, memoryview), "bytes were given: parse them first, as json.loads(data) does"),
-    (PathLike, "a path was given: read the file first, as convcli.read(path) does"),
+    (str, "got a string: parse it first, as json.loads(text) does"),
+    ((bytes, bytearray, memoryview), "got bytes: parse them first, as json.loads(data) does"),
+    (PathLike, "got a path: read the file first, as convcli.read(path) does"),
 )
-"""What is often given in place of a document, and what to do about it."""
+"""Types often passed instead of a document, and the remedy."""
 JSON = pattern(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
-"""How a JSON document begins, and no name of a file."""
+"""The start of a JSON document, never that of a file name."""
 
 
 def detect(document: Any) -> detection.Detection:
-    """The dialect of a parsed document, and why. Raises JobError for a text and ContentError when it is not known."""
+    """Detects the dialect of a parsed document. Raises JobError for a string, and ContentError if none matches."""
     _check_parsed(document)
     try:
         return detection.detect(texts.opened(document))
@@ -36,26 +36,28 @@ def detect(document: Any) -> detection.Detection:
 
 
 def dialect_of(document: Any, name: str | None) -> Dialect:
-    """The dialect of this name, or the one that the document is in. Raises as `detect` does."""
+    """Returns the dialect of this name, or the detected one. Raises as `detect` does."""
     _check_parsed(document)
     return dialects.get(name if name is not None else detect(document).dialect)
 
 
 def read(document: Any, name: str | None) -> tuple[Any, Dialect, tuple[str, ...]]:
-    """The document with those columns opened that hold JSON in a text, its dialect, and the names of these columns.
-    Raises as `dialect_of` does."""
+    """Returns the document with its JSON string columns parsed, its dialect, and the names of these columns.
+
+    Raises as `dialect_of` does.
+    """
     dialect = dialect_of(document, name)
     value, columns = texts.read(document, dialect)
     return value, dialect, columns
 
 
 def path_of(path: str | PathLike[str]) -> str:
-    """The path as a text. Raises JobError when what is given is no path but what a file holds."""
+    """Returns the path as a string. Raises JobError for file content instead of a path."""
     if not isinstance(path, (str, PathLike)):
-        kind = "bytes were" if isinstance(path, (bytes, bytearray, memoryview)) else "a document was"
-        raise JobError("usage", f"{kind} given: convcli.read takes the path of a file")
+        kind = "bytes" if isinstance(path, (bytes, bytearray, memoryview)) else "a document"
+        raise JobError("usage", f"got {kind}: convcli.read expects a file path")
     if isinstance(path, str) and JSON.match(path):
-        raise JobError("usage", "JSON was given: convcli.read takes the path of a file")
+        raise JobError("usage", "got JSON: convcli.read expects a file path")
     return str(path)
 
 
@@ -67,10 +69,12 @@ def options(
     view: Literal["history", "context"] = "history",
     added: Mapping[str, Any] | None = None,
 ) -> Options:
-    """The choices for a dialect that is written. Raises JobError when it is not, and for a form or a key that it does
-    not have."""
+    """Returns the options for an output.
+
+    Raises JobError if the dialect is read-only, or does not have the form or a key.
+    """
     if not target.is_written:
-        raise JobError("read-only-dialect", f"{target.title} is only read, never written")
+        raise JobError("read-only-dialect", f"{target.title} is read-only")
     if form is not None and form not in target.forms:
         raise unknown("form", form, target.forms, f"{target.name} has {', '.join(target.forms)}")
     if branch not in ("active", "all"):

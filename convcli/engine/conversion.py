@@ -1,4 +1,4 @@
-"""One transcript into one dialect: it is fitted and written, read back and compared, and judged."""
+"""Converts one transcript into one dialect: fits, writes, reads back, compares and validates it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ BY_DEFAULT = Options()
 
 
 class Conversion:
-    """What came of one document: it in the target dialect, what that does not carry, and what its rules object to.
-    `transcript` is what was converted, as the intermediate format says it; it may be given as what lifts it, for
-    somebody who asks for it."""
+    """The result of converting one document: the output, its losses, and the findings of the target's rules.
+
+    `transcript` is the input in the intermediate format. It may be passed as a function that lifts it when needed.
+    """
 
     def __init__(
         self,
@@ -50,71 +51,73 @@ class Conversion:
 
 
 def lift(document: Any, dialect: Dialect) -> Transcript:
-    """The transcript of a document. Raises RefusedError when it does not pass the schema of the dialect, and when
-    nothing in it is of that dialect (`not_understood`)."""
+    """Returns the transcript of a document.
+
+    Raises RefusedError if it does not pass the schema, or if nothing in it is of that dialect (`not_understood`).
+    """
     if not schemas.accepts(dialect.name, document):
         raise RefusedError(objections(document, dialect))
     transcript = dialect.lift(document)
-    strange = not_understood(document, transcript, dialect)
-    if strange is not None:
-        raise RefusedError([strange])
+    problem = not_understood(document, transcript, dialect)
+    if problem is not None:
+        raise RefusedError([problem])
     if transcript.origin is not None:
         transcript.origin.given = document
     return transcript
 
 
 def objections(document: Any, dialect: Dialect, *, strict: bool = False) -> list[Finding]:
-    """What the schema objects to. Of a document that is none of this dialect the first says what it looks like."""
-    found = schemas.findings(dialect.name, document, strict=strict)
-    is_wrong = any(finding.severity == "error" for finding in found) and not found[0].help
+    """Returns the objections of the schema. If the document is not of this dialect, the first one names its format."""
+    problems = schemas.findings(dialect.name, document, strict=strict)
+    is_wrong = any(finding.severity == "error" for finding in problems) and not problems[0].help
     if not is_wrong or dialect.detect(document) is not None:
-        return found
-    return [replace(found[0], help=_other_format(document, dialect)), *found[1:]]
+        return problems
+    return [replace(problems[0], help=_other_format(document, dialect)), *problems[1:]]
 
 
 def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
-    """What is wrong where there are records and none of them is a message (law L11): the output would be empty.
+    """Returns a finding if there are records but none of them is a message (law L11): the output would be empty.
 
-    Schemas of sessions are open, since programs add rows of new kinds: so the session of another program passes, each
-    of its rows an event. An empty conversation has no records, and is none such (but see `nothing_said`).
+    Session schemas are open, because programs add new kinds of rows. So a session of another program passes, and each
+    of its rows becomes an event. An empty conversation has no records and is accepted (but see `nothing_said`).
     """
     if not transcript.messages or any(message.role != "event" for message in transcript.messages):
         return None
     if transcript.origin is not None and transcript.origin.taken_back:
-        return _all_taken_back(len(transcript.origin.taken_back), transcript.origin)
+        return _all_rolled_back(len(transcript.origin.taken_back), transcript.origin)
     count = len(transcript.messages)
     message = (
-        f"{f'none of {count:,} records is a' if count > 1 else 'the only record is no'} message of {dialect.title}"
+        f"{f'none of {count:,} records is a' if count > 1 else 'the only record is not a'} {dialect.title} message"
     )
     return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
 
 
-def _all_taken_back(count: int, origin: Origin) -> Finding:
-    """What is wrong with a session that went back behind all that was said: its last record is where that shows."""
-    what = f"all {count:,} messages of this session were" if count > 1 else "the only message of this session was"
-    message = f"{what} taken back, and nothing was said after that"
+def _all_rolled_back(count: int, origin: Origin) -> Finding:
+    """Returns the finding for a session whose messages were all rolled back, at its last record."""
+    subject = f"all {count:,} messages of this session were" if count > 1 else "the only message of this session was"
+    message = f"{subject} rolled back, and no message followed"
     return Finding("no-messages", "error", message, where=pointer(origin.places[-1][0]))
 
 
 def nothing_said(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
-    """What is wrong with a session that has no records behind its header: what came of it would be empty."""
+    """Returns a finding for a session without records after its header: its output would be empty."""
     if transcript.messages or not dialect.is_session:
         return None
-    message = f"there is no message of {dialect.title}"
+    message = f"there is no {dialect.title} message"
     return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
 
 
 def _advice(document: Any, dialect: Dialect) -> str:
-    """What the records are instead, where that is known."""
+    """Suggests what the records are instead, if known."""
     if other := _other_format(document, dialect):
         return other
     if detection.candidates(document):
-        return "nothing was said in this session: only what its program notes beside the messages is in it"
-    return "perhaps they are in another dialect: convcli detect tells which one recognises them"
+        return "this session has no messages, only events of its program"
+    return "they may be in another dialect: convcli detect names the ones that match"
 
 
 def _other_format(document: Any, dialect: Dialect) -> str:
-    """The format that a document looks like, where it is not the dialect that was named; empty where none is known."""
+    """Names the format that a document looks like, if it is not the named dialect; empty if unknown."""
     from convcli.engine import foreign
 
     known = foreign.recognise([document])
@@ -126,14 +129,14 @@ def _other_format(document: Any, dialect: Dialect) -> str:
 
 
 def _has_rows(document: Any) -> bool:
-    """Was a file read as the rows of one document, of which each may be a document of another dialect?"""
+    """True if a file was read as rows of one document, each of which may be a document of another dialect."""
     return isinstance(document, Rows) and bool(document)
 
 
 def _of_first(document: Any) -> tuple[str, ...]:
-    """What the first record of a list looks like."""
+    """Describes the first record of a list."""
     first = document[0] if isinstance(document, list) and document else None
-    return (f"the first of them is {detection.shape(first)}",) if isinstance(first, dict) and first else ()
+    return (f"the first is {detection.shape(first)}",) if isinstance(first, dict) and first else ()
 
 
 def lower(
@@ -144,9 +147,9 @@ def lower(
     *,
     purpose: Purpose = "output",
 ) -> Conversion:
-    """A transcript in a dialect, with the losses that reading it back shows and what its service would refuse.
+    """Writes a transcript in a dialect, with the losses that reading it back shows, and what its service would refuse.
 
-    All places are places of the source. Raises JobError when the target is only read.
+    All pointers refer to the source. Raises JobError if the target is read-only.
     """
     document = written(before, target, options, source)
     gone = left_out(before, options)
@@ -154,9 +157,9 @@ def lower(
 
 
 def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
-    """The document alone, of which nothing is read back."""
+    """Returns only the output document; nothing is read back."""
     if not target.is_written:
-        raise JobError("read-only-dialect", f"{target.title} is only read, never written")
+        raise JobError("read-only-dialect", f"{target.title} is read-only")
     return untrusted.lowered(_chosen(before, options), source, target, options)
 
 
@@ -170,8 +173,10 @@ def compared(
     left_out: Collection[int] = (),
     form: str | None = None,
 ) -> Conversion:
-    """The document that was written of a transcript, with its losses and findings. `left_out` are the indexes of
-    messages that the user did not want, `form` is the one that was asked for."""
+    """Reads an output back and returns it with its losses and findings.
+
+    `left_out`: indexes of messages that the user excluded · `form`: the requested one.
+    """
     after = target.lift(document)
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]
@@ -182,14 +187,14 @@ def compared(
 
 @cache
 def _keys(name: str) -> KeysOf:
-    """The keys that the schema names; one function for each, for words of losses are remembered by it."""
+    """Returns the keys that the schema names. Cached, because the words of losses are cached by this function."""
     return partial(schemas.vocabulary, name)
 
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:
-    """What is to be written. The rest is missing when the output is read back, so it is told like any other loss."""
+    """Returns what is to be written. The rest is missing when the output is read back, so it is reported as lost."""
     gone = left_out(transcript, options)
-    if gone:  # the rest is in a line, since what others were said after is gone
+    if gone:  # the rest is linear, because the parents are gone
         messages = [msgspec.structs.replace(message, parent_id=None) for message in context(transcript)]
         return msgspec.structs.replace(transcript, messages=messages, head=None)
     if options.branch == "all" or transcript.head is None:
@@ -198,7 +203,7 @@ def _chosen(transcript: Transcript, options: Options) -> Transcript:
 
 
 def left_out(transcript: Transcript, options: Options) -> set[int]:
-    """The indexes of messages that no model would be sent, where only the context is wanted."""
+    """Returns the indexes of messages outside of the model's context, if only the context is wanted."""
     if options.view == "history":
         return set()
     kept = set(map(id, context(transcript)))

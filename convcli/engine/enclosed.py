@@ -1,6 +1,6 @@
-"""What stands around transcripts that were picked out of a document: taken apart for a restore file, and put together.
+"""Separates picked transcripts from the document around them for a restore file, and puts them back together.
 
-A pointer may lead through texts that hold JSON: they are opened on the way, and written again as they were.
+A pointer may lead through JSON strings: they are parsed on the way, and written back as they were.
 """
 
 from __future__ import annotations
@@ -15,48 +15,50 @@ from convcli.wire.pointers import pointer, resolve, steps
 
 
 class Shell(NamedTuple):
-    """A document in which null stands for what was taken out. `texts` are those that were opened, by their pointers:
-    true where they are compact JSON, else as they were."""
+    """A document with null in place of the values that were taken out.
+
+    `texts`: the JSON strings that were parsed, by pointer: true if compact, otherwise the original string.
+    """
 
     value: Any
     texts: dict[str, Any]
 
 
 def inside(value: Any) -> Any:
-    """The list or the object that a text holds, also as a text in a text; any other value itself."""
-    held = value
-    while isinstance(held, str) and held.lstrip()[:1] in ("[", "{", '"'):
+    """Returns the list or object in a JSON string, also if encoded several times; any other value unchanged."""
+    parsed = value
+    while isinstance(parsed, str) and parsed.lstrip()[:1] in ("[", "{", '"'):
         try:
-            held = exact_json.parse_text(held)[0]
+            parsed = exact_json.parse_text(parsed)[0]
         except ContentError:
             break
-    return held if isinstance(held, (list, dict)) else value
+    return parsed if isinstance(parsed, (list, dict)) else value
 
 
 def taken_out(document: Any, at: Collection[str]) -> Shell:
-    """A document without the values at these pointers."""
+    """Returns a document without the values at these pointers."""
     texts: dict[str, Any] = {}
     return Shell(_taken_out(document, (), {steps(each) for each in at}, texts), texts)
 
 
 def _taken_out(node: Any, path: tuple[str, ...], wanted: set[tuple[str, ...]], texts: dict[str, Any]) -> Any:
-    held = inside(node)
-    if held is not node:
-        texts[pointer(path)] = exact_json.write_text(held) == node or node
+    parsed = inside(node)
+    if parsed is not node:
+        texts[pointer(path)] = exact_json.write_text(parsed) == node or node
     if () in wanted:
         return None
     below: dict[str, set[tuple[str, ...]]] = {}
     for first, *rest in wanted:
         below.setdefault(first, set()).add(tuple(rest))
-    named = held.items() if isinstance(held, dict) else ((str(i), child) for i, child in enumerate(held))
+    named = parsed.items() if isinstance(parsed, dict) else ((str(i), child) for i, child in enumerate(parsed))
     children = {
         name: _taken_out(child, (*path, name), below[name], texts) if name in below else child for name, child in named
     }
-    return children if isinstance(held, dict) else list(children.values())
+    return children if isinstance(parsed, dict) else list(children.values())
 
 
 def put_back(shell: Shell, originals: Mapping[str, Any]) -> Any:
-    """The document of a shell and of what was taken out of it. Raises LookupError where it has no such places."""
+    """Returns the document of a shell and its values. Raises LookupError if it has no such pointers."""
     root = [deepcopy(shell.value)]
     for at, original in originals.items():
         _put(root, at, original)

@@ -1,11 +1,11 @@
-"""Formats that convcli knows by name and that are no dialects: a table of marks, by which an error says what a file is.
+"""Known formats that are not dialects: a table of marks, by which an error names the format of a file.
 
-Some are envelopes, whose transcripts `--at` reads; some hold no conversation; the others are not read. A dialect that
-comes to read one of them takes its row out; `tests/engine/test_foreign.py` fails until it does.
+Some are containers whose transcripts `--at` reads; some have no conversation; the others are not supported yet. When a
+dialect for one of them is added, its row is removed; `tests/engine/test_foreign.py` fails until then.
 
-A mark is conditions with spaces between them, all of which must hold of a document or of one of the first records. A
-condition is a path of keys (`*`: some item of a list) and what must stand there: nothing more (any value) · `=a|b` one
-of these texts · `^a|b` a text that begins so · `:str` a value of this type. `!path`: there is no such value.
+A mark consists of conditions separated by spaces; all must be true for a document or one of the first records. A
+condition is a path of keys (`*`: some list item) and a test: nothing (any value) · `=a|b` one of these strings ·
+`^a|b` a string with such a prefix · `:str` a value of this type. `!path`: there is no such value.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 LOOK_AT = 16
-"""Records of a file, and items of a list, that are looked at."""
+"""Records of a file, and list items, that are checked."""
 LOOKS_LIKE = "this looks like"
-"""How the error begins of a document in one of these formats."""
+"""The start of the error for a document in one of these formats."""
 TYPES = {"str": str, "list": list, "dict": dict}
 
 
 class Foreign(NamedTuple):
-    """A format that is known by name: what a file of it is, its marks, and what may be done with it.
+    """A known format that is not a dialect: its description, its marks, and what can be done with it.
 
-    `at` is what `--at` takes to read the transcripts inside; `is_piece`: what is in the file alone is no
-    conversation."""
+    `at`: the `--at` value that reads the transcripts inside · `is_piece`: the file alone is not a conversation."""
 
     name: str
     marks: tuple[str, ...]
@@ -36,67 +35,69 @@ class Foreign(NamedTuple):
 
     @property
     def message(self) -> str:
-        """What a file of it is, and whether convcli can read it."""
-        ending = "that alone is no conversation" if self.is_piece else "convcli does not read it yet"
-        return f"{LOOKS_LIKE} {self.name}{', which may hold transcripts' if self.at else f'; {ending}'}"
+        """What the file is, and whether convcli can read it."""
+        ending = "this alone is not a conversation" if self.is_piece else "convcli cannot read it yet"
+        return f"{LOOKS_LIKE} {self.name}{', which may contain transcripts' if self.at else f'; {ending}'}"
 
     @property
     def help(self) -> str:
-        """What may be done with a file of it."""
+        """What can be done with the file."""
         way = f"--at {self.at} reads the transcripts inside" if self.at else ""
-        return ", ".join(filter(None, (way, self.note))) or "convcli dialects lists what it reads"
+        return ", ".join(filter(None, (way, self.note))) or "convcli dialects lists the formats it reads"
 
 
 FORMATS = (
     # sessions
     Foreign(
-        "a piece of a session of OpenCode",
+        "a part of an OpenCode session",
         (
             "sessionID role time/created",
             "sessionID messageID type",
             "id^prt_|p_ type=text text",
             "projectID directory time/created",
         ),
-        "opencode export prints the whole session, which is read",
+        "convcli reads the whole session, as opencode export prints it",
         is_piece=True,
     ),
-    Foreign("a session of Hermes", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
-    Foreign("a session of Kimi", ("type^context.append",)),
+    Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
+    Foreign("a Kimi session", ("type^context.append",)),
     Foreign(
-        "the manifest of a session of Cline",
+        "the manifest of a Cline session",
         ("session_id started_at workspace_root", "session_id started_at messages_path"),
-        "the messages are in the file beside it, NAME.messages.json",
+        "the messages are in the file next to it, NAME.messages.json",
         is_piece=True,
     ),
     # trajectories and evaluations
-    Foreign("a trajectory of mini-swe-agent", ("trajectory_format^mini-swe-agent",), at="/messages"),
-    Foreign("a result of tau-bench", ("task_id traj reward",), at="tau-bench"),
+    Foreign("a mini-swe-agent trajectory", ("trajectory_format^mini-swe-agent",), at="/messages"),
+    Foreign("a tau-bench result", ("task_id traj reward",), at="tau-bench"),
     # frameworks
     Foreign(
-        "a trace of OpenAI's Agents SDK",
+        "a trace of the OpenAI Agents SDK",
         ("object=trace|trace.span workflow_name", "object=trace.span span_data"),
         at="openai-agents",
     ),
-    Foreign("a log of OpenAI's Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)),
-    Foreign("a thread of OpenAI's Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
+    Foreign(
+        "a log of the OpenAI Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)
+    ),
+    Foreign("a thread of the OpenAI Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
     # telemetry and logs
     Foreign(
-        "an event or a span of OpenTelemetry without messages",
+        "an OpenTelemetry event or span without messages",
         (
             "event.name^gen_ai.client|gen_ai.evaluation",
             "gen_ai.provider.name !gen_ai.input.messages !gen_ai.output.messages",
             "attributes/gen_ai.operation.name !attributes/gen_ai.input.messages !attributes/gen_ai.output.messages",
         ),
-        "programs write messages only when they are told to capture content",
+        "programs include messages only if content capture is enabled",
         is_piece=True,
     ),
     Foreign(
-        "a trace of OpenTelemetry (OTLP)",
+        "an OpenTelemetry trace (OTLP)",
         ("resourceSpans/*/scopeSpans", "resourceLogs/*/scopeLogs"),
         at="otlp",
     ),
     Foreign(
-        "a span of OpenInference with flattened messages",
+        "an OpenInference span with flattened messages",
         (
             "attributes/llm.input_messages.0.message.role !attributes/input.value",
             "attributes/llm.output_messages.0.message.role !attributes/input.value",
@@ -104,15 +105,15 @@ FORMATS = (
             "attributes/llm/input_messages/*/message",
             "llm.input_messages.0.message.role",
         ),
-        "a span that holds its request in input.value is read with --at openinference",
+        "--at openinference reads spans with the request in input.value",
     ),
     Foreign(
-        "a trace of OpenInference",
+        "an OpenInference trace",
         ("attributes/openinference.span.kind",),
         at="openinference",
     ),
     Foreign(
-        "a trace of Langfuse",
+        "a Langfuse trace",
         (
             "trace observations",
             "observations/*/traceId",
@@ -120,9 +121,9 @@ FORMATS = (
         ),
         at="langfuse",
     ),
-    Foreign("a run of LangSmith", ("run_type inputs",), at="langsmith"),
+    Foreign("a LangSmith run", ("run_type inputs",), at="langsmith"),
     Foreign(
-        "a list of spans of a trace",
+        "a list of trace spans",
         (
             "input/messages !preferred_output !threadId !observations",
             "input:dict output:dict !observations",
@@ -135,28 +136,28 @@ FORMATS = (
         at="braintrust",
     ),
     Foreign(
-        "the body that makes a batch of Anthropic",
+        "the request body of an Anthropic batch",
         ("requests/*/custom_id",),
         at="'/requests/*'",
     ),
     Foreign(
-        "a batch of the Gemini API",
+        "a Gemini API batch",
         ("key request/contents", "key response/candidates"),
         at="gemini-batch",
     ),
     # pieces
     Foreign(
-        "definitions of tools",
+        "tool definitions",
         (
             "type=function name parameters:dict !role !arguments",
             "type=function function/parameters:dict !role !id",
             "name input_schema:dict !role",
         ),
-        "a request that holds them beside its messages is read",
+        "convcli reads a request with messages and these tools",
         is_piece=True,
     ),
     # exports
-    Foreign("a prompt of Google AI Studio", ("chunkedPrompt",)),
+    Foreign("a Google AI Studio prompt", ("chunkedPrompt",)),
     # rows of training sets
     Foreign(
         "a chat data set with the column conversation",
@@ -171,7 +172,7 @@ FORMATS = (
     Foreign(
         "a set of preference pairs with a question",
         ("question:str chosen:str rejected:str",),
-        "with the key prompt in place of question it is read",
+        "rename the key question to prompt, and convcli reads it",
     ),
 )
 
@@ -180,19 +181,19 @@ FORMATS = (
 
 
 class Mark(NamedTuple):
-    """A condition: a path, and what is asked of a value there; `is_absent`: no value that passes may stand there."""
+    """A condition: a path and a test of its value; `is_absent`: no value there may pass."""
 
     path: tuple[str, ...]
     passes: Callable[[Any], bool]
     is_absent: bool = False
 
     def holds(self, value: Any) -> bool:
-        """Does it hold of this value?"""
+        """True if the condition is met by this value."""
         return _some(value, self.path, self.passes) is not self.is_absent
 
 
 def _some(value: Any, path: tuple[str, ...], passes: Callable[[Any], bool]) -> bool:
-    """Does a value at this path pass?"""
+    """True if a value at this path passes."""
     for at, step in enumerate(path):
         if step == "*":
             below = path[at + 1 :]
@@ -204,7 +205,7 @@ def _some(value: Any, path: tuple[str, ...], passes: Callable[[Any], bool]) -> b
 
 
 def condition(text: str) -> Mark:
-    """The condition that a piece of a mark states."""
+    """Parses one condition of a mark."""
     words = text.removeprefix("!")
     at, sign = next(((k, sign) for k, sign in enumerate(words) if sign in "=^:"), (len(words), ""))
     asked = words[at + 1 :]
@@ -220,7 +221,7 @@ def condition(text: str) -> Mark:
 
 @cache
 def _by_key() -> dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]]:
-    """The marks by the first keys that they ask for (`_keys`): a document has few of these."""
+    """Indexes the marks by the first keys that they ask for (`_keys`): a document has few of these."""
     index: dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]] = {}
     for foreign in FORMATS:
         for text in foreign.marks:
@@ -231,7 +232,7 @@ def _by_key() -> dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]]:
 
 
 def _keys(value: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """The keys of an object, and those of the objects in its lists."""
+    """Yields the keys of an object, and those of the objects in its lists."""
     for key, below in value.items():
         yield (key,)
         if isinstance(below, list):
@@ -240,7 +241,7 @@ def _keys(value: dict[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def recognise(values: Iterable[Any]) -> Foreign | None:
-    """The foreign format of a document, or of the first of these records; None where no mark of one is seen."""
+    """Returns the known format of a document, or of the first of these records; None if no mark matches."""
     for value in islice(values, LOOK_AT):
         for one in [value, *value[:LOOK_AT]] if isinstance(value, list) else [value]:
             foreign = _of_object(one) if isinstance(one, dict) else None

@@ -1,4 +1,4 @@
-"""One document into another dialect, or judged in its own: the ways that it can go through the engine."""
+"""Converts one document into another dialect, or validates it in its own."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from convcli.engine.shapes.remembering import PairConverter
 
 FEW = 16
-"""Documents of a pair that go the long way whatever they are."""
+"""Documents of a pair that are always converted without remembered shapes."""
 
 
 def validate(
@@ -43,31 +43,31 @@ def validate(
     purpose: Purpose = "document",
     more: Iterable[Rule] = (),
 ) -> list[Finding]:
-    """What is wrong with a document of this dialect: by its schema, and if that has no objection by its rules.
+    """Returns the findings on a document: those of its schema, and if it has no errors, those of the rules.
 
-    `strict`: unknown keys are warnings · `purpose`: "request" judges it as one · `more`: rules beside its own.
+    `strict`: unknown keys are warnings · `purpose`: "request" validates it as one · `more`: additional rules.
     """
     if not strict and purpose == "document" and not more and is_clean(document, dialect):
         return []
-    found = objections(document, dialect, strict=strict)
-    if any(finding.severity == "error" for finding in found):
-        return found
+    findings = objections(document, dialect, strict=strict)
+    if any(finding.severity == "error" for finding in findings):
+        return findings
     transcript = dialect.lift(document)
     if transcript.origin is not None:
         transcript.origin.given = document
-    strange = not_understood(document, transcript, dialect)
-    if strange is not None:
-        found = [*found, strange]
-        if dialect.detect(document) is None:  # the rules are not for another program
-            return found
-    return found + verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
+    problem = not_understood(document, transcript, dialect)
+    if problem is not None:
+        findings = [*findings, problem]
+        if dialect.detect(document) is None:  # the rules do not apply to another program
+            return findings
+    return findings + verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
-    """One document in another dialect, with everything that got lost.
+    """Converts one document into another dialect, with all losses.
 
-    In its own dialect it stays as it is, unless the options ask for another form. Raises RefusedError, with the
-    findings, when the document does not pass the schema of its dialect, and JobError when the target is only read.
+    In its own dialect it is unchanged, unless the options request another form. Raises RefusedError with findings if
+    the document does not pass its schema, and JobError if the target is read-only.
     """
     if options == BY_DEFAULT and _has_shapes(document, source, target) and next(_begun(source, target)) >= FEW:
         return remembering(source, target).convert(document)
@@ -75,31 +75,31 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
 
 
 def _has_shapes(document: Any, source: Dialect, target: Dialect) -> bool:
-    """May others be like it? Sessions are not, and what says how it was spelled is like no other."""
+    """True if other documents may have its shape. Sessions and stored spellings are unique."""
     return document.__class__ is dict and source is not target and not source.keeps_form and not target.keeps_form
 
 
 @cache
 def _begun(source: Dialect, target: Dialect) -> Iterator[int]:
-    """Counts the documents of a pair: for a few of them nothing need be remembered, nor the means of it be loaded."""
+    """Counts the documents of a pair: for a few of them, the code that remembers shapes is not loaded."""
     return count()
 
 
 @cache
 def remembering(source: Dialect, target: Dialect) -> PairConverter:
-    """What remembers the conversions of a pair."""
+    """Returns the converter that remembers the shapes of a pair."""
     from convcli.engine.shapes.remembering import PairConverter
 
     return PairConverter(source, target, at_length)
 
 
 def at_length(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
-    """The same as `convert`, the long way."""
+    """Converts like `convert`, without remembered shapes."""
     conversion = _converted(document, source, target, options)
     of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source)
     if of_input:
-        told = {(finding.code, finding.where) for finding in conversion.findings}
-        conversion.findings[:0] = [finding for finding in of_input if (finding.code, finding.where) not in told]
+        known = {(finding.code, finding.where) for finding in conversion.findings}
+        conversion.findings[:0] = [finding for finding in of_input if (finding.code, finding.where) not in known]
     return conversion
 
 
@@ -133,6 +133,6 @@ def _written(document: Any, transcript: Transcript, source: Dialect, target: Dia
 def _unchanged(document: Any, dialect: Dialect) -> Conversion:
     transcript = lift(document, dialect)
     if not dialect.is_written:
-        raise JobError("read-only-dialect", f"{dialect.title} is only read, never written")
+        raise JobError("read-only-dialect", f"{dialect.title} is read-only")
     findings = verdict.of_output(document, transcript, dialect, transcript, dialect)
     return Conversion(document, transcript, [], findings)

@@ -1,7 +1,7 @@
-"""The way back: a converted document and its restore record give the exact original (law L10).
+"""Restores the exact original from a converted document and its restore record (law L10).
 
-What the target cannot say is lost in the converted document, so it is kept beside it: the record holds the JSON Patch
-from what reading the converted document back gives to the original. Where nothing was lost there is nothing to keep.
+The record has what the target cannot store: a JSON Patch from the document that reading back gives to the original. If
+nothing was lost, the patch is empty.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ RestoreRecord = dict[str, Any]
 
 SCHEMA = "restore"
 WITHOUT_DOCUMENT = ("no-messages", "no-pair")
-"""Codes of what says too little for a document, or for one of a form."""
+"""Codes of inputs that have no document, or none of this form."""
 
 
 def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> RestoreRecord:
-    """What `restore` needs beside the converted document; its `patch` is empty when that alone gives the original."""
+    """Returns what `restore` needs in addition to the converted document; `patch` is empty if nothing is needed."""
     head = {"convcli": 1, "version": __version__, "source": source.name, "target": target.name}
     sums = {"original": exact_json.digest(original), "converted": exact_json.digest(converted)}
     best = patch(_back(converted, source, target, None), original)
@@ -44,14 +44,14 @@ def record(original: Any, converted: Any, source: Dialect, target: Dialect) -> R
 
 
 def restore(converted: Any, kept: RestoreRecord) -> Any:
-    """The original document. Raises ContentError when the record is none, or does not fit the document."""
+    """Returns the original document. Raises ContentError if the record is invalid or does not match the document."""
     findings = schemas.findings(SCHEMA, kept)
     if findings:
         raise ContentError(
-            "not-a-restore-file", f"this is no restore record: {findings[0].message}", where=findings[0].where
+            "not-a-restore-file", f"this is not a restore record: {findings[0].message}", where=findings[0].where
         )
     if exact_json.digest(converted) != kept["sha256"]["converted"]:
-        raise _does_not_fit("the converted document is not the one that the restore record belongs to")
+        raise _does_not_fit("the restore record belongs to another converted document")
     source, target = dialects.get(kept["source"]), dialects.get(kept["target"])
     original = apply(_back(converted, source, target, kept.get("form")), kept["patch"])
     return (
@@ -62,14 +62,14 @@ def restore(converted: Any, kept: RestoreRecord) -> Any:
 
 
 def around(document: Any, picked: Collection[str], *, is_member: bool) -> RestoreRecord:
-    """What `in_envelopes` needs beside the originals that were picked out of a document: all else of it."""
+    """Returns what `in_envelopes` needs in addition to the picked originals: the rest of the document."""
     shell = taken_out(document, picked)
     layout = {"layout": "array"} if is_member else {}
     return {"convcli": 1, "version": __version__, **layout, "shell": shell.value, "texts": shell.texts}
 
 
 def in_envelopes(originals: Iterable[Any], records: Iterable[RestoreRecord]) -> list[Any]:
-    """The documents out of which originals were picked, each behind the records of these. Raises ContentError."""
+    """Puts originals back into the documents that they were picked from. Raises ContentError."""
     documents, picked, waiting = list[Any](), dict[str, Any](), iter(originals)
     for kept in records:
         if "sha256" in kept:
@@ -78,15 +78,15 @@ def in_envelopes(originals: Iterable[Any], records: Iterable[RestoreRecord]) -> 
         try:
             documents.append(put_back(Shell(kept["shell"], kept["texts"]), picked))
         except (LookupError, TypeError, ValueError):
-            raise _does_not_fit("the shell of a restore record has no place for its documents") from None
+            raise _does_not_fit("the shell of a restore record has no position for its documents") from None
         picked = {}
     return documents
 
 
 def in_order(documents: list[Any], records: list[RestoreRecord]) -> list[Any]:
-    """Converted documents in the order of their records, to which their digests lead; as they are where one does not.
+    """Returns converted documents in the order of their records, by digest; unchanged if one does not match.
 
-    A folder lists the files that an input became by their names."""
+    The files of a split input are listed by name."""
     by_digest: dict[str, list[Any]] = {}
     for document in documents:
         by_digest.setdefault(exact_json.digest(document), []).append(document)
@@ -97,7 +97,7 @@ def in_order(documents: list[Any], records: list[RestoreRecord]) -> list[Any]:
 
 
 def in_shells(originals: list[Any], records: list[RestoreRecord]) -> list[Any]:
-    """The documents that held several of the originals, or the originals where none did. Raises ContentError."""
+    """Returns the documents that contained several originals, or the originals. Raises ContentError."""
     if "shell" not in records[0]:
         return originals
     documents, members = list[Any](), list[Any]()
@@ -107,7 +107,7 @@ def in_shells(originals: list[Any], records: list[RestoreRecord]) -> list[Any]:
             try:
                 members = resolve(document, kept["many"].split("/")[:-1])
             except (LookupError, KeyError):
-                raise _does_not_fit("the shell of a restore record has no place for its documents") from None
+                raise _does_not_fit("the shell of a restore record has no position for its documents") from None
             documents.append(document)
         members.append(original)
     return documents
@@ -118,8 +118,10 @@ def _does_not_fit(message: str) -> ContentError:
 
 
 def _back(converted: Any, source: Dialect, target: Dialect, form: str | None) -> Any:
-    """The converted document in its old dialect again, as far as it goes; null where the source is only read, where
-    nothing was said, of which no conversion comes, and where it cannot have this form."""
+    """Converts the document back to the source dialect.
+
+    Returns None if the source is read-only, if the document has no messages, or if it cannot have this form.
+    """
     if not source.is_written:
         return None
     try:

@@ -1,4 +1,4 @@
-"""A session so that another program goes on with it: what that program would drop or add by itself is written."""
+"""Prepares a session so that another program can continue it: what that program would drop or add is written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def resumed(
     cwd: str,
     fit: Callable[[Transcript], Transcript] | None = None,
 ) -> Conversion:
-    """The session in the dialect of the program that goes on with it, in this directory, and all that it changes."""
+    """Returns the session in the dialect of the program that continues it, in this directory, with all changes."""
     id_ = transcript.id if is_uuid(transcript.id) else None
     is_agent = bool(transcript.messages) and all(one.parent_call_id is not None for one in transcript.messages)
     messages = _paired(_followed(transcript.messages))
@@ -40,7 +40,7 @@ def resumed(
 
 
 def _followed(messages: list[Message]) -> list[Message]:
-    """Every message whose parent is none of them follows the one before it: a program would send nothing before it."""
+    """Makes messages with an unknown parent follow the previous one: a program would not send anything before it."""
     ids = {message.id for message in messages}
     if all(message.parent_id is None or message.parent_id in ids for message in messages):
         return messages
@@ -54,7 +54,7 @@ def _followed(messages: list[Message]) -> list[Message]:
 
 
 def _paired(messages: list[Message]) -> list[Message]:
-    """Every call with its one result: programs drop a call without, and a result that answers nothing."""
+    """Gives every call exactly one result: programs drop calls without one, and results without a call."""
     called = Counter(part.id for message in messages for part in message.parts if isinstance(part, ToolCall))
     answers = Counter(
         part.tool_call_id for message in messages for part in message.parts if isinstance(part, ToolResult)
@@ -75,7 +75,7 @@ def _paired(messages: list[Message]) -> list[Message]:
 
 
 def _answering(message: Message, still_open: Counter[str]) -> Message:
-    """The message with every result that answers no open call as text."""
+    """Turns results that answer no open call into text."""
     parts: list[Part] = []
     for part in message.parts:
         if isinstance(part, ToolCall):

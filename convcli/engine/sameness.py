@@ -1,7 +1,7 @@
-"""Are two transcripts, in whatever dialects, the same conversation?
+"""Compares two transcripts, in any dialects: are they the same conversation?
 
-They are compared as the intermediate format has them, and what the dialect of the one has no place for cannot be missed
-in it: of every difference it is known what a conversion between the two dialects would have made of it.
+They are compared in the intermediate format. What one dialect cannot store is not counted as missing: every difference
+is checked against what a conversion between the two dialects would cause.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from convcli.wire import exact_json, pointers
 from convcli.wire.decimals import builtins
 
 MIRRORED: dict[LossKind, LossKind] = {"dropped": "invented", "invented": "dropped"}
-"""What a difference is called by who looks from the other side; the other kinds are called the same."""
+"""The kind of a difference as seen from the other side; other kinds are the same."""
 
 _Key: TypeAlias = tuple[Any, ...]
 
 
 class Difference(msgspec.Struct):
-    """What one of two transcripts says and the other does not, or says otherwise.
+    """A difference between two transcripts.
 
     `kind`: dropped (only the first has it) · invented (only the second) · changed · encoded · moved. `first` and
-    `second` are JSON Pointers into the two documents, the second empty where nothing in it corresponds; `before` and
-    `after` are the two values in the intermediate format, MISSING where there is none.
+    `second` are JSON Pointers into the two documents, the second empty if it has no counterpart; `before` and `after`
+    are the values in the intermediate format, MISSING if there is none.
     """
 
     level: Level
@@ -53,25 +53,25 @@ class Difference(msgspec.Struct):
 def differences(
     first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect, *, exact: bool = False
 ) -> list[Difference]:
-    """What differs, in the order of the first; empty when both are the same conversation.
+    """Returns the differences, in the order of the first; none if both are the same conversation.
 
-    Ids may differ where they say nothing but which record another one means, and so may the grouping of turns of one
-    speaker. With `exact` both count, and what the other dialect has no place for.
+    Ids may differ if they only link records, and so may the grouping of consecutive messages of one role. With `exact`
+    both count, and also what the other dialect cannot store.
     """
     if not exact:
         first, second = _numbered(first), _numbered(second)
-    found = _compared(first, second, of_first, of_second, exact=exact)
-    if not found or exact:
-        return found
+    result = _compared(first, second, of_first, of_second, exact=exact)
+    if not result or exact:
+        return result
     failed = _with_failures(first, of_first), _with_failures(second, of_second)
-    return min(found, _compared(*failed, of_first, of_second), key=len)
+    return min(result, _compared(*failed, of_first, of_second), key=len)
 
 
 def _compared(
     first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect, *, exact: bool = False
 ) -> list[Difference]:
     forth = difference(first, second, of_first, of_second)
-    is_converted = not exact and of_first is not of_second  # what one document holds, another of its dialect could
+    is_converted = not exact and of_first is not of_second  # both documents can store the same
     if is_converted and forth and _agree(first, second, of_first, of_second):
         return []
     back = difference(second, first, of_second, of_first)
@@ -79,11 +79,11 @@ def _compared(
         forth, back = _unexplained(forth, back, first, second, of_first, of_second)
     has_more = any((loss.kind, loss.field) == ("invented", "message") for loss in forth)
     places = _places_in_second(forth, back, _messages(second, of_second) if has_more else {})
-    return [_told(*pair, first.origin, second.origin) for pair in zip(forth, places, strict=True)]
+    return [_located(*pair, first.origin, second.origin) for pair in zip(forth, places, strict=True)]
 
 
 def _agree(first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect) -> bool:
-    """Do both say the same in the dialect of one of them, when both have gone through the other?"""
+    """True if both are equal in one of the dialects after both have gone through the other."""
     if not (of_first.is_written and of_second.is_written):
         return False
     forth, back = _through(first, of_first, of_second), _through(second, of_second, of_first)
@@ -95,13 +95,13 @@ def _is_same(first: Transcript, second: Transcript) -> bool:
 
 
 def _through(transcript: Transcript, source: Dialect, target: Dialect) -> Transcript:
-    """What a conversion makes of it, without the ids and the failures that are texts only there."""
+    """Converts a transcript, with ids and failures normalized."""
     converted = target.lift(lower(transcript, target, source=source).document)
     return _numbered(_with_failures(converted, target))
 
 
 def _joined(transcript: Transcript) -> Transcript:
-    """Turns of one speaker that follow each other as one."""
+    """Joins consecutive messages of one role."""
     messages: list[Message] = []
     for message in transcript.messages:
         last = messages[-1] if messages else message
@@ -114,9 +114,9 @@ def _joined(transcript: Transcript) -> Transcript:
 
 
 def _places_in_second(forth: list[Loss], back: list[Loss], messages: dict[bytes | None, list[str]]) -> list[str]:
-    """For each difference where it is in the second, as who looks from there tells it; empty where nothing is.
+    """Returns, for each difference, its pointer in the second, empty if there is none.
 
-    `messages` are the places of those of the second, by what they say.
+    `messages` maps the content of the second's messages to their pointers.
     """
     exact: dict[_Key, list[Loss]] = {}
     for loss in back:
@@ -124,7 +124,7 @@ def _places_in_second(forth: list[Loss], back: list[Loss], messages: dict[bytes 
     places = [exact[_fact(loss)].pop(0).where if exact.get(_fact(loss)) else "" for loss in forth]
     rest = [loss for losses in exact.values() for loss in losses if loss.kind == "dropped"]
     wholes: dict[str, list[str]] = {}
-    for loss in rest:  # of what only it has one side tells the whole, the other its members
+    for loss in rest:  # one side reports a whole value, the other its members
         whole = _role(loss.before) if loss.field in MESSAGES else loss.field.rpartition(".")[0]
         wholes.setdefault(whole, []).append(loss.where)
     gone = {loss.where for loss in rest}
@@ -139,7 +139,7 @@ def _places_in_second(forth: list[Loss], back: list[Loss], messages: dict[bytes 
 
 
 MESSAGES = ("message", "event", "branch", "history")
-"""How a message is called that only one side has."""
+"""Fields of messages that only one side has."""
 
 
 def _role(message: Any) -> str:
@@ -147,16 +147,16 @@ def _role(message: Any) -> str:
 
 
 def _messages(transcript: Transcript, dialect: Dialect) -> dict[bytes | None, list[str]]:
-    """The places of all messages, by what they say."""
-    places, found = Places(transcript, dialect), dict[bytes | None, list[str]]()
+    """Maps the content of all messages to their pointers."""
+    places, by_content = Places(transcript, dialect), dict[bytes | None, list[str]]()
     for i, message in enumerate(transcript.messages):
         where = pointers.pointer(places.existing(places.whole(i)))
-        found.setdefault(_text(builtins(message)), []).append(where)
-    return found
+        by_content.setdefault(_text(builtins(message)), []).append(where)
+    return by_content
 
 
-def _told(loss: Loss, place_in_second: str, ours: Origin | None, theirs: Origin | None) -> Difference:
-    """The difference, at the pieces in which both begin to differ where a stream has several."""
+def _located(loss: Loss, place_in_second: str, ours: Origin | None, theirs: Origin | None) -> Difference:
+    """Returns the difference; if a stream has several events, at the first event that differs."""
     place, other = loss.where, place_in_second
     if other and ours is not None and theirs is not None and (ours.pieces or theirs.pieces):
         place, other = differing(loss.kind, ours, theirs, place, other)
@@ -166,15 +166,15 @@ def _told(loss: Loss, place_in_second: str, ours: Origin | None, theirs: Origin 
 def _unexplained(
     forth: list[Loss], back: list[Loss], first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect
 ) -> tuple[list[Loss], list[Loss]]:
-    """The differences, seen from either side, that are not what a conversion would have lost."""
-    told_forth = _without(forth, _conversion(first, of_first, of_second), _place_and_fact)
-    told_back = _without(back, _conversion(second, of_second, of_first), _place_and_fact)
-    hidden = Counter(map(_mirrored, back)) - Counter(map(_mirrored, told_back))
-    return [loss for loss in told_forth if not _take(hidden, _fact(loss))], told_back
+    """Removes differences that a conversion would cause, from either side."""
+    own_forth = _without(forth, _conversion(first, of_first, of_second), _place_and_fact)
+    own_back = _without(back, _conversion(second, of_second, of_first), _place_and_fact)
+    hidden = Counter(map(_mirrored, back)) - Counter(map(_mirrored, own_back))
+    return [loss for loss in own_forth if not _take(hidden, _fact(loss))], own_back
 
 
 def _conversion(transcript: Transcript, source: Dialect, target: Dialect) -> list[Loss]:
-    """What a conversion would lose; nothing is known of a dialect that is never written."""
+    """Returns what a conversion would lose; nothing for a read-only dialect."""
     return lower(transcript, target, source=source).losses if target.is_written else []
 
 
@@ -197,7 +197,7 @@ def _fact(loss: Loss) -> _Key:
 
 
 def _mirrored(loss: Loss) -> _Key:
-    """The same difference as who looks from the other side has it."""
+    """Returns the same difference as seen from the other side."""
     return MIRRORED.get(loss.kind, loss.kind), loss.field, _text(loss.after), _text(loss.before)
 
 
@@ -209,9 +209,9 @@ def _text(value: Any) -> bytes | None:
 
 
 def _numbered(transcript: Transcript) -> Transcript:
-    """Calls with ids by their number, in a form that every dialect takes; results follow the call before them.
+    """Numbers the call ids, in a form that every dialect accepts; results refer to the preceding call.
 
-    Only a tree needs ids of messages.
+    Message ids are kept only in a tree.
     """
     numbers: dict[str, str] = {}
     count = 0
@@ -236,11 +236,11 @@ def _numbered(transcript: Transcript) -> Transcript:
 
 
 FAILURE = re.compile(r"\W{0,2}error\W{1,3}", re.IGNORECASE)
-"""How texts begin that say that a tool failed."""
+"""Prefix of text that reports a tool failure."""
 
 
 def _with_failures(transcript: Transcript, dialect: Dialect) -> Transcript:
-    """Results that are how the dialect writes a failure, as failures."""
+    """Turns results that are written as the dialect writes failures into failures."""
 
     def fact(part: Part) -> Part:
         return _failure(part, dialect) if isinstance(part, ToolResult) and part.kind in ("text", "data") else part
@@ -257,7 +257,7 @@ def _failure(result: ToolResult, dialect: Dialect) -> ToolResult:
 
 
 def _failure_texts(value: Any) -> Iterator[str]:
-    """What a result could say of a failure: the text behind a mark, or the value of `error`."""
+    """Yields possible failure texts of a result: the text after a prefix, or the value of `error`."""
     if isinstance(value, str):
         mark = FAILURE.match(value)
         if mark:

@@ -1,7 +1,7 @@
-"""The short way of judging: what was found of what stands beside the messages of one document is not looked for again.
+"""A fast path of validation: the findings on a document without its messages are cached.
 
-Tools and settings are the same in most documents of a file, and nothing is wrong with most messages. A dialect that can
-tell such messages says so (`Dialect.plain`); of everything else this says nothing."""
+Tools and settings are the same in most documents of a file, and most messages have no findings. A dialect may recognize
+such messages (`Dialect.plain`); for all other documents the fast path does not apply."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from convcli.validation import schemas, verdict
 from convcli.wire import exact_json
 
 MOST_REMEMBERED = 1 << 16
-"""Bytes of what is left of a document without its messages, for its verdict to be remembered."""
+"""Maximum bytes of a document without its messages for which the verdict is cached."""
 
 
 def is_clean(document: Any, dialect: Dialect) -> bool:
-    """Is there certainly nothing wrong with it?"""
+    """True if the document certainly has no findings."""
     rest = dialect.plain(document) if dialect.plain is not None else None
     if rest.__class__ is dict:
         judged = _judged(dialect.name)
@@ -29,7 +29,7 @@ def is_clean(document: Any, dialect: Dialect) -> bool:
 
 @cache
 def _judged(name: str) -> frozenset[str]:
-    """The keys of a request that its schema names; others (an id, a time) are nothing to schema and rules."""
+    """Returns the keys of a request that its schema names; schema and rules ignore others (an id, a time)."""
     return frozenset(schemas.schema(name)["$defs"]["request"]["properties"])
 
 

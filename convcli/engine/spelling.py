@@ -1,10 +1,10 @@
-"""How a document was spelled, derived where somebody needs it: nothing in a dialect records it.
+"""Derives how a document was spelled, when needed: dialects do not record it.
 
-A document of the intermediate format that came from another dialect keeps, once, at its root, `form`: the dialect, the
-JSON Patch from what that dialect writes of the stored transcript to the document that was given, and the digest of what
-it writes. Back in that dialect the patch is applied where the digest still fits; when somebody has edited the
-transcript it does not, and the dialect's usual spelling is used. What the patch leads to is read and compared like any
-output, so that an edited patch can say nothing in silence.
+A document of the intermediate format that came from another dialect has a root key `form`: the dialect, the JSON Patch
+from what that dialect writes of the stored transcript to the original document, and the digest of what it writes. Back
+in that dialect, the patch is applied if the digest still matches. If someone has edited the transcript it does not, and
+the dialect's usual spelling is used. The patched document is read and compared like any output, so an edited patch
+cannot add anything unreported.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from convcli.wire import exact_json
 from convcli.wire.json_patch import apply, patch
 
 FORM = "form"
-"""The member of an intermediate document that holds the spelling of the document it came from."""
+"""The key of an intermediate document with the spelling of its original."""
 
 
 def with_form(transcript: Transcript, document: Any, source: Dialect, hub: Dialect) -> Any:
-    """The document in the intermediate format, with `form` where `source` would spell the transcript otherwise."""
+    """Returns the document in the intermediate format, with `form` if `source` would spell the transcript otherwise."""
     stored = written(transcript, hub, BY_DEFAULT, source)
     spellings = [(usual, patch(usual, document)) for usual in _spellings(hub.lift(stored), source, hub)]
     if not spellings or not spellings[0][1]:
         return stored
-    rows = isinstance(document, Rows)  # no patch says that a list is the rows of a file
+    rows = isinstance(document, Rows)  # a patch cannot turn a list into the rows of a file
     usual, operations = min(
         spellings, key=lambda pair: (isinstance(pair[0], Rows) is not rows, len(exact_json.write(pair[1])))
     )
@@ -40,7 +40,7 @@ def with_form(transcript: Transcript, document: Any, source: Dialect, hub: Diale
 
 
 def respelled(conversion: Conversion, stored: Any, hub: Dialect, target: Dialect) -> Conversion:
-    """The conversion with the document as its source spelled it, where the stored transcript is still the same."""
+    """Returns the conversion with the document as its source spelled it, if the stored transcript is unchanged."""
     form = stored.get(FORM) if isinstance(stored, dict) else None
     if not form or form["dialect"] != target.name:
         return conversion
@@ -55,22 +55,22 @@ def respelled(conversion: Conversion, stored: Any, hub: Dialect, target: Dialect
 
 
 def _facts_lost(conversion: Conversion) -> int:
-    """How many losses are not of an id or a name that a lift makes up: stored, it looks like any other."""
+    """Counts the losses other than generated ids and names: once stored, these look like any other."""
     return sum(loss.field not in MADE_UP for loss in conversion.losses)
 
 
 def _spellings(transcript: Transcript, dialect: Dialect, hub: Dialect) -> Iterator[Any]:
-    """What the dialect writes of a stored transcript, in its usual form and in every other."""
+    """Yields what the dialect writes of a stored transcript, in its usual form and in all others."""
     usual = dialect.form(transcript)
     for form in dict.fromkeys((usual, *dialect.forms)):
         try:
             yield written(transcript, dialect, Options(form=form), hub)
-        except RefusedError:  # what was carried does not pass the schema in this form
+        except RefusedError:  # the extras do not pass the schema in this form
             continue
 
 
 def _applied(usual: Any, operations: Any, target: Dialect) -> Any:
-    """The usual spelling with the patch applied; None where that leads to no document of the dialect."""
+    """Applies the patch to the usual spelling; None if the result is not a document of the dialect."""
     try:
         document = apply(usual, operations)
     except ContentError:

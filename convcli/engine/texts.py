@@ -1,8 +1,8 @@
-"""JSON in texts, where a dialect leaves a choice: columns of data sets, and the arguments of calls.
+"""JSON strings where dialects leave a choice: columns of data sets, and the arguments of calls.
 
-A file with columns has one type for each, so a data set keeps what differs from row to row as JSON in a text:
-`messages`, `tools`. A text is opened where the schema of the dialect refuses it and takes what it holds; a dialect that
-itself writes a text there keeps it.
+A column has one type for all rows, so a data set stores values of varying shape as JSON strings: `messages`, `tools`. A
+string is parsed if the dialect's schema refuses it and accepts its content; a dialect that itself writes a string there
+keeps it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ ArgumentStyle: TypeAlias = Literal["text", "object"]
 
 
 def opened(value: Any) -> Any:
-    """A row with all of its texts opened that hold a JSON list or object; the same where there is none."""
+    """Parses all strings of a row that contain a JSON list or object; returns the same row if there are none."""
     inside = _inside(value)
     return {**value, **inside} if inside else value
 
 
 def read(value: Any, dialect: Dialect) -> tuple[Any, tuple[str, ...]]:
-    """A row as the dialect reads it, and the columns that had to be opened for that."""
+    """Returns a row as the dialect reads it, and the columns that had to be parsed."""
     inside = _inside(value)
     if not inside or schemas.accepts(dialect.name, value):
         return value, ()
@@ -43,7 +43,7 @@ def read(value: Any, dialect: Dialect) -> tuple[Any, tuple[str, ...]]:
 
 
 def written(document: Any, dialect: Dialect) -> Any:
-    """A row whose lists and objects are JSON in texts, as far as reading it gives the same row again."""
+    """Returns a row with lists and objects as JSON strings, where reading gives the same value again."""
     if not isinstance(document, dict):
         return document
     texts = {name: exact_json.write_text(value) for name, value in document.items() if isinstance(value, (list, dict))}
@@ -52,8 +52,7 @@ def written(document: Any, dialect: Dialect) -> Any:
 
 
 def rewritten(document: Any, value: Any, original: Any, names: tuple[str, ...]) -> Any:
-    """A row of the same dialect with those columns as texts that were opened: as they were, where nothing in them has
-    changed."""
+    """Returns a row of the same dialect with parsed columns as JSON strings; unchanged ones are kept as they were."""
     texts = {
         name: original[name] if exact_json.exact(document[name], value[name]) else exact_json.write_text(document[name])
         for name in names
@@ -63,49 +62,49 @@ def rewritten(document: Any, value: Any, original: Any, names: tuple[str, ...]) 
 
 
 def _inside(value: Any) -> dict[str, Any]:
-    """What the texts of a row hold that are a JSON list or object."""
+    """Returns the strings of a row that contain a JSON list or object, parsed."""
     if not isinstance(value, dict):
         return {}
     texts = ((name, text) for name, text in value.items() if isinstance(text, str) and text.lstrip()[:1] in ("[", "{"))
-    held = ((name, read_json(text)) for name, text in texts)
-    return {name: inside for name, inside in held if isinstance(inside, (list, dict))}
+    parsed = ((name, read_json(text)) for name, text in texts)
+    return {name: inside for name, inside in parsed if isinstance(inside, (list, dict))}
 
 
 # --- arguments -------------------------------------------------------------------------------------------------------
 
 
 def with_arguments(result: Conversion, source: Dialect, target: Dialect, style: ArgumentStyle) -> Conversion:
-    """The conversion with the arguments of all calls as JSON in a text, or as the object itself.
+    """Returns the conversion with the arguments of all calls as JSON strings, or as objects.
 
-    Arguments that are no JSON object stay the text that they are. Raises JobError where the target does not allow it.
+    Arguments that are not a JSON object stay strings. Raises JobError if the target does not allow the style.
     """
     changed = _copied(result.document)
     for path, _ in argument_places(target.lift(result.document), result.document, target):
         holder = resolve(changed, path[:-1])
         holder[path[-1]] = _styled(holder[path[-1]], style)
     if not schemas.accepts(target.name, changed):
-        raise JobError("usage", f"--arguments {style}: {target.title} does not write them so")
+        raise JobError("usage", f"--arguments {style}: {target.title} does not support this")
     return compared(result.transcript, changed, target, source)
 
 
 def argument_steps(dialect: Dialect) -> Path:
-    """The path of the arguments in a call of the dialect."""
+    """Returns the path of the arguments within a call of the dialect."""
     return dialect.places.get("tool_call.arguments") or ("arguments",)
 
 
 def argument_places(transcript: Transcript, document: Any, dialect: Dialect) -> list[tuple[Path, ToolCall]]:
-    """Where in a document the arguments of the calls of its transcript stand, of those that have some."""
+    """Returns the path of the arguments of each call that has some."""
     if transcript.origin is not None:
         transcript.origin.given = document
     places = Places(transcript, dialect)
     steps = places.steps("tool_call.arguments") or argument_steps(dialect)  # those of a body are of its dialect
-    found = [
+    located = [
         ((*places.existing(places.part(i, j)), *steps), part)
         for i, message in enumerate(transcript.messages)
         for j, part in enumerate(message.parts)
         if isinstance(part, ToolCall)
     ]
-    return [(path, call) for path, call in found if _is_there(document, path)]
+    return [(path, call) for path, call in located if _is_there(document, path)]
 
 
 def _is_there(document: Any, path: Path) -> bool:
@@ -124,7 +123,7 @@ def _styled(value: Any, style: ArgumentStyle) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    """The same with lists and objects of its own."""
+    """Copies lists and objects recursively."""
     if isinstance(value, dict):
         return {key: _copied(child) for key, child in value.items()}
     if isinstance(value, Rows):

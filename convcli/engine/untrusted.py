@@ -1,8 +1,8 @@
-"""What a document carries for a dialect is used only where it fits: anybody may have edited it on its way.
+"""Applies extras for a dialect only if they fit: anyone may have edited the document on its way.
 
-The intermediate format keeps a vendor's own keys, and relatives keep those of each other. No schema but that of their
-dialect knows them, and a writer puts them into the document. So they are tried, and left out where they cannot be
-applied or lead to a document that is none.
+The intermediate format keeps a vendor's own keys, and related dialects keep those of each other. Only the schema of
+their dialect knows them, and a writer puts them into the document. So they are tried, and left out if they cannot be
+applied or make the document invalid.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Record = TypeVar("Record", Transcript, Message, ToolDefinition, Part)
 
 
 def lowered(transcript: Transcript, source: Dialect | None, target: Dialect, options: Options) -> Any:
-    """The document in `target`, which must be written: with all that is carried for it, else without the vendor's keys.
+    """Writes the document in `target`, which must be writable: with all its extras, otherwise without them.
 
-    Raises RefusedError when even then it does not pass the schema.
+    Raises RefusedError if it does not pass the schema even then.
     """
-    if not _carries(transcript, source, target):
+    if not _has_extras(transcript, source, target):
         return target.lower(transcript, options)
     document = _attempt(transcript, target, options)
     if document is not None:
@@ -38,17 +38,17 @@ def lowered(transcript: Transcript, source: Dialect | None, target: Dialect, opt
 
 
 def _attempt(transcript: Transcript, target: Dialect, options: Options) -> Any:
-    """The document, or None where the carried values, which may be anything, cannot be applied."""
+    """Returns the document, None if the extras, which may be anything, cannot be applied."""
     try:
         document = target.lower(transcript, options)
-        exact_json.write(document)  # no schema sees a key that is no string
+        exact_json.write(document)  # schemas do not see a key that is not a string
     except Exception:
         return None
     return document if schemas.accepts(target.name, document) else None
 
 
-def _carries(transcript: Transcript, source: Dialect | None, target: Dialect) -> bool:
-    """Does anything in it come from a document of the target or of a relative?"""
+def _has_extras(transcript: Transcript, source: Dialect | None, target: Dialect) -> bool:
+    """True if the transcript has extras of the target or a related dialect."""
     owners = owners_of(target)
     if source is not None and not source.carries_all and not any(map(source.owns, owners)):
         return False
@@ -60,12 +60,12 @@ def _carries(transcript: Transcript, source: Dialect | None, target: Dialect) ->
 
 
 def owners_of(dialect: Dialect) -> frozenset[str]:
-    """The names under which a dialect carries: its own, and those of its bodies."""
+    """Returns the names under which extras of a dialect are kept: its own, and those of its bodies."""
     return frozenset((dialect.family or dialect.name,)).union(*map(owners_of, dialect.inner.values()))
 
 
 def records(transcript: Transcript) -> Iterator[Any]:
-    """Every record that can have extras, the parts inside results too."""
+    """Yields every record that can have extras, including parts inside results."""
     yield transcript
     yield from transcript.tools or ()
     for message in transcript.messages:
@@ -81,7 +81,7 @@ def _parts(parts: list[Part]) -> Iterator[Part]:
 
 
 def _without_extras(transcript: Transcript, target: Dialect) -> Transcript:
-    """The same without the keys of the vendor."""
+    """Returns the transcript without the vendor's keys."""
     tools = None if transcript.tools is None else [_bare(tool, target) for tool in transcript.tools]
     messages = [_bare_message(message, target) for message in transcript.messages]
     return replace(_bare(transcript, target), tools=tools, messages=messages)
@@ -92,7 +92,7 @@ def _bare_message(message: Message, target: Dialect) -> Message:
 
 
 def _bare_parts(parts: list[Part], target: Dialect) -> list[Part]:
-    """Without the blocks that only the vendor knows."""
+    """Removes blocks that only the vendor knows."""
     known = (part for part in parts if not isinstance(part, Opaque) or not target.owns(part.dialect))
     return [_bare_part(part, target) for part in known]
 

@@ -1,1 +1,1 @@
-"""Files as the operating system has them: opened, unpacked, cut into records, and written whole or not at all."""
+"""Files of the operating system: opened, unpacked, split into records, and written completely or not at all."""

@@ -1,7 +1,7 @@
-"""Archives of Inspect (`.eval`) as records: the file of a sample is what a line is in JSON Lines.
+"""Inspect archives (`.eval`) as records: the file of a sample is like a line of JSON Lines.
 
-An archive is a zip with a file for each sample under `samples/`, packed by deflate or zstd, which the standard library
-reads only since Python 3.14. They are read one at a time, so an archive of any length needs little memory.
+An archive is a zip with a file per sample under `samples/`, packed by deflate or zstd, which the standard library reads
+only since Python 3.14. Samples are read one at a time, so an archive of any length needs little memory.
 Formats: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, https://inspect.aisi.org.uk/eval-logs.html"""
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from convcli.wire.strict_json import DuplicateKeys
 if TYPE_CHECKING:
     from zipfile import ZipInfo
 
-SAMPLES, BESIDE = "samples/", ("header.json", "_journal/")
-"""Under which name the samples stand, and what stands beside them."""
+SAMPLES, OTHERS = "samples/", ("header.json", "_journal/")
+"""The folder of the samples, and other members by which an Inspect archive is known."""
 _METHODS = {0: "", 8: "deflate", 93: "zstd"}
-"""How members are packed, by the number that an archive has for it."""
+"""Compression methods of members, by their number in an archive."""
 _LOCAL, _CHUNK, _ENCRYPTED = 30, 1 << 16, 1
-"""The bytes before the name of a member, where it stands; how many are unpacked at a time; and the flag of a secret."""
+"""Size of a local file header, bytes that are unpacked at a time, and the encryption flag."""
 
 
 class ArchiveSource:
-    """An opened archive, whose samples are counted from 1 as lines are; `lines` of them were read.
+    """An opened archive. Samples are counted from 1, like lines; `lines` of them were read.
 
     Raises ContentError `not-json` for another archive, and `broken-compression` for one that is damaged."""
 
@@ -37,10 +37,10 @@ class ArchiveSource:
     plain_size = 0
     grew = False
     blank = 0
-    """An archive is never read in ranges, and ends with what says where its members are; a sample is never blank."""
+    """An archive is never read in ranges, and ends with its directory of members; samples are never blank."""
 
     def __init__(self, stored: CountedFile, file: CountedFile, keys: DuplicateKeys) -> None:
-        from zipfile import BadZipFile, ZipFile  # dear to load, and few files are archives
+        from zipfile import BadZipFile, ZipFile  # slow to import, and few files are archives
 
         self.name, self._stored, self._file, self._keys = stored.name, stored, file, keys
         self._bytes, self.lines = SeekableBytes(file), 0
@@ -50,7 +50,7 @@ class ArchiveSource:
             raise self._damaged() from error
         names = [member.filename for member in members]
         self._samples = [one for one in members if one.filename.startswith(SAMPLES) and one.filename.endswith(".json")]
-        if not any(name.startswith(BESIDE) for name in names):
+        if not any(name.startswith(OTHERS) for name in names):
             other = of_beginning(ARCHIVE)
             assert other is not None
             raise ContentError(other.code, other.message, file=self.name, help=other.help)
@@ -64,15 +64,15 @@ class ArchiveSource:
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of the file, as it is stored, were read."""
+        """The number of stored bytes that were read."""
         return self._stored.count
 
     def each(self) -> Iterator[Record]:
-        """All samples."""
+        """Yields all samples."""
         return self.records()
 
     def records(self, start: int = 0, stop: int | None = None, before: int = 0) -> Iterator[Record]:
-        """All samples, whatever the range: there is only one. Those that cannot be read are records with an error."""
+        """Yields all samples, whatever the range: there is only one. Unreadable ones are records with an error."""
         for number, member in enumerate(self._samples, before + 1):
             record, self.lines = Record(number, 0, 0, b""), number - before
             try:
@@ -83,7 +83,7 @@ class ArchiveSource:
             yield record
 
     def ranges(self, size: int) -> Iterator[Range]:
-        """All of it."""
+        """Yields one range for the whole archive."""
         yield Range(0, 1, 0)
 
     def _read(self, member: ZipInfo) -> Any:
@@ -98,7 +98,7 @@ class ArchiveSource:
         return parse(text, duplicate_keys=self._keys)
 
     def _stored_bytes(self, member: ZipInfo) -> Iterator[bytes]:
-        """The bytes of a member as they are stored: behind its own header, whose name and extras have any length."""
+        """Yields the stored bytes of a member, which follow its own header of variable length."""
         self._bytes.seek(member.header_offset)
         local = self._bytes.read(_LOCAL)
         if not local.startswith(ARCHIVE) or len(local) < _LOCAL:
@@ -119,7 +119,7 @@ class ArchiveSource:
 
 
 def _as_long_as(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The chunks up to the length that the archive tells, and one more where there are more: the sum is then wrong."""
+    """Yields chunks up to the recorded length, and one more if there are more: the checksum is then wrong."""
     for chunk in chunks:
         yield chunk
         size -= len(chunk)

@@ -1,7 +1,7 @@
-"""Small outputs that appear some at a time: to wait for the disk once for all of them takes as long as for one.
+"""Small outputs that appear in batches: waiting for the disk once for all takes as long as for one.
 
-Each is complete and on disk before it appears, as if it were alone; only the waiting is shared, and that for the names
-in a folder is done once."""
+Each is complete and on disk before it appears, as if it were alone. Only the waiting is shared, and a folder is synced
+once for all its names."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from convcli.files.outputs import Output, Replacement, open_output
 from convcli.model.errors import ConvcliError
 
 TOGETHER = 64
-"""Outputs that wait for each other; each has two descriptors open."""
+"""Outputs in a batch; each has two descriptors open."""
 THREADS = 16
-"""Files for which the system is asked to wait at the same time: it then writes its journal once for them."""
+"""Files synced at the same time: the system then writes its journal once for them."""
 
 
 class OutputBatch:
-    """Outputs that were committed and have not appeared yet, and in `failed` what went wrong with those that could not.
+    """Outputs that were committed but have not appeared yet; `failed` has the errors of those that could not.
 
     Errors name their output in the message.
     """
@@ -27,18 +27,18 @@ class OutputBatch:
         self.failed: list[ConvcliError] = []
 
     def output(self, path: str, *, force: bool = False, inputs: Iterable[str] = ()) -> Output:
-        """The output at a path, as `open_output` gives it; once committed it appears with the next `flush`."""
+        """Opens the output at a path, as `open_output` does; once committed it appears at the next `flush`."""
         opened = open_output(path, force=force, inputs=inputs)
         return _Later(opened, self) if isinstance(opened, Replacement) else opened
 
     def add(self, output: Replacement) -> None:
-        """Let an output, which is prepared, appear with others."""
+        """Adds a prepared output to the batch."""
         self._ready.append(output)
         if len(self._ready) >= TOGETHER:
             self.flush()
 
     def flush(self) -> None:
-        """Let all appear that were committed."""
+        """Makes all committed outputs appear."""
         try:
             errors = _synced(self._ready)
             synced = [output for output, error in zip(self._ready, errors, strict=True) if not self._fails(error)]
@@ -54,7 +54,7 @@ class OutputBatch:
         return error is not None
 
     def discard(self) -> None:
-        """Give up what has not appeared."""
+        """Discards outputs that have not appeared."""
         for output in self._ready:
             output.discard()
         self._ready.clear()
@@ -69,20 +69,20 @@ class _Later:
         self._batch = batch
 
     def commit(self) -> None:
-        """Give all bytes to the system; the batch does the rest."""
+        """Passes all bytes to the system; the batch does the rest."""
         assert self._output is not None
         self._output.prepare()
         output, self._output = self._output, None
         self._batch.add(output)
 
     def discard(self) -> None:
-        """Give up what was not committed."""
+        """Discards an uncommitted output."""
         if self._output is not None:
             self._output.discard()
 
 
 def _synced(outputs: list[Replacement]) -> list[ConvcliError | None]:
-    """Wait for the bytes of all; gives the error of each."""
+    """Waits until the bytes of all outputs are on disk; returns the error of each."""
     if len(outputs) < 2:
         return [_attempt(output.sync) for output in outputs]
     from concurrent.futures import ThreadPoolExecutor  # slow to import, and not needed for one file

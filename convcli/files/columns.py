@@ -1,9 +1,9 @@
 """Columns of an Arrow table as the JSON values of its rows.
 
-A struct has all of its keys in every row, so a column type fills with null what a row does not have. That is storage
-and no fact: a null of a field or a column is left out, whatever stands in the others, and `padding` tells for each
-field how often that was done, and where first. Nulls in lists and maps are kept, and those of the objects that the
-reader is told to keep. https://arrow.apache.org/docs/format/Columnar.html"""
+A struct has all of its keys in every row, so the column type fills in null for keys that a row does not have. These
+nulls are omitted, in fields and in columns, and `padding` counts them for each field, with the first position. Nulls in
+lists and maps are kept, and those of objects whose nulls the reader keeps.
+https://arrow.apache.org/docs/format/Columnar.html"""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from convcli.wire.exact_json import parse_text
 from convcli.wire.pointers import pointer
 
 Array: TypeAlias = Any
-"""A `pyarrow.Array`; the package has no types of its own, and need not be there."""
+"""A `pyarrow.Array`; the package has no types, and may not be installed."""
 Path: TypeAlias = tuple[str, ...]
 ALL = "*"
-"""The step of a path into each item of a list."""
+"""The step of a path to each item of a list."""
 MARK = b"convcli"
 JSON, JSON_OR_TEXT, OBJECT_OR_TEXT, TEXT_OR_PARTS = b"json", b"json-or-text", b"object-or-text", b"text-or-parts"
-"""The key in the metadata of a field that convcli has written, and what it says of the values: each is JSON in a text;
-lists and objects are, or objects alone, and other texts are plain; a text stands as the only part of a list."""
+"""The metadata key of a field that convcli has written, and its values: each value is a JSON string; lists and objects
+are, or objects only, and other strings are plain; a string is stored as the only part of a list."""
 Owner: TypeAlias = Callable[[int], tuple[int, Path]]
-"""The row to which the value of this index in a column belongs, and its path there."""
+"""Maps an index in a column to its row and its path there."""
 Read: TypeAlias = Callable[[Array, Owner], list[Any]]
 JSON_TYPE = "arrow.json"
-"""The type of texts that hold JSON, as `datasets` 5 writes what differs from row to row.
+"""The type of JSON strings, as `datasets` 5 writes values of varying shape.
 https://arrow.apache.org/docs/format/CanonicalExtensions.html"""
 _EPOCH = datetime(1970, 1, 1)
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class Padding(NamedTuple):
-    """A field that the column type filled with null: its path, the first row and place where it did, and how often."""
+    """A field that the column type filled with null: its path, the first row and pointer, and the number of nulls."""
 
     path: Path
     row: int
@@ -57,7 +57,7 @@ class Changed(NamedTuple):
 
 
 def pyarrow(name: str = "") -> Any:
-    """The package pyarrow. Raises JobError `arrow-missing` where it is not installed."""
+    """Imports pyarrow. Raises JobError `arrow-missing` if it is not installed."""
     try:
         return import_module("pyarrow")
     except ImportError:
@@ -68,10 +68,10 @@ def pyarrow(name: str = "") -> Any:
 class ColumnReader:
     """Reads record batches of one schema as rows.
 
-    `padding` are the fields that were filled, each once; `changed` the columns of other types than JSON has, and those
-    of doubles as soon as one of them is whole; `keys` are those of each struct. `keeps` says of the path of an object
-    whether its nulls are values. Raises ContentError `unread-column` for a type that has no value in JSON, and
-    `duplicate-key` for two columns of a name.
+    `padding`: fields that were filled in · `changed`: columns of types that JSON does not have, and those of doubles
+    once a value is whole · `keys`: those of each struct · `keeps`: true for paths of objects whose nulls are values.
+    Raises ContentError `unread-column` for a type that has no JSON value, and `duplicate-key` for two columns with the
+    same name.
     """
 
     def __init__(self, schema: Any, name: str, keeps: Callable[[Path], bool] = lambda _: False) -> None:
@@ -82,7 +82,7 @@ class ColumnReader:
         self._row, self._filled = 0, list[Padding]()
 
     def rows(self, batch: Any, row: int) -> list[dict[str, Any]]:
-        """The rows of a batch, the first of which has this number. Raises ValueError for what JSON does not have."""
+        """Returns the rows of a batch; `row` is the number of the first. Raises ValueError for non-JSON values."""
         self._row, self._filled = row, []
         rows = self._read(batch.to_struct_array(), lambda index: (index, ()))
         for filled in self._filled:
@@ -113,7 +113,7 @@ class ColumnReader:
         if types.is_floating(kind):
             return self._floats(path)
         if types.is_timestamp(kind):
-            self.changed[path] = Changed(path, "timestamps", "texts (RFC 3339)")
+            self.changed[path] = Changed(path, "timestamps", "strings (RFC 3339)")
             return _timestamps(_UNITS[kind.unit], "Z" if kind.tz else "", self._arrow.int64())
         for is_kind, held, becomes, convert in _LEAVES:
             if any(getattr(types, name, _never)(kind) for name in is_kind):
@@ -122,7 +122,7 @@ class ColumnReader:
                 return _each(convert)
         if any(test(kind) for test in (types.is_integer, types.is_boolean, types.is_null, _is_text(types))):
             return lambda array, _: array.to_pylist()
-        message = f"the column {'.'.join(path)} has the type {kind}, for which JSON has no value"
+        message = f"the column {'.'.join(path)} has the type {kind}, which JSON cannot represent"
         raise ContentError("unread-column", message, file=self._name)
 
     def _fields(self, fields: Sequence[Any], path: Path) -> Read:
@@ -139,35 +139,35 @@ class ColumnReader:
                 columns.append(inner(child, lambda i, name=name: _below(owner(i), name)))  # type: ignore[misc]
                 if child.null_count > array.null_count and not keeps:
                     self._fill((*path, name), array, child, owner)
-            held: list[Any] = [
+            objects: list[Any] = [
                 {name: value for name, value in zip(names, row, strict=True) if keeps or value is not None}
                 for row in (zip(*columns, strict=True) if columns else ((),) * len(array))
             ]
             if array.null_count:
-                held = [
-                    value if valid else None for value, valid in zip(held, array.is_valid().to_pylist(), strict=True)
+                objects = [
+                    value if valid else None for value, valid in zip(objects, array.is_valid().to_pylist(), strict=True)
                 ]
-            return held
+            return objects
 
         return read
 
     def _fill(self, path: Path, array: Array, child: Array, owner: Owner) -> None:
         row, where = 0, ""
         if path not in self.padding:
-            there, has = array.is_valid().to_pylist(), child.is_valid().to_pylist()
-            row, at = owner(next(i for i, valid in enumerate(there) if valid and not has[i]))
+            present, has = array.is_valid().to_pylist(), child.is_valid().to_pylist()
+            row, at = owner(next(i for i, valid in enumerate(present) if valid and not has[i]))
             where = pointer((*at, path[-1]))
         self._filled.append(Padding(path, self._row + row, where, child.null_count - array.null_count))
 
     def _floats(self, path: Path) -> Read:
-        """An integer that was written into such a column cannot be told from a double that is whole."""
+        """Reads floats. A whole double may have been written as an integer, which cannot be distinguished."""
 
         def read(array: Array, _: Owner) -> list[Any]:
             values: list[Any] = array.to_pylist()
             if not all(value is None or isfinite(value) for value in values):
-                raise ContentError("not-finite", "there is a number that JSON does not have: NaN or an infinity")
+                raise ContentError("not-finite", "JSON has no NaN or infinity")
             if path not in self.changed and any(value is not None and value.is_integer() for value in values):
-                self.changed[path] = Changed(path, "doubles", "numbers with a fraction, whole ones too")
+                self.changed[path] = Changed(path, "doubles", "numbers with a fraction, including whole ones")
             return values
 
         return read
@@ -183,32 +183,32 @@ class ColumnReader:
                     index -= length or 0
                 raise IndexError(index)
 
-            items, at, held = inner(array.flatten(), of_item), 0, list[Any]()
+            items, at, lists = inner(array.flatten(), of_item), 0, list[Any]()
             for length in lengths:
-                held.append(None if length is None else items[at : at + length])
+                lists.append(None if length is None else items[at : at + length])
                 at += length or 0
-            return held
+            return lists
 
         return read
 
     def _map(self, kind: Any, path: Path) -> Read:
         if not _is_text(self._arrow.types)(kind.key_type):
-            message = f"the column {'.'.join(path)} is a map whose keys are no texts"
+            message = f"the column {'.'.join(path)} is a map whose keys are not strings"
             raise ContentError("unread-column", message, file=self._name)
         inner = self._reader(kind.item_type, (*path, ALL))
 
         def read(array: Array, owner: Owner) -> list[Any]:
             entries = array.to_pylist()
             pairs = [pair for row in entries for pair in row or ()]
-            made = self._arrow.array([value for _, value in pairs], kind.item_type)
-            values = iter(inner(made, lambda _: owner(0)))
+            values_array = self._arrow.array([value for _, value in pairs], kind.item_type)
+            values = iter(inner(values_array, lambda _: owner(0)))
             return [None if row is None else {key: next(values) for key, _ in row} for row in entries]
 
         return read
 
 
 def _opening(field: Any, read: Read) -> Read:
-    """Reads a field, and what stands in its texts where it has a mark."""
+    """Returns a reader for a field that parses its strings if the field has a mark."""
     opened = _OPENED.get((field.metadata or {}).get(MARK, b""))
     if opened is None:
         return read
@@ -227,8 +227,8 @@ def _json_or_text(value: Any) -> Any:
 
 
 def _object_or_text(value: Any) -> Any:
-    held = _json_or_text(value)
-    return held if isinstance(held, dict) else value
+    parsed = _json_or_text(value)
+    return parsed if isinstance(parsed, dict) else value
 
 
 def _text_or_parts(value: Any) -> Any:
@@ -277,14 +277,14 @@ def _number(value: Any) -> Any:
 
 
 _LEAVES: tuple[tuple[tuple[str, ...], str, str, Callable[[Any], Any]], ...] = (
-    (("is_date",), "dates", "texts (RFC 3339)", lambda value: value.isoformat()),
-    (("is_time",), "times", "texts (RFC 3339)", lambda value: value.isoformat()),
+    (("is_date",), "dates", "strings (RFC 3339)", lambda value: value.isoformat()),
+    (("is_time",), "times", "strings (RFC 3339)", lambda value: value.isoformat()),
     (
         ("is_binary", "is_large_binary", "is_fixed_size_binary", "is_binary_view"),
         "bytes",
-        "texts (base64)",
+        "strings (base64)",
         lambda value: base64.b64encode(value).decode(),
     ),
     (("is_decimal",), "decimal numbers", "", _number),
 )
-"""Types of leaves, by the names of their tests: what they hold, what it becomes, and how."""
+"""Leaf types by the names of their tests: the old and new type in words, and the conversion."""

@@ -1,9 +1,9 @@
-"""Databases of programs that keep their sessions in SQLite, as records: a session is what a line is in JSON Lines.
+"""SQLite databases of programs as records: a session is like a line of JSON Lines.
 
-A session comes as its program exports it. Nothing is changed: a database with changes that are not written yet is
-opened to be read only, any other one as what never changes. Sessions are read one at a time.
+A session is returned as its program exports it. Nothing is changed: a database with uncommitted changes is opened
+read-only, any other one as immutable. Sessions are read one at a time.
 Tables: crates/goose/src/session/session_manager.rs of block/goose (version 17), and those that OpenCode 1.18.33 and
-OpenClaw 2026.9.6 make; read 2026-11-23. Format: https://www.sqlite.org/fileformat.html"""
+OpenClaw 2026.9.6 create; read 2026-11-23. Format: https://www.sqlite.org/fileformat.html"""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     import sqlite3
 
 _VERSIONS = slice(18, 20)
-"""Where a database says that its changes stand beside it, which one in memory cannot have."""
+"""Header bytes that announce a write-ahead log next to the file, which a database in memory cannot have."""
 _TIMES = ("created", "updated", "compacting", "archived")
 
 
 class _Query:
-    """A database, and how the JSON in its texts is read."""
+    """A database, with the options for its JSON strings."""
 
     def __init__(self, database: sqlite3.Connection, keys: DuplicateKeys, name: str) -> None:
         self._database, self._keys, self._name = database, keys, name
 
     def rows(self, statement: str, *values: Any) -> Iterator[dict[str, Any]]:
-        """The rows as objects, without what is null."""
+        """Yields the rows as objects, without nulls."""
         cursor = self._database.execute(statement, values)
         names = [column[0] for column in cursor.description]
         return (
@@ -44,21 +44,21 @@ class _Query:
         )
 
     def json(self, text: Any) -> Any:
-        """The value of a text; anything else is a value itself."""
+        """Parses a JSON string; returns any other value unchanged."""
         return parse(text.encode(), duplicate_keys=self._keys) if isinstance(text, str) else text
 
     def unpacked(self, data: bytes) -> str:
-        """A text that is packed by zstd."""
+        """Returns a string that is packed by zstd."""
         return b"".join(decompressed(iter([data]), "zstd", self._name)).decode()
 
 
 def _number(value: Any) -> Any:
-    """A number that is whole without a point, as the programs write it."""
+    """Writes whole numbers without a decimal point, as the programs do."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _Program(NamedTuple):
-    """The tables by which the database of a program is known, its sessions, and how one of them is exported."""
+    """A program's database: tables that identify it, the query for its sessions, and the export of one."""
 
     tables: tuple[str, ...]
     ids: str
@@ -124,16 +124,16 @@ def _opencode_info(query: _Query, row: dict[str, Any]) -> Any:
     times = {name: row[f"time_{name}"] for name in _TIMES if f"time_{name}" in row}
     changes = {name: row[f"summary_{name}"] for name in _CHANGES if f"summary_{name}" in row}
     changes |= {"diffs": query.json(row["summary_diffs"])} if "summary_diffs" in row else {}
-    beside = {"share": {"url": row["share_url"]}} if "share_url" in row else {}
-    beside |= {"summary": changes} if changes else {}
-    return {**info, "tokens": tokens, **beside, "time": times}
+    optional = {"share": {"url": row["share_url"]}} if "share_url" in row else {}
+    optional |= {"summary": changes} if changes else {}
+    return {**info, "tokens": tokens, **optional, "time": times}
 
 
 # ---------------------------------------------------------------- OpenClaw
 
 
 def _openclaw(query: _Query, id_: str) -> Any:
-    """A session as the rows of its file, of which the database holds long ones packed."""
+    """A session as the rows of its file; long rows are packed in the database."""
     statement = "SELECT event_json, event_zstd FROM transcript_events WHERE session_id = ? ORDER BY seq"
     texts = (row.get("event_json") or query.unpacked(row["event_zstd"]) for row in query.rows(statement, id_))
     return Rows([query.json(text) for text in texts])
@@ -154,7 +154,7 @@ _PROGRAMS = (
 
 
 class DatabaseSource:
-    """An opened database, whose sessions are counted from 1 as lines are; `lines` of them were read.
+    """An opened database. Sessions are counted from 1, like lines; `lines` of them were read.
 
     Raises ContentError `not-json` for one of another program, and `broken-compression` for one that is damaged."""
 
@@ -171,8 +171,8 @@ class DatabaseSource:
         try:
             self._database = _opened(stored.name) if chunks is None else _in_memory(b"".join(chunks))
             self._query = _Query(self._database, keys, stored.name)
-            found = self._query.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
-            tables = {row["name"] for row in found}
+            result = self._query.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+            tables = {row["name"] for row in result}
             self._program = next((one for one in _PROGRAMS if tables.issuperset(one.tables)), None)
             self.ids = self._ids()
         except DatabaseError as error:
@@ -195,15 +195,15 @@ class DatabaseSource:
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of the file were read: all, once its first session is."""
+        """The bytes of the file that count as read: all, once its first session is."""
         return self._bytes if self.lines else 0
 
     def each(self) -> Iterator[Record]:
-        """All sessions."""
+        """Yields all sessions."""
         return self.records()
 
     def records(self, start: int = 0, stop: int | None = None, before: int = 0) -> Iterator[Record]:
-        """All sessions, whatever the range: there is only one. Those that cannot be read are records with an error."""
+        """Yields all sessions, whatever the range: there is only one. Unreadable ones are records with an error."""
         for number, id_ in enumerate(self.ids, before + 1):
             record, self.lines = Record(number, 0, 0, b""), number - before
             try:
@@ -213,7 +213,7 @@ class DatabaseSource:
             yield record
 
     def ranges(self, size: int) -> Iterator[Range]:
-        """All of it."""
+        """Yields one range for the whole database."""
         yield Range(0, 1, 0)
 
     def _session(self, id_: str) -> Any:
@@ -223,21 +223,21 @@ class DatabaseSource:
         try:
             return self._program.session(self._query, id_)
         except (DatabaseError, KeyError, TypeError) as error:
-            raise ContentError("not-json", "the rows of this session are not those of its program") from error
+            raise ContentError("not-json", "this session's rows do not match its program's format") from error
 
 
 def ids_in(path: str) -> list[str]:
-    """The ids of the sessions of a database, in the order of their numbers. Raises as DatabaseSource does."""
+    """Returns the session ids of a database, in order. Raises as DatabaseSource does."""
     with DatabaseSource(open_stored(path), None, "last") as source:
         return source.ids
 
 
 def _opened(path: str) -> sqlite3.Connection:
-    """A file as it is, with the changes that stand beside it where there are any."""
+    """Opens a file read-only, with its write-ahead log if there is one."""
     import sqlite3
 
-    beside = f"{path}-wal"
-    how = "" if os.path.exists(beside) and os.path.getsize(beside) else "&immutable=1"
+    log = f"{path}-wal"
+    how = "" if os.path.exists(log) and os.path.getsize(log) else "&immutable=1"
     return sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro{how}", uri=True)
 
 

@@ -1,8 +1,9 @@
-"""Bytes as documents and back: one JSON document, JSON Lines or an SSE stream, plain or compressed, of files and stdin.
+"""Splits bytes into documents and back: one JSON document, JSON Lines or an SSE stream; plain or compressed; files or
+stdin.
 
 The content decides what a file is, never its name. Lines are split at 0x0A only, since U+2028 and its like are text.
-A session file may still be growing: its size at opening is the limit, and an incomplete last line is `torn`, which
-is safe to tell because no proper prefix of a JSON object is JSON. Formats: https://www.rfc-editor.org/rfc/rfc8259,
+A session file may still be growing: its size at opening is the limit, and an incomplete last line is `torn`. That is
+certain, because no proper prefix of a JSON object is JSON. Formats: https://www.rfc-editor.org/rfc/rfc8259,
 https://jsonlines.org, https://html.spec.whatwg.org/multipage/server-sent-events.html"""
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ class Record(msgspec.Struct):
     """One line of a JSONL file, one event of an SSE stream or one member of an array: bytes `start` to `end` of the
     decompressed stream. A member has its `index`, and the `column` at which it begins.
 
-    `raw` is its JSON text. There is either a `value` or an `error`, whose place is a place of the file; `torn` marks
-    an error at the end of a stream that was still being written. An SSE event has an `event` name, an `id` and
-    `comments` as sent; without data its `raw` is empty and its value None. The end mark `[DONE]`, which
-    is no JSON, has the value "[DONE]".
+    `raw` is its JSON text. It has either a `value` or an `error` with a position in the file; `torn` marks an error at
+    the end of a stream that was still being written. An SSE event has an `event` name, an `id` and `comments` as sent;
+    without data its `raw` is empty and its value None. The end mark `[DONE]`, which is not JSON, has the value
+    "[DONE]".
     """
 
     line: int
@@ -51,8 +52,8 @@ class Record(msgspec.Struct):
 
 
 class Range(msgspec.Struct, frozen=True):
-    """A part of a file: bytes `start` to `stop`, and how many newlines are before the last byte in front of them. Of a
-    table, row groups, and how many rows are in front of them."""
+    """A part of a file: bytes `start` to `stop`, and the number of newlines before byte `start - 1`. For a table: row
+    groups, and the number of rows before them."""
 
     start: int
     stop: int
@@ -62,10 +63,10 @@ class Range(msgspec.Struct, frozen=True):
 class Source:
     """An opened input, to be read once by `document`, `records`, `events` or `members`.
 
-    `framing` is what the content looks like. One line that holds one value is "json", and `records` reads it too. An
-    array is "json" as well, with `is_array`: only its members tell whether it is one document or several. A text
-    between the marks of a chat template is read as the row that holds it: `{"text": …}`. `lines` of JSON Lines were
-    read last, `blank` of them hold nothing; one document counts as a line.
+    `framing` is what the content looks like. One line with one value is "json", and `records` reads it too. An array is
+    "json" as well, with `is_array`: only its members show whether it is one document or several. Text between the
+    marks of a chat template is read as a row: `{"text": …}`. `lines` of JSON Lines were read last, `blank` of them are
+    empty; one document counts as a line.
     """
 
     def __init__(
@@ -84,17 +85,17 @@ class Source:
         self._file.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process, which reads ranges only."""
+        """Prepares the source for another process, which reads only ranges."""
         return {**self.__dict__, "_chunks": iter(())}
 
     @property
     def plain_size(self) -> int:
-        """The bytes of the file, if it can be read in ranges; else 0."""
+        """The bytes of the file if it can be read in ranges, otherwise 0."""
         return self._file.plain_size
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of the file, as it is stored, were read."""
+        """The number of stored bytes that were read."""
         return self._file.count
 
     @property
@@ -103,7 +104,7 @@ class Source:
         return self._file.grew()
 
     def each(self) -> Iterator[Record]:
-        """The records that are documents, or rows of one; a JSON document is the only record of its file."""
+        """Yields documents, or rows of one; a JSON document is the only record of its file."""
         if self.framing == "json":
             value, raw = self.document()
             self.lines = 1
@@ -113,7 +114,7 @@ class Source:
             yield from (record for record in records if record.raw)
 
     def ranges(self, size: int) -> Iterator[Range]:
-        """All bytes of the file in ranges of this size."""
+        """Yields all bytes of the file in ranges of this size."""
         counted = newlines = 0
         for start in range(0, self.plain_size, size):
             counted, before = max(start - 1, 0), counted
@@ -121,7 +122,7 @@ class Source:
             yield Range(start, min(start + size, self.plain_size), newlines)
 
     def document(self) -> tuple[Any, bytes]:
-        """The whole input as one document, and its bytes; JSONL and SSE give `Rows`. Raises ContentError."""
+        """Returns the whole input as one document, and its bytes; `Rows` for JSONL and SSE. Raises ContentError."""
         raw = joined(self._chunks, self._file)
         if raw.startswith(TEXT_MARK):
             raw = self._as_row(raw)
@@ -143,10 +144,10 @@ class Source:
             raise ContentError("not-utf8", message, file=self.name, byte=error.start) from None
 
     def records(self, start: int = 0, stop: int | None = None, newlines: int | None = None) -> Iterator[Record]:
-        """The records of JSON Lines, one at a time; bad lines are records with an error. Blank lines are skipped.
+        """Yields the records of JSON Lines; bad lines are records with an error. Blank lines are skipped.
 
-        With a byte range, those whose line begins in it, for plain regular files only (else JobError); `newlines` is
-        how many there are before the last byte in front of it, where somebody has counted them already.
+        A byte range yields those whose line begins in it, for plain regular files only (otherwise JobError);
+        `newlines` is the number before byte `start - 1`, if already counted.
         Raises ContentError `line-too-long`, after which nothing can be read.
         """
         readable, self.lines, self.blank = start > 0, 0, 0
@@ -165,7 +166,7 @@ class Source:
                 yield record
 
     def events(self) -> Iterator[Record]:
-        """The events of an SSE stream, one at a time; the last one may lack its blank line."""
+        """Yields the events of an SSE stream; the last one may lack its blank line."""
         readable, block = False, list[tuple[int, int, bytes]]()
         for number, offset, text, _ in split_lines(self._chunks, self._max_line):
             line = text.removesuffix(b"\r").removeprefix(b"" if offset else BOM)
@@ -181,10 +182,10 @@ class Source:
             yield record
 
     def members(self) -> Iterator[Record]:
-        """The members of a JSON array, one at a time; bad ones are records with an error.
+        """Yields the members of a JSON array; bad ones are records with an error.
 
-        `rewind` makes the input whole again, up to the call of `keep`, which frees what was read. Raises ContentError
-        `line-too-long`, after which nothing can be read.
+        Until `keep` is called, `rewind` restarts the input. Raises ContentError `line-too-long`, after which nothing
+        can be read.
         """
         for member in split_members(self._remembered(), self._max_line):
             line, column, start = member.begin
@@ -198,11 +199,11 @@ class Source:
             yield record
 
     def keep(self) -> None:
-        """Forget what was read: it is what it was taken for."""
+        """Frees what was kept for `rewind`."""
         self._taken = None
 
     def rewind(self) -> None:
-        """Begin again with the first byte, before `keep` was called."""
+        """Starts again at the first byte; only before `keep` was called."""
         self._chunks, self._taken = chain(self._taken or (), self._chunks), None
 
     def _remembered(self) -> Iterator[bytes]:
@@ -212,7 +213,7 @@ class Source:
             yield chunk
 
     def newlines(self, start: int, stop: int) -> int:
-        """How many newlines there are in a range of bytes."""
+        """Counts the newlines in a range of bytes."""
         return sum(map(_newlines, self._file.chunks(start, stop)))
 
     def _lines_between(self, start: int, stop: int | None, newlines: int | None) -> Iterator[Line]:
@@ -226,7 +227,7 @@ class Source:
         return takewhile(lambda line: stop is None or line[1] < stop, lines)
 
     def _event(self, block: list[tuple[int, int, bytes]]) -> tuple[Record, int]:
-        """The event of a block of lines, and the byte where its data begins."""
+        """Returns the event of a block of lines, and the offset of its data."""
         last, data = block[-1], list[bytes]()
         record, begin = Record(block[0][0], block[0][1], last[1] + len(last[2]), b""), BEGIN
         comments = list[str]()
@@ -251,7 +252,7 @@ class Source:
         record.raw = line
         at = offset + len(line) if any(field.startswith(line) for field in SSE_FIELDS) else offset
         record.error = ContentError(
-            "not-sse", "this is no field of a server-sent event", file=self.name, line=number, column=1, byte=at
+            "not-sse", "this is not a field of a server-sent event", file=self.name, line=number, column=1, byte=at
         )
         return record
 
@@ -266,7 +267,7 @@ class Source:
             if begin[2] and raw.startswith(BOM):
                 raise ContentError(
                     "misplaced-bom",
-                    "a byte order mark stands where only JSON may stand",
+                    "a byte order mark is not allowed here",
                     line=begin[0],
                     column=begin[1],
                     byte=begin[2],
@@ -280,10 +281,10 @@ class Source:
 def open_source(
     path: str, *, stdin: BinaryIO | None = None, max_line: int = MAX_LINE, duplicate_keys: DuplicateKeys = "error"
 ) -> Source:
-    """An input by its path, "-" for stdin; gzip, bzip2, xz and zstandard are recognised by their first bytes.
+    """Opens an input by path, "-" for stdin; gzip, bzip2, xz and zstandard are recognised by their first bytes.
 
     Raises JobError `no-such-file`, `is-a-directory`, `unreadable-input` or `zstd-missing`, and ContentError
-    `line-too-long`, `compression-bomb` or `broken-compression` when the beginning cannot be read.
+    `line-too-long`, `compression-bomb` or `broken-compression` if the beginning cannot be read.
     """
     stored = open_stored(path, stdin)
     with closed_on_error(stored):
@@ -291,14 +292,14 @@ def open_source(
 
 
 def open_stored(path: str, stdin: BinaryIO | None = None) -> CountedFile:
-    """The bytes of an input by its path, "-" for stdin. Raises JobError as `open_source` does."""
+    """Opens the stored bytes of an input by path, "-" for stdin. Raises JobError as `open_source` does."""
     name, file = ("<stdin>", stdin or open_stdin()) if path == "-" else (path, open_file(path))
     return CountedFile(name, file, owned=path != "-")
 
 
 @contextmanager
 def closed_on_error(stored: CountedFile) -> Iterator[None]:
-    """Close the file when its content cannot be read, and name it."""
+    """Closes the file and adds its name to the error if its content cannot be read."""
     try:
         yield
     except ContentError as error:
@@ -311,8 +312,7 @@ def closed_on_error(stored: CountedFile) -> Iterator[None]:
 
 
 def _newlines(chunk: bytes) -> int:
-    """How many there are. `find` leaps from one to the next, `count` looks at each byte: a fifth of the time, where
-    lines are documents."""
+    """Counts newlines. `find` skips from one to the next and takes a fifth of the time of `count` for long lines."""
     count, at = 0, chunk.find(b"\n")
     while at >= 0:
         count, at = count + 1, chunk.find(b"\n", at + 1)
@@ -334,7 +334,7 @@ def _is_cut(record: Record, origin: int) -> bool:
 
 
 def _note(record: Record, field: bytes, value: bytes, comments: list[str]) -> bool:
-    """Keep a field of an event other than its data; False if there is no such field."""
+    """Stores a field of an event other than its data; False if there is no such field."""
     text = value.decode("utf-8", "surrogateescape")
     if field == b"event":
         record.event = text

@@ -1,4 +1,4 @@
-"""Documents as bytes: how one or several of them are laid out in a file."""
+"""Layouts of documents in files."""
 
 from __future__ import annotations
 
@@ -14,28 +14,30 @@ if TYPE_CHECKING:
     from convcli.files.columns import Path
 
 LAYOUTS: dict[str, Framing] = {"sse": "sse", "events": "jsonl"}
-"""How rows that are one document are laid out, by the framing that a dialect names."""
+"""The layout of rows that form one document, by a dialect's framing."""
 SUFFIXES: dict[Framing, str] = {"json": ".json", "array": ".json", "jsonl": ".jsonl", "sse": ".sse"}
-"""What the name of a file ends in."""
+"""File suffixes by layout."""
 TABLES = (".parquet", ".arrow")
-"""What the name of a table ends in."""
+"""File suffixes of tables."""
 
 
 def row_layouts(framings: Sequence[str]) -> list[Framing]:
-    """How the rows of a dialect are laid out whose file is one transcript; empty where documents are written, which are
-    the framing that it names first."""
+    """Returns the layouts of a dialect whose files are one transcript; empty if it writes documents.
+
+    The first framing that a dialect names is the one that is written.
+    """
     return [LAYOUTS[framing] for framing in framings if framing in LAYOUTS] if framings[0] in LAYOUTS else []
 
 
 def is_table(path: str) -> bool:
-    """Does the name of an output say that it is a table?"""
+    """True if an output's name has the suffix of a table."""
     return path.lower().endswith(TABLES)
 
 
 class DocumentWriter:
-    """Writes documents into an output, one after the other, in one layout.
+    """Writes documents to an output in one layout.
 
-    With `many` a file holds several of them in one document (`Dialect.many`), and each line of JSON Lines one;
+    With `many`, a file has several of them in one document (`Dialect.many`), and each line of JSON Lines has one;
     `names_events` is that of their dialect."""
 
     def __init__(self, output: Output, layout: Framing, many: str = "", *, names_events: bool = False) -> None:
@@ -45,7 +47,7 @@ class DocumentWriter:
         self._is_wrapped = bool(many)
 
     def add(self, document: Any) -> None:
-        """Write one document. Raises OutputError."""
+        """Writes one document. Raises OutputError."""
         if self._layout == "array":
             self._member(write(document))
         elif self._is_wrapped and not isinstance(document, Rows):
@@ -55,7 +57,7 @@ class DocumentWriter:
                 self.output.write(piece)
 
     def add_line(self, line: bytes) -> None:
-        """Write one document that is already a line of JSON. Raises OutputError."""
+        """Writes one document that is already a line of JSON. Raises OutputError."""
         if self._layout == "array":
             self._member(line.rstrip(b"\n"))
         elif self._is_wrapped:
@@ -64,15 +66,17 @@ class DocumentWriter:
             self.output.write(line)
 
     def changes(self) -> Iterator[tuple[Path, int, str, int]]:
-        """What the types of the columns of a table have changed in it: the field, the first row and place, and how
-        often. The table is complete then, and does not appear yet. Raises OutputError."""
+        """Yields what table column types have changed: the field, the first row and pointer, and the count.
+
+        This completes the table, which does not appear yet. Raises OutputError.
+        """
         complete = getattr(self.output, "complete", None)
         if complete is not None:
             complete()
             yield from self.output.changed.values()  # type: ignore[attr-defined]
 
     def commit(self) -> None:
-        """End it and let the output appear. Raises as `Output.commit` does."""
+        """Ends the file and commits the output. Raises as `Output.commit` does."""
         if self._layout == "array":
             self.output.write((self._opening if self._is_empty else b"\n") + self._closing + b"\n")
         self.output.commit()
@@ -83,18 +87,18 @@ class DocumentWriter:
 
 
 def _around(many: str) -> tuple[bytes, bytes]:
-    """What stands before and behind the members of a document that holds several transcripts."""
+    """Returns the bytes before and after the members of a document with several transcripts."""
     names = many.split("/")[:-1]
     return b"".join(b"{" + write(name) + b":" for name in names) + b"[", b"]" + b"}" * len(names)
 
 
 def layout(documents: list[Any]) -> Framing:
-    """How documents are laid out that have no input to be like: one as JSON, more or rows as JSONL."""
+    """Returns the layout for documents without an input: JSON for one, JSONL for rows or several."""
     return "json" if len(documents) == 1 and not isinstance(documents[0], Rows) else "jsonl"
 
 
 def encoded(document: Any, suffix: str, *, names_events: bool = False) -> Iterator[bytes]:
-    """The bytes of one document, as the suffix of its file says; `names_events` is that of its dialect."""
+    """Yields the bytes of one document, by the suffix of its file; `names_events` is that of its dialect."""
     if suffix == ".sse":
         yield from (_event_bytes(row, names_events) for row in document)
     elif isinstance(document, Rows):
@@ -104,7 +108,7 @@ def encoded(document: Any, suffix: str, *, names_events: bool = False) -> Iterat
 
 
 def _event_bytes(row: Any, is_named: bool) -> bytes:
-    """One event of an SSE stream, which may be named by its `type`; the end mark is bare."""
+    """Returns one event of an SSE stream, optionally named by its `type`; the end mark is bare."""
     kind = row.get("type") if is_named and isinstance(row, dict) else None
     is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
     name = f"event: {kind}\n".encode() if is_name else b""

@@ -1,4 +1,4 @@
-"""The physical lines of a stream of bytes, and what the first of them say about its framing."""
+"""Splits a byte stream into physical lines, and detects its framing from the first of them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ Line: TypeAlias = tuple[int, int, bytes, bool]
 BOM = b"\xef\xbb\xbf"
 BLANK = b" \t\r\n"
 TEXT_MARK = b"<|start|>"
-"""How a text between the marks of a chat template begins, which is no JSON."""
+"""The start of text between the marks of a chat template, which is not JSON."""
 SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 def sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, bool, Iterator[bytes]]:
-    """What the first two lines that are not blank say, whether it is an array, and the same chunks from the
-    beginning."""
+    """Returns the framing by the first two non-blank lines, whether it is an array, and all chunks from the start."""
     taken: list[bytes] = []
 
     def remembered() -> Iterator[bytes]:
@@ -59,7 +58,7 @@ def _is_whole(line: bytes) -> bool:
 
 
 def split_lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1) -> Iterator[Line]:
-    """The physical lines of a stream, the first of this number and at this offset. Raises ContentError."""
+    """Yields the physical lines of a stream, starting at this number and offset. Raises ContentError."""
     pending, size = list[bytes](), 0
     for chunk in chunks:
         for index, piece in enumerate(chunk.split(b"\n")):

@@ -1,7 +1,7 @@
 """The members of a JSON array one at a time, so that an array of any length needs little memory.
 
-They are found by their brackets and strings alone: what is between two members that nest well is read by itself, and
-one that is no JSON does not hide the others. https://www.rfc-editor.org/rfc/rfc8259"""
+They are separated by brackets and strings alone. Each member with balanced brackets is parsed by itself, so invalid
+JSON in one does not hide the others. https://www.rfc-editor.org/rfc/rfc8259"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from convcli.model.errors import ContentError
 from convcli.wire.exact_json import Position
 from convcli.wire.patterns import pattern
 
-# Possessive quantifiers: what does not fit is given up at once instead of being tried in every other way.
+# Possessive quantifiers: a mismatch fails at once instead of backtracking.
 _TO_BRACKET = pattern(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+([\[\]{}])', re.DOTALL)
 _STRING = pattern(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _WORD = pattern(rb'[^\s,\[\]{}"]++|[\]}]')
@@ -25,7 +25,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 class Member(msgspec.Struct, frozen=True):
-    """One member of an array: where it begins and its bytes, or, with a `problem`, a place where JSON breaks."""
+    """One member of an array: its position and bytes, or, with a `problem`, a position where JSON breaks."""
 
     number: int
     begin: Position
@@ -34,12 +34,12 @@ class Member(msgspec.Struct, frozen=True):
 
 
 def begins_array(text: bytes) -> bool:
-    """Does a JSON text begin as an array?"""
+    """True if a JSON text begins as an array."""
     return text.removeprefix(BOM).lstrip(b" \t\r\n").startswith(b"[")
 
 
 def split_members(chunks: Iterator[bytes], largest: int) -> Iterator[Member]:
-    """The members of the array that these bytes are, in order. Raises ContentError for one that is too large."""
+    """Yields the members of an array in order. Raises ContentError for one that is too large."""
     text, index = _Text(chunks, largest), 0
     if text.starts_with(BOM):
         text.skip(len(BOM))
@@ -71,7 +71,7 @@ def _member(text: _Text, index: int) -> Iterator[Member]:
     """The member that begins here."""
     begin = text.place
     if text.is_at_end():
-        return  # which is told next
+        return  # reported next
     if text.starts_with(b",") or text.starts_with(b"]"):
         yield Member(index, begin, b"", "no JSON value begins here")
         return
@@ -79,7 +79,7 @@ def _member(text: _Text, index: int) -> Iterator[Member]:
 
 
 def _behind(text: _Text, index: int) -> Iterator[Member]:
-    """What stands behind the array, which may be nothing."""
+    """Reports anything after the array."""
     text.skip(1)
     text.blank()
     if not text.is_at_end():
@@ -87,7 +87,7 @@ def _behind(text: _Text, index: int) -> Iterator[Member]:
 
 
 class _Text:
-    """Bytes that come in pieces, and the place up to which they were used."""
+    """Bytes that come in pieces, and the position up to which they were used."""
 
     def __init__(self, chunks: Iterator[bytes], largest: int) -> None:
         self._chunks, self._largest = chunks, largest
@@ -103,7 +103,7 @@ class _Text:
         return self._at == len(self._buffer) and not self._fill()
 
     def blank(self) -> None:
-        """Go on to what is not blank."""
+        """Skips white space."""
         while True:
             match = _BLANK.match(self._buffer, self._at)
             self.skip(match.end() - self._at if match else 0)
@@ -114,7 +114,7 @@ class _Text:
         self.take(length)
 
     def take(self, length: int) -> bytes:
-        """So many bytes, which are then used."""
+        """Returns the next bytes and advances."""
         taken = self._buffer[self._at : self._at + length]
         line, column, byte = self.place
         newlines = taken.count(b"\n")
@@ -125,7 +125,7 @@ class _Text:
         return taken
 
     def length_of_value(self) -> int:
-        """How long the value is that begins here; up to the end where it is not complete."""
+        """Returns the length of the value that begins here; up to the end if it is incomplete."""
         if self.starts_with(b"{") or self.starts_with(b"["):
             return self._length_to_closing()
         pattern = _STRING if self.starts_with(b'"') else _WORD
@@ -151,7 +151,7 @@ class _Text:
                 return length
 
     def _fill(self) -> bool:
-        """More bytes, at least as many as are not used, so that what is looked at again takes linear time in all."""
+        """Reads at least as many bytes as are unused, so that rescanning takes linear time in total."""
         pieces, size = [self._buffer[self._at :]], 0
         wanted = len(pieces[0])
         if wanted > self._largest:

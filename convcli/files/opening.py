@@ -1,7 +1,7 @@
-"""An input opened, whatever it holds: text, rows of a table, an archive or a database. Its first bytes decide.
+"""Opens any input: text, a table, an archive or a database. Its first bytes decide.
 
-What cannot be read from any place, a pipe or a compressed file, is kept in a temporary file while a table or an archive
-of it is read, and in memory where it is a database."""
+Tables and archives that are not seekable (a pipe or a compressed file) are copied to a temporary file; databases are
+copied to memory."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     AnySource: TypeAlias = Source | TableSource | ArchiveSource | DatabaseSource
 
 TABLES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"\xff\xff\xff\xff": "an Arrow stream"}
-"""How tables begin, and what they are called."""
+"""Magic bytes of tables, and their names."""
 _MOST_MAGIC = 16
 
 
 def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error") -> AnySource:
-    """An input by its path, "-" for stdin.
+    """Opens an input by path, "-" for stdin.
 
     Raises as `open_source` does, JobError `arrow-missing` and ContentError `damaged-table` for tables, and ContentError
     `not-json` and `broken-compression` for archives and databases."""
@@ -66,7 +66,7 @@ def _database(stored: CountedFile, chunks: Iterator[bytes], duplicate_keys: Dupl
 
 
 def _head(stored: CountedFile) -> tuple[bytes, Iterator[bytes]]:
-    """The first bytes of what a file holds, and all of it."""
+    """Returns the first bytes of the unpacked content, and all of it."""
     if not stored.packer:
         return stored.peek(_MOST_MAGIC), unpacked(stored)
     chunks, taken = unpacked(stored), list[bytes]()
@@ -76,7 +76,7 @@ def _head(stored: CountedFile) -> tuple[bytes, Iterator[bytes]]:
 
 
 def _seekable(stored: CountedFile, chunks: Iterable[bytes]) -> CountedFile:
-    """The file, or a temporary one with what it holds."""
+    """Returns the file, or a temporary copy of its content."""
     return stored if stored.plain_size else _spooled(stored.name, chunks)
 
 

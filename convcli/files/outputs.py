@@ -1,8 +1,8 @@
-"""Outputs that appear whole or not at all.
+"""Outputs that appear completely or not at all.
 
-The bytes are gathered in a file without a name in the folder of the target (`O_TMPFILE`; where a file system has no
-such files, in one with a hidden name) and appear under the name of the target when they are complete and on disk.
-Standard output, pipes and devices cannot be replaced: they get everything at once, at the end.
+Bytes are collected in an unnamed file in the target's folder (`O_TMPFILE`; if the file system does not support it, in a
+file with a hidden name). The file gets the target's name when it is complete and on disk. Standard output, pipes and
+devices cannot be replaced: they get everything at once, at the end.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ _NO_LINKS = (EPERM, EOPNOTSUPP)
 
 
 class Output(Protocol):
-    """Bytes on their way to a target. Without `commit` nothing of them ever shows; `discard` may be called twice."""
+    """Bytes on their way to a target. Without `commit` nothing appears; `discard` may be called twice."""
 
     name: str
 
     def write(self, data: bytes) -> None:
-        """Take more bytes. Raises OutputError."""
+        """Adds bytes. Raises OutputError."""
 
     def commit(self) -> None:
-        """Let everything appear. Raises OutputError, or JobError when the target has come into being meanwhile."""
+        """Makes the output appear. Raises OutputError, or JobError if the target was created meanwhile."""
 
     def discard(self) -> None:
-        """Give up what was not committed, and leave nothing behind."""
+        """Discards the uncommitted output and deletes its temporary file."""
 
 
 def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -> Output:
-    """The output at a path, "-" for stdout; a symbolic link is followed and stays. Nothing is created yet.
+    """Opens the output at a path, "-" for stdout; symbolic links are followed and kept. Nothing is created yet.
 
     A new file is as private as the most private of the `inputs`. Raises JobError `output-is-input`, or `output-exists`
-    without `force`; OutputError when there can be no file of this name.
+    without `force`; OutputError if there can be no file with this name.
     """
     inputs = list(inputs)
     if path in STDOUT:
@@ -65,22 +65,22 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
 
 
 def cannot_write(name: str, error: OSError) -> OutputError:
-    """What the user is told when the system refuses to write."""
-    return OutputError("cannot-write", f"cannot write {name}: {error.strerror or 'the system does not say why'}")
+    """Returns the error for a system that refuses to write."""
+    return OutputError("cannot-write", f"cannot write {name}: {error.strerror or 'the system gives no reason'}")
 
 
 def make_folder(path: str) -> None:
-    """Let there be a folder of this name, and those above it. Raises OutputError."""
+    """Creates a folder and its parents, if missing. Raises OutputError."""
     try:
         os.makedirs(path or ".", exist_ok=True)
     except FileExistsError:
-        raise OutputError("cannot-write", f"cannot write into {path}: it is no directory") from None
+        raise OutputError("cannot-write", f"cannot write into {path}: it is not a directory") from None
     except OSError as error:
         raise cannot_write(path, error) from None
 
 
 class Replacement:
-    """A regular file, written beside its target; `_temporary` is set before a file of that name can exist.
+    """A regular file, written next to its target; `_temporary` is set before a file with that name can exist.
 
     `commit` is `prepare`, `sync`, `publish` and `sync_folder`, which a batch of files does together (`batches`).
     """
@@ -94,7 +94,7 @@ class Replacement:
         self._gathered = bytearray()
 
     def write(self, data: bytes) -> None:
-        """Small pieces are copied into one: each that is kept can take a page of memory, however small it is."""
+        """Copies small pieces into one: each kept piece can take a page of memory, however small it is."""
         if len(self._gathered) + len(data) < _CHUNK:
             self._gathered += data
         else:
@@ -114,29 +114,29 @@ class Replacement:
             self.discard()
 
     def prepare(self) -> None:
-        """Give the system all bytes. Raises OutputError."""
-        with self._telling():
+        """Passes all bytes to the system. Raises OutputError."""
+        with self._reporting_errors():
             self._drain()
             if self._is_there:
                 os.fchmod(self._file, self._mode)
 
     def sync(self) -> None:
-        """Wait until all bytes are on disk. Raises OutputError."""
-        with self._telling():
+        """Waits until all bytes are on disk. Raises OutputError."""
+        with self._reporting_errors():
             os.fsync(self._file)
 
     def publish(self) -> None:
-        """Let the file appear. Raises OutputError, or JobError when the target has come into being meanwhile."""
-        with self._telling():
+        """Makes the file appear. Raises OutputError, or JobError if the target was created meanwhile."""
+        with self._reporting_errors():
             self._publish()
 
     def sync_folder(self) -> None:
-        """Wait until the name is on disk. Raises OutputError."""
-        with self._telling():
+        """Waits until the name is on disk. Raises OutputError."""
+        with self._reporting_errors():
             os.fsync(self._folder)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _reporting_errors(self) -> Iterator[None]:
         try:
             yield
         except FileExistsError:
@@ -174,12 +174,12 @@ class Replacement:
         self._file = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self._mode)
 
     def _take_name(self) -> None:
-        """32 random bits make sure that the name is ours: nothing else in this folder can be unlinked by it."""
+        """Chooses a name with random bits, so that it is ours: nothing else in this folder can be unlinked by it."""
         folder, name = os.path.split(self._target)
         self._temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.tmp")
 
     def _publish(self) -> None:
-        """Where nothing stood, a link is enough; what stands there is replaced by a file that had a name before."""
+        """Links a new file; replaces an existing one by a file that had a temporary name."""
         if not self._is_there:
             try:
                 return self._publish_new()
@@ -194,7 +194,7 @@ class Replacement:
         return None
 
     def _publish_new(self) -> None:
-        """Only `link` never replaces what stands there; a file system without links leaves a moment for a race."""
+        """Uses `link`, which never replaces a file; on file systems without links there is a short race."""
         try:
             self._link(self._temporary or f"/proc/self/fd/{self._file}", self._target)
         except OSError as error:
@@ -203,12 +203,12 @@ class Replacement:
             os.replace(self._temporary, self._target)
 
     def _link(self, source: str, name: str) -> None:
-        """A folder is named by its descriptor because only then does Python follow the link in /proc."""
+        """Names the folder by its descriptor: only then does Python follow the link in /proc."""
         os.link(source, os.path.basename(name), dst_dir_fd=self._folder, follow_symlinks=True)
 
 
 class _Through:
-    """Standard output (no path), a pipe or a device: gathered in memory or in a nameless file, and then copied."""
+    """Standard output (no path), a pipe or a device: bytes are collected, in memory or an unnamed file, then copied."""
 
     def __init__(self, name: str, path: str) -> None:
         self.name, self._path = name, path
@@ -235,7 +235,7 @@ class _Through:
                 self._copy(sys.stdout.buffer)
         except OSError as error:
             if isinstance(error, BrokenPipeError) and not self._path:
-                raise  # the reader of stdout has gone: no error
+                raise  # the reader of stdout is gone: not an error
             raise cannot_write(self.name, error) from None
         finally:
             self.discard()
@@ -249,7 +249,7 @@ class _Through:
 
     def _drain(self, data: bytes) -> None:
         if self._spool is None:
-            from tempfile import TemporaryFile  # slow to import, and not needed for what is small
+            from tempfile import TemporaryFile  # slow to import, and not needed for small output
 
             self._spool = TemporaryFile()  # noqa: SIM115
         self._spool.writelines((self._rest, data))
@@ -271,7 +271,7 @@ class _Through:
 
 
 def write_all(descriptor: int, data: bytes | bytearray) -> None:
-    """The system may take fewer bytes at a time than it is given."""
+    """Writes all bytes; the system may accept fewer at a time."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
@@ -281,7 +281,7 @@ def write_all(descriptor: int, data: bytes | bytearray) -> None:
 
 
 def _status(path: str) -> os.stat_result | None:
-    """What stands there, None for nothing; OSError when there can be nothing."""
+    """Returns the status of a path, None if it does not exist. Raises OSError if nothing can exist there."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -309,15 +309,15 @@ def _refuse_input(name: str, target: os.stat_result | None, inputs: Iterable[str
     for path in inputs:
         status = _status_of_input(path)
         if status is not None and os.path.samestat(target, status):
-            raise JobError("output-is-input", f"{name} is the input too", help="write to another file")
+            raise JobError("output-is-input", f"{name} is also the input", help="write to another file")
 
 
 def _exists(name: str) -> ConvcliError:
-    return JobError("output-exists", f"{name} exists already", help="--force replaces it")
+    return JobError("output-exists", f"{name} already exists", help="--force replaces it")
 
 
 def _mode(target: os.stat_result | None, inputs: Iterable[str]) -> int:
-    """Never more open than an input; the owner can always read and write."""
+    """Returns a mode that is never more open than an input's; the owner can always read and write."""
     mode = 0o666 if target is None else stat.S_IMODE(target.st_mode) & 0o777
     for path in inputs:
         status = _status_of_input(path)

@@ -1,4 +1,4 @@
-"""Files as they are stored: opened, counted, and unpacked within bounds."""
+"""Stored files: opened, counted, and unpacked within limits."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MAX_UNPACKED = 1 << 30
 MAX_RATIO = 200
 _RATIO_FROM = 1 << 20
 _CHUNK = 1 << 18
-_PACKED_CHUNK = 1 << 12  # what one call makes of it stays below 128 MiB in every format
+_PACKED_CHUNK = 1 << 12  # unpacks to less than 128 MiB in every format
 _PACKERS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 def open_file(path: str) -> BinaryIO | StoredObject:
-    """A file, or an object of a store, to read. Raises JobError when there is none or it cannot be opened."""
+    """Opens a file, or an object of a store, for reading. Raises JobError if it does not exist or cannot be opened."""
     if is_url(path):
         return StoredObject(path)
     try:
@@ -39,19 +39,19 @@ def open_file(path: str) -> BinaryIO | StoredObject:
 
 
 def open_stdin() -> BinaryIO:
-    """The standard input. Raises JobError when the caller closed it."""
+    """Returns standard input. Raises JobError if the caller closed it."""
     if sys.stdin is None:  # the caller closed it
         raise JobError("unreadable-input", "stdin is closed", file="<stdin>")
     return sys.stdin.buffer
 
 
 def unreadable(name: str, error: Exception) -> JobError:
-    """What the user is told when the system refuses to read."""
-    return JobError("unreadable-input", f"cannot read it: {getattr(error, 'strerror', None) or error}", file=name)
+    """Returns the error for a system that refuses to read."""
+    return JobError("unreadable-input", f"cannot read the file: {getattr(error, 'strerror', None) or error}", file=name)
 
 
 class Descriptor(msgspec.Struct, frozen=True):
-    """The descriptor of an open file. Pickled for a process that is being started, it is one of the same file there."""
+    """The descriptor of an open file. Pickled for a new process, it refers to the same file there."""
 
     number: int
 
@@ -66,7 +66,7 @@ def _received(sent: Any) -> Descriptor:
 
 
 class CountedFile:
-    """The bytes as stored, counted, and for a regular file no more than it had when it was opened."""
+    """The stored bytes, counted; for a regular file, no more than it had when it was opened."""
 
     def __init__(self, name: str, file: BinaryIO | StoredObject, *, owned: bool) -> None:
         self.name, self.count, self._file, self._owned, self._head = name, 0, file, owned, b""
@@ -75,7 +75,7 @@ class CountedFile:
         self.packer = next((packer for magic, packer in _PACKERS.items() if head.startswith(magic)), "")
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process, which reads ranges: not by name, which may be that of another file by now."""
+        """Prepares it for another process by descriptor, because the name may refer to another file by now."""
         assert not isinstance(self._file, StoredObject)
         return {**self.__dict__, "_file": Descriptor(self._file.fileno())}
 
@@ -104,11 +104,11 @@ class CountedFile:
 
     @property
     def plain_size(self) -> int:
-        """The bytes of a regular file as it was opened, if they can be read from any place; else 0."""
+        """The bytes of a regular file when it was opened, if they are seekable; otherwise 0."""
         return 0 if self.packer else self._size or 0
 
     def chunks(self, start: int, stop: int | None = None) -> Iterator[bytes]:
-        """The bytes of a range. Processes that share the file do not disturb each other."""
+        """Yields the bytes of a range. Processes that share the file do not disturb each other."""
         if self._size is None or self.packer:
             raise JobError("unreadable-input", "only a plain file can be read in ranges", file=self.name)
         at, end = start, self._size if stop is None else min(stop, self._size)
@@ -131,7 +131,7 @@ class CountedFile:
 
 
 class SeekableBytes(io.RawIOBase):
-    """The bytes of a plain file for readers that want them from any place; no more than it had when it was opened."""
+    """The bytes of a plain file as a seekable stream; no more than it had when it was opened."""
 
     def __init__(self, file: CountedFile) -> None:
         self._file, self._at = file, 0
@@ -148,7 +148,7 @@ class SeekableBytes(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.plain_size}[whence]
         if start + offset < 0:
-            raise OSError("there is nothing before the beginning of a file")
+            raise OSError("cannot seek before the start of a file")
         self._at = start + offset
         return self._at
 
@@ -165,8 +165,10 @@ def _read_at(file: BinaryIO | StoredObject, size: int, at: int) -> bytes:
 
 
 def _regular_size(file: BinaryIO | StoredObject) -> int | None:
-    """The size of a regular file or of an object, None for pipes and devices; 0 limits nothing, for files of /proc tell
-    no size."""
+    """Returns the size of a regular file or object, None for pipes and devices.
+
+    0 means no limit: files in /proc report no size.
+    """
     if isinstance(file, StoredObject):
         return file.size
     status = os.fstat(file.fileno())
@@ -174,7 +176,7 @@ def _regular_size(file: BinaryIO | StoredObject) -> int | None:
 
 
 def unpacked(stored: CountedFile) -> Iterator[bytes]:
-    """The bytes of a file, unpacked where it is packed. Raises ContentError for damage and for bombs."""
+    """Yields the bytes of a file, unpacked if it is packed. Raises ContentError for damage and for bombs."""
     if not stored.packer:
         return iter(stored.read, b"")
     pieces = iter(partial(stored.read, _PACKED_CHUNK), b"")
@@ -182,19 +184,22 @@ def unpacked(stored: CountedFile) -> Iterator[bytes]:
 
 
 def within_bounds(chunks: Iterator[bytes], stored: CountedFile) -> Iterator[bytes]:
-    """The chunks that come of what was read of a file. Raises ContentError where they are far more than that."""
+    """Limits unpacked chunks by the bytes read. Raises ContentError if they are far larger."""
     total = 0
     for chunk in chunks:
         total += len(chunk)
         if total > _RATIO_FROM and total > MAX_RATIO * stored.count:
-            message = f"unpacked it is larger than {MAX_RATIO} times the file"
+            message = f"unpacked, the content is more than {MAX_RATIO} times larger than the file"
             raise ContentError("compression-bomb", message, file=stored.name)
         yield chunk
 
 
 def joined(chunks: Iterator[bytes], stored: CountedFile) -> bytes:
-    """All bytes of a file. Records that are read one at a time can be of any number; what is packed and has to be in
-    memory as a whole cannot. Raises ContentError for more than that."""
+    """Returns all bytes of a file.
+
+    Packed content that must be in memory as a whole is limited; records read one at a time are not. Raises
+    ContentError beyond the limit.
+    """
     if not stored.packer:
         return b"".join(chunks)
     pieces, total = list[bytes](), 0
@@ -202,14 +207,17 @@ def joined(chunks: Iterator[bytes], stored: CountedFile) -> bytes:
         pieces.append(chunk)
         total += len(chunk)
         if total > MAX_UNPACKED:
-            message = f"unpacked it is one document of more than {MAX_UNPACKED >> 30} GiB"
+            message = f"unpacked, the document is larger than {MAX_UNPACKED >> 30} GiB"
             raise ContentError("compression-bomb", message, file=stored.name)
     return b"".join(pieces)
 
 
 def decompressed(pieces: Iterator[bytes], packer: str, name: str) -> Iterator[bytes]:
-    """The unpacked bytes of one or more frames. The decompressors check the sums; the end is checked here, since a
-    file that was cut off between two lines would else look complete. Raises ContentError for damage."""
+    """Yields the unpacked bytes of one or more frames.
+
+    The decompressors check the sums; the end is checked here, because a file that was cut off between two lines would
+    otherwise look complete. Raises ContentError for damage.
+    """
     new_frame, error_type = _codec(packer, name)
     filling = b"" if packer == "deflate" else b"\0"  # may stand between two frames
     frame: Any = None
@@ -227,7 +235,7 @@ def decompressed(pieces: Iterator[bytes], packer: str, name: str) -> Iterator[by
 
 
 def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:
-    """How to begin a frame, and what its decompressor raises; the modules are loaded when they are needed."""
+    """Returns a function that starts a frame, and what its decompressor raises; modules are loaded when needed."""
     if packer in ("gzip", "deflate"):
         zlib = import_module("zlib")
         return lambda: zlib.decompressobj(wbits=31 if packer == "gzip" else -15), zlib.error

@@ -1,8 +1,8 @@
-"""Which Arrow types hold the rows of a file, and how each value is stored in them.
+"""Chooses Arrow types for the rows of a file, and how each value is stored in them.
 
-The types follow from all rows of a file and from what the schema of the dialect names, so a column of objects has keys
-that mean something: what is open, as the parameters of a tool, is JSON in a text, since a struct would give each object
-the keys of all others. A field that holds such texts has a mark in its metadata, by which they are opened again."""
+The types follow from all rows of a file and from the keys that the dialect's schema names, so columns have meaningful
+keys. Open objects, such as tool parameters, are stored as JSON strings, because a struct would give each object the
+keys of all others. A field of such strings has a mark in its metadata, by which they are parsed again."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _PART = {"type", "text"}
 
 
 class PathFacts(NamedTuple):
-    """What a dialect says of the values at a path: whether it names keys there, and whether a text may stand there."""
+    """What a dialect allows at a path: whether it names keys there, and whether a string is allowed."""
 
     names_keys: Callable[[Path], bool]
     allows_text: Callable[[Path], bool]
 
 
 class Stored(NamedTuple):
-    """How values are stored: their Arrow type, the mark of a field that holds them, and what makes one of a value."""
+    """How values are stored: their Arrow type, the mark of a field of them, and the conversion of a value."""
 
     type: Any
     mark: bytes = b""
@@ -35,7 +35,7 @@ class Stored(NamedTuple):
 
 
 class Shape:
-    """What the values at one path are, over all rows; into open objects it does not look."""
+    """The types of the values at one path, over all rows; open objects are not examined."""
 
     __slots__ = ("_known", "fields", "is_open", "items", "kinds", "path")
 
@@ -46,7 +46,7 @@ class Shape:
         self.fields: dict[str, Shape] | None = None
 
     def add(self, value: Any) -> None:
-        """Count in a value."""
+        """Adds a value."""
         if value is None:
             return
         kind = _KINDS.get(value.__class__) or _kind_of_integer(value)
@@ -72,19 +72,19 @@ class Shape:
             shape.add(child)
 
     def column(self) -> Stored:
-        """How a column of these values is stored: as JSON in a text where no type holds them."""
+        """Returns how a column of these values is stored: as JSON strings if no type fits."""
         return self._stored() or as_json()
 
     def _stored(self) -> Stored | None:
         arrow, kinds = pyarrow(), self.kinds
-        for held, kind in (
+        for allowed, kind in (
             (0, "null"),
             (TEXT, "string"),
             (BOOL, "bool_"),
             (INT | LONG, "int64"),
             (INT | FLOAT, "float64"),
         ):
-            if kinds | held == held:
+            if kinds | allowed == allowed:
                 return Stored(getattr(arrow, kind)())
         if kinds == LIST:
             return self._list()
@@ -101,7 +101,7 @@ class Shape:
         return Stored(pyarrow().list_(item.type), b"", store)
 
     def _parts(self) -> Stored | None:
-        """Texts beside lists of parts: all are lists of parts, which is what trainers want of a column."""
+        """Mixed strings and lists of parts: all become lists of parts, which trainers expect in a column."""
         fields = self.items.fields if self.items is not None and self.items.kinds == OBJECT else None
         if fields is None or not fields.keys() >= _PART:
             return None
@@ -121,7 +121,7 @@ class Shape:
         return Stored(kind, b"", storing(columns))
 
     def _text(self) -> Stored | None:
-        """JSON in a text, as a field of an object, where the dialect takes a text too."""
+        """JSON strings for a field of an object, if the dialect also accepts a string there."""
         if not self.kinds & OBJECT or not self._known.allows_text(self.path):
             return None
         if self.kinds | OBJECT | LIST == OBJECT | LIST:
@@ -132,17 +132,17 @@ class Shape:
 
 
 def as_json() -> Stored:
-    """Any value, as JSON in a text."""
+    """Stores any value as a JSON string."""
     return Stored(pyarrow().string(), JSON, write_text)
 
 
 def field(name: str, stored: Stored) -> Any:
-    """A field of an Arrow schema."""
+    """Returns a field of an Arrow schema."""
     return pyarrow().field(name, stored.type, metadata={MARK: stored.mark} if stored.mark else None)
 
 
 def storing(columns: dict[str, Stored]) -> Callable[[Any], Any] | None:
-    """What makes of an object one whose values are stored; None where it may stay as it is."""
+    """Returns a function that converts an object's values for storage; None if it can stay as it is."""
     stores = {name: stored.store for name, stored in columns.items() if stored.store is not None}
     if not stores:
         return None

@@ -1,8 +1,8 @@
-"""Objects of remote stores by their URL, and folders of outputs, local or remote, by the same four methods.
+"""Objects of remote stores by URL, and output folders, local or remote, with the same four methods.
 
-A store is reached by fsspec and the package that it names for the store (https://filesystem-spec.readthedocs.io). An
-object appears whole or not at all: it is written with `autocommit=False`, since an exception inside of
-`with fs.open(…, "wb")` lets what was written so far appear under the final name.
+A store is accessed by fsspec and the package that it names for the store (https://filesystem-spec.readthedocs.io). An
+object appears completely or not at all: it is written with `autocommit=False`, since an exception inside of
+`with fs.open(…, "wb")` would leave a partial object under the final name.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from convcli.wire.patterns import pattern
 
 _URL = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _BLOCK = 8 << 20
-"""Bytes that are asked of a store at a time."""
+"""Bytes requested from a store at a time."""
 _TOGETHER = 256
 """Small objects that are read together."""
 
 
 def is_url(path: str) -> bool:
-    """Does the path name an object of a store?"""
+    """True if the path is the URL of an object in a store."""
     return _URL.match(path) is not None
 
 
 def join(folder: str, name: str) -> str:
-    """The path or the URL of what has a name in a folder."""
+    """Joins a folder, by path or URL, and a name."""
     return f"{folder.rstrip('/')}/{name}" if is_url(folder) else os.path.join(folder, name)
 
 
@@ -39,7 +39,7 @@ def join(folder: str, name: str) -> str:
 
 
 class StoredObject:
-    """An object of a store as a file that is open for reading. `size` is None where the store does not tell it."""
+    """An object of a store as a readable file. `size` is None if the store does not report it."""
 
     def __init__(self, url: str) -> None:
         system, path = _system(url)
@@ -48,47 +48,51 @@ class StoredObject:
         self._url, self.size = url, getattr(self._file, "size", None)
 
     def read(self, size: int) -> bytes:
-        """What comes next. Raises JobError `unreadable-input`."""
+        """Reads the next bytes. Raises JobError `unreadable-input`."""
         with _reading(self._url):
             data: bytes = self._file.read(size)
             return data
 
     def read_at(self, size: int, at: int) -> bytes:
-        """What stands at a place. Raises as `read`."""
+        """Reads bytes at an offset. Raises as `read`."""
         with _reading(self._url):
             self._file.seek(at)
             data: bytes = self._file.read(size)
             return data
 
     def close(self) -> None:
-        """No more is read."""
+        """Closes the object."""
         self._file.close()
 
 
 def find(url: str) -> list[tuple[str, str]]:
-    """The objects that a URL means, itself, those below it, or those that match it as a glob; each with its path below
-    the folder. Raises JobError `no-such-file`."""
+    """Returns the objects that a URL means: itself, those below it, or those matching it as a glob.
+
+    Each has its path below the folder. Raises JobError `no-such-file`.
+    """
     system, path = _system(url)
     system.invalidate_cache()
     with _reading(url):
         if system.isdir(path):
-            found, above = system.find(path), path.rstrip("/") + "/"
+            matches, above = system.find(path), path.rstrip("/") + "/"
         else:
-            found = system.glob(path) if re.search(r"[*?[]", path) else [path] if system.exists(path) else []
+            matches = system.glob(path) if re.search(r"[*?[]", path) else [path] if system.exists(path) else []
             above = ""
-    if not found:
+    if not matches:
         raise JobError("no-such-file", "there is no such object", file=url)
-    return [(system.unstrip_protocol(one), one.removeprefix(above).rsplit("/", 0 if above else 1)[-1]) for one in found]
+    return [
+        (system.unstrip_protocol(one), one.removeprefix(above).rsplit("/", 0 if above else 1)[-1]) for one in matches
+    ]
 
 
 def facts(path: str) -> tuple[int, str]:
-    """The size of a file or an object, and a word that is another one when it was changed. Raises JobError."""
+    """Returns the size of a file or object, and a string that changes when it does. Raises JobError."""
     if not is_url(path):
         try:
-            there = os.stat(path)
+            status = os.stat(path)
         except OSError as error:
-            raise JobError("no-such-file", error.strerror or "it cannot be read", file=path) from None
-        return there.st_size, f"{there.st_size}-{there.st_mtime_ns}"
+            raise JobError("no-such-file", error.strerror or "the file cannot be read", file=path) from None
+        return status.st_size, f"{status.st_size}-{status.st_mtime_ns}"
     system, inside = _system(path)
     with _reading(path):
         info = system.info(inside)
@@ -99,7 +103,7 @@ def facts(path: str) -> tuple[int, str]:
 
 @contextmanager
 def _reading(url: str) -> Iterator[None]:
-    """What the packages of stores raise is of many kinds."""
+    """Turns exceptions into JobErrors: store packages raise many kinds."""
     try:
         yield
     except FileNotFoundError:
@@ -107,25 +111,27 @@ def _reading(url: str) -> Iterator[None]:
     except ConvcliError:
         raise
     except Exception as error:
-        raise JobError("unreadable-input", f"the store does not give it ({type(error).__name__})", file=url) from error
+        raise JobError(
+            "unreadable-input", f"the store does not return it ({type(error).__name__})", file=url
+        ) from error
 
 
 def _system(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and its path there. Raises JobError `remote-missing` for a package that is missing."""
+    """Returns the file system of a URL, and the path in it. Raises JobError `remote-missing` for a missing package."""
     try:
         fsspec = import_module("fsspec")
     except ImportError:
-        help_text = "pip install 'convcli[remote]', and the package of the store, as s3fs"
-        raise JobError("remote-missing", "a URL needs the package fsspec", file=url, help=help_text) from None
+        help_text = "pip install 'convcli[remote]', and the package for the store, such as s3fs"
+        raise JobError("remote-missing", "URLs need the package fsspec", file=url, help=help_text) from None
     try:
         system, path = fsspec.core.url_to_fs(url)
     except ImportError as error:
         package = re.search(r"[Ii]nstall (\w+)", str(error))
         help_text = f"pip install {package[1]}" if package else "pip install the package that fsspec names for it"
-        message = f"{url.partition('://')[0]}:// needs a package of its own"
+        message = f"{url.partition('://')[0]}:// needs an additional package"
         raise JobError("remote-missing", message, file=url, help=help_text) from None
     except ValueError:
-        raise JobError("usage", f"no store is known by {url.partition('://')[0]}://") from None
+        raise JobError("usage", f"there is no store for {url.partition('://')[0]}://") from None
     return system, path
 
 
@@ -133,23 +139,23 @@ def _system(url: str) -> tuple[Any, str]:
 
 
 class OutputFolder(Protocol):
-    """A folder in which outputs appear whole or not at all. Names are relative to it, with "/" between folders."""
+    """A folder in which outputs appear completely or not at all. Names are relative to it, with "/"."""
 
     def sizes(self) -> dict[str, int]:
-        """What is in it and in the folders in it, and how many bytes that has."""
+        """Returns the files in the folder and its subfolders, with their sizes in bytes."""
 
     def read(self, names: Iterable[str]) -> Iterator[bytes]:
-        """What these outputs hold, in order. Raises JobError."""
+        """Yields the content of these outputs, in order. Raises JobError."""
 
     def remove(self, name: str) -> None:
-        """Take an output away, if it is there. Raises OutputError."""
+        """Deletes an output, if it exists. Raises OutputError."""
 
     def output(self, name: str) -> Output:
-        """An output, which replaces one of the same name."""
+        """Opens an output, which replaces one with the same name."""
 
 
 def folder_at(path: str) -> OutputFolder:
-    """The folder at a path or a URL; it need not exist yet."""
+    """Returns the folder at a path or URL; it need not exist yet."""
     return _RemoteFolder(path) if is_url(path) else _LocalFolder(path)
 
 
@@ -192,16 +198,16 @@ class _RemoteFolder:
         above = self._path.rstrip("/") + "/"
         self._system.invalidate_cache()
         with _reading(self._url):
-            found = self._system.find(self._path, detail=True)
-        return {name.removeprefix(above): info["size"] for name, info in found.items() if name.startswith(above)}
+            details = self._system.find(self._path, detail=True)
+        return {name.removeprefix(above): info["size"] for name, info in details.items() if name.startswith(above)}
 
     def read(self, names: Iterable[str]) -> Iterator[bytes]:
         paths = [join(self._path, name) for name in names]
         for begin in range(0, len(paths), _TOGETHER):
             some = paths[begin : begin + _TOGETHER]
             with _reading(self._url):
-                held = self._system.cat(some)
-            yield from (held.get(path) or held[path.lstrip("/")] for path in some)
+                contents = self._system.cat(some)
+            yield from (contents.get(path) or contents[path.lstrip("/")] for path in some)
 
     def remove(self, name: str) -> None:
         path = join(self._path, name)
@@ -213,7 +219,7 @@ class _RemoteFolder:
 
 
 class _RemoteOutput:
-    """An object that the store has in pieces, which are none of its objects until they are committed."""
+    """An object that is uploaded in parts, which are not visible until they are committed."""
 
     def __init__(self, system: Any, path: str, url: str) -> None:
         self.name, self._system, self._path = url, system, path
@@ -240,7 +246,7 @@ class _RemoteOutput:
         if file is not None:
             with suppress(Exception):
                 file.discard()
-            file.closed = True  # else it is written when it is collected
+            file.closed = True  # otherwise garbage collection would write it
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""Rows of JSON as a Parquet or Arrow file, which appears whole or not at all as every output.
+"""Writes JSON rows as a Parquet or Arrow file, which appears completely or not at all, like every output.
 
-The rows are kept in a temporary file until all are there, for only then it is known which types hold them. Formats:
+The rows are kept in a temporary file until all are known, because their types depend on all of them. Formats:
 https://parquet.apache.org/docs/file-format, https://arrow.apache.org/docs/format/IPC.html"""
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from convcli.wire.exact_json import exact, parse
 from convcli.wire.pointers import pointer
 
 BATCH = 1 << 20
-"""Bytes of rows that are made to columns together."""
+"""Bytes of rows that are converted to columns together."""
 GROUP = 16 << 20
 """Bytes of columns that are written together."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class TableOutput:
-    """Takes lines of JSON, and becomes a table. Once it is written, `texts` are the columns that hold JSON in texts,
-    and `changed` the fields that are not read back as they were, each with the first row and place, and how often.
+    """Takes lines of JSON and writes a table.
+
+    Once written, `texts` are the columns of JSON strings, and `changed` the fields that are read back as other values,
+    each with the first row and pointer, and the count.
 
     Raises JobError `arrow-missing` where pyarrow is not installed."""
 
@@ -43,7 +45,7 @@ class TableOutput:
         self.texts, self.changed, self._is_written = list[str](), dict[Path, Padding](), False
 
     def write(self, data: bytes) -> None:
-        """Take rows, each on a line. Raises OutputError, and JobError for a row that is no object."""
+        """Takes rows, one per line. Raises OutputError, and JobError for a row that is not an object."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._add(line)
@@ -57,26 +59,26 @@ class TableOutput:
             raise cannot_write("a temporary file", error) from None
 
     def complete(self) -> None:
-        """Write the table, which does not appear yet. Raises OutputError."""
+        """Writes the table, which does not appear yet. Raises OutputError."""
         self._is_written = True
         columns = {name: shape.column() for name, shape in (self._shape.fields or {}).items()}
         columns |= dict.fromkeys(self._half, as_json())
         self.texts = [name for name, stored in columns.items() if stored.mark == JSON]
-        with self._telling():
+        with self._reporting_errors():
             schema = self._arrow.schema([field(name, stored) for name, stored in columns.items()])
             with self._writer(schema) as writer:
                 for batch in self._batches(schema, storing(columns)):
                     writer.write(batch)
 
     def commit(self) -> None:
-        """Write the table, unless that is done, and let it appear. Raises as `Output.commit` does."""
+        """Writes the table, unless already written, and commits it. Raises as `Output.commit` does."""
         if not self._is_written:
             self.complete()
         self._output.commit()
         self.discard()
 
     def discard(self) -> None:
-        """Give up what was not committed."""
+        """Discards an uncommitted table."""
         self._rest = b""
         if self._spool is not None:
             with suppress(OSError):
@@ -87,7 +89,7 @@ class TableOutput:
     def _add(self, line: bytes) -> None:
         row = parse(line)
         if not isinstance(row, dict):
-            message = "a row of a table is an object, and a transcript that is a bare list is none"
+            message = "a table row must be an object, not a bare list"
             raise JobError("usage", message, help="write to a FILE.jsonl")
         self._shape.add(row)
         if _HALF.search(line):
@@ -100,7 +102,7 @@ class TableOutput:
         return self._arrow.ipc.new_file(sink, schema)
 
     def _batches(self, schema: Any, store: Callable[[Any], Any] | None) -> Iterator[Any]:
-        """The rows as tables that are as large as a row group should be."""
+        """Yields the rows as tables of the size of a row group."""
         batches, size, reader, first = list[Any](), 0, ColumnReader(schema, self.name), 0
         for lines in self._lines():
             rows = list(map(parse, lines))
@@ -116,7 +118,7 @@ class TableOutput:
             yield self._arrow.Table.from_batches(batches)
 
     def _compare(self, rows: list[Any], read: list[Any], first: int) -> None:
-        """Find what the types of columns have changed."""
+        """Records values that column types have changed."""
         for number, (before, after) in enumerate(zip(rows, read, strict=True), first):
             for place in differences(before, after):
                 path = tuple(ALL if isinstance(step, int) else step for step in place)
@@ -124,13 +126,13 @@ class TableOutput:
                 self.changed[path] = known._replace(times=known.times + 1)
 
     def _lines(self) -> Iterator[list[bytes]]:
-        """The rows some at a time."""
+        """Yields the rows in batches."""
         if self._spool is not None:
             self._spool.seek(0)
             yield from iter(partial(self._spool.readlines, BATCH), [])
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _reporting_errors(self) -> Iterator[None]:
         try:
             yield
         except (self._arrow.ArrowException, OSError, ValueError) as error:
@@ -139,7 +141,7 @@ class TableOutput:
 
 
 class _Sink(io.RawIOBase):
-    """An output as Arrow writes it: from the beginning to the end."""
+    """An output as Arrow writes it, sequentially."""
 
     def __init__(self, output: Output) -> None:
         self._output, self._at = output, 0
@@ -157,8 +159,10 @@ class _Sink(io.RawIOBase):
 
 
 def differences(before: Any, after: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where a row that was read back is another one. The order of keys, and whether one is null or absent, is not kept
-    by any table."""
+    """Yields the paths at which a row that was read back differs.
+
+    No table keeps the order of keys, or whether a key is null or absent.
+    """
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
             yield from differences(before.get(key), after.get(key), (*place, key))
@@ -170,7 +174,7 @@ def differences(before: Any, after: Any, place: tuple[str | int, ...] = ()) -> I
 
 
 def _is_utf8(value: Any) -> bool:
-    """Can all texts in a value be stored? Not those that hold half of a surrogate pair."""
+    """True if all strings in a value can be stored: none has half of a surrogate pair."""
     if isinstance(value, dict):
         return all(_is_utf8(name) and _is_utf8(child) for name, child in value.items())
     if isinstance(value, list):

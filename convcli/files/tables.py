@@ -1,7 +1,7 @@
-"""Parquet and Arrow files as records: a row is what a line is in JSON Lines. Records count from 1, as those of lines
-do; what is told of a row has its number from 0, as other programs for tables count.
+"""Parquet and Arrow files as records: a row is like a line of JSON Lines. Records count from 1, like lines; reported
+rows count from 0, as in other programs for tables.
 
-Rows are read some at a time, so a file of any length needs little memory.
+Rows are read in batches, so a file of any length needs little memory.
 Formats: https://parquet.apache.org/docs/file-format, https://arrow.apache.org/docs/format/IPC.html"""
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from convcli.model.errors import ContentError
 
 
 class RowGroups(NamedTuple):
-    """The first rows of the row groups of a table."""
+    """The first row of each row group of a table."""
 
     starts: tuple[int, ...]
 
     def place(self, record: int) -> tuple[int, int]:
-        """The row from 0, and its row group, of a record that counts from 1; -1 for no row group."""
+        """Returns the row from 0 and the row group of a record that counts from 1; -1 if there is no group."""
         return record - 1, bisect_right(self.starts, record - 1) - 1
 
 
 _ROWS = 256
-"""Rows that are made to values together."""
+"""Rows that are converted to values together."""
 _BATCH = 2 << 20
-"""Bytes of columns that are read together, about: new memory costs as much time as what is done with it."""
+"""Approximate bytes of columns that are read together: allocating new memory costs as much as using it."""
 _BUFFER = 1 << 18
 
 
 class TableSource:
-    """An opened table. `columns` know what the column types have filled or changed in the rows that were read last;
-    `lines` is how many these are, none of which is `blank`."""
+    """An opened table. `columns` knows what the column types have filled in or changed in the rows read last; `lines`
+    is their number, and none is `blank`."""
 
     framing: Framing = "jsonl"
 
@@ -58,54 +58,56 @@ class TableSource:
         self._file.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process, which reads row groups only."""
+        """Prepares the table for another process, which reads only row groups."""
         return {**self.__dict__, "_table": None, "_reader": None}
 
     @property
     def plain_size(self) -> int:
-        """The bytes of the file, if it can be read in ranges; else 0."""
+        """The bytes of the file if it can be read in ranges, otherwise 0."""
         return self._stored.plain_size if len(self._opened().groups) > 1 else 0
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of the file, as it is stored, were read."""
+        """The number of stored bytes that were read."""
         return self._stored.count
 
     @property
     def grew(self) -> bool:
-        """Never: a table ends with what says where its rows are."""
+        """Always False: a table ends with the index of its rows."""
         return False
 
     @property
     def rows(self) -> int:
-        """How many rows there are, where that is known before they are read; else 0."""
+        """The number of rows if it is known before reading, otherwise 0."""
         return sum(count for count, _ in self._opened().groups)
 
     @property
     def row_groups(self) -> RowGroups:
-        """Where its row groups begin; an Arrow file has none."""
+        """The start of each row group; an Arrow file has none."""
         return RowGroups(tuple(accumulate((count for count, _ in self._opened().groups), initial=0))[:-1])
 
     @property
     def columns(self) -> ColumnReader:
-        """What reads the columns."""
+        """The reader of the columns."""
         if self._reader is None:
             self._reader = ColumnReader(self._opened().schema, self.name, self._keeps)
         return self._reader
 
     def keep(self, keeps: Callable[[Path], bool]) -> None:
-        """Begin anew, with nulls as values in the objects at these paths."""
+        """Restarts reading with nulls as values in the objects at these paths."""
         self._keeps, self._table, self._reader = keeps, None, None
 
     def each(self) -> Iterator[Record]:
-        """All rows."""
+        """Yields all rows."""
         return self.records()
 
     def records(self, start: int = 0, stop: int | None = None, before: int = 0) -> Iterator[Record]:
-        """The rows, or those of the row groups of a range; rows that cannot be read are records with an error. Raises
-        ContentError `damaged-table`, after which nothing can be read."""
+        """Yields the rows, or those of a range of row groups; unreadable rows are records with an error.
+
+        Raises ContentError `damaged-table`, after which nothing can be read.
+        """
         row, self.lines, self._reader = before + 1, 0, None
-        with _telling(self.name, self._kind):
+        with _reporting_damage(self.name, self._kind):
             for batch in self._opened().batches(start, stop):
                 for at in range(0, batch.num_rows, _ROWS):
                     piece = batch.slice(at, _ROWS)
@@ -114,14 +116,14 @@ class TableSource:
                     row += piece.num_rows
 
     def ranges(self, size: int) -> Iterator[Range]:
-        """All row groups, some together that have such a size as they are stored."""
+        """Yields all row groups, grouped into ranges of about this stored size."""
         groups = self._opened().groups
-        start = rows = before = held = 0
+        start = rows = before = total = 0
         for number, (count, length) in enumerate(groups, 1):
-            rows, held = rows + count, held + length
-            if held >= size or number == len(groups):
+            rows, total = rows + count, total + length
+            if total >= size or number == len(groups):
                 yield Range(start, number, before)
-                start, before, held = number, rows, 0
+                start, before, total = number, rows, 0
 
     def _records(self, batch: Any, row: int) -> Iterator[Record]:
         try:
@@ -141,19 +143,19 @@ class TableSource:
         if isinstance(error, ContentError):
             return ContentError(error.code, error.message, file=self.name, row=row, group=group)
         if isinstance(error, UnicodeDecodeError):
-            return ContentError("not-utf8", "a text is not UTF-8", file=self.name, row=row, group=group)
+            return ContentError("not-utf8", "a string is not UTF-8", file=self.name, row=row, group=group)
         return ContentError("damaged-table", "a value of this row cannot be read", file=self.name, row=row, group=group)
 
     def _opened(self) -> _ParquetBatches | _ArrowBatches:
         if self._table is None:
-            with _telling(self.name, self._kind):
+            with _reporting_damage(self.name, self._kind):
                 kind = _ParquetBatches if self._kind == "a Parquet file" else _ArrowBatches
                 self._table = kind(self._file, self._kind)
         return self._table
 
 
 class _ParquetBatches:
-    """A Parquet file: `groups` has the number of rows and of bytes of each row group."""
+    """A Parquet file: `groups` has the number of rows and bytes of each row group."""
 
     def __init__(self, file: CountedFile, _: str) -> None:
         parquet = import_module("pyarrow.parquet")
@@ -181,7 +183,7 @@ class _ArrowBatches:
         self.schema = self._reader.schema
 
     def batches(self, _: int, __: int | None) -> Iterator[Any]:
-        """Each is checked: Arrow trusts the lengths that stand in a file, and a wrong one would crash the process."""
+        """Yields checked batches: Arrow trusts the lengths in a file, and a wrong one would crash the process."""
         read = self._reader
         batches = map(read.get_batch, range(read.num_record_batches)) if self._is_file else iter(read)
         for batch in batches:
@@ -198,11 +200,11 @@ def _opened_for_arrow(file: CountedFile) -> Any:
 
 
 @contextmanager
-def _telling(name: str, kind: str) -> Iterator[None]:
-    """What Arrow says of damage is of no use to who has the file."""
+def _reporting_damage(name: str, kind: str) -> Iterator[None]:
+    """Replaces Arrow's errors, which do not help users."""
     arrow = pyarrow(name)
     try:
         yield
     except (arrow.ArrowException, OSError, ValueError, OverflowError, EOFError) as error:
-        message = f"this is {kind}, and it is damaged or cut off"
+        message = f"this is {kind}, but it is damaged or cut off"
         raise ContentError("damaged-table", message, file=name, help="copy or write the file again") from error

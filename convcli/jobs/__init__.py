@@ -1,1 +1,1 @@
-"""Work on inputs of any number and size: which files, which dialect, one process or several."""
+"""Work on inputs of any number and size: finding files, choosing dialects, running one or several processes."""

@@ -1,7 +1,7 @@
-"""Findings that a project knows and lives with for now: they are counted, and only new ones count as such.
+"""Findings that a project accepts for now: they are counted, and only other findings are new.
 
-A baseline is a JSON file with a row for each file, code and place, and how often the finding occurs there. Lines are
-no part of it, so it still fits when records are added to a file or move in it.
+A baseline is a JSON file with a row for each file, code and pointer, and the number of such findings. It has no line
+numbers, so it still matches when records are added or moved.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ VERSION = 1
 KEYS = ("file", "code", "where")
 
 Known: TypeAlias = tuple[str, str, str]
-"""File relative to the folder of the baseline, code and place."""
+"""File relative to the folder of the baseline, code and pointer."""
 
 
 class Baseline:
-    """The findings that are known, each as often as it was. Every finding that is asked for uses one of them up."""
+    """The known findings with their counts. Each finding that is looked up uses one of them up."""
 
     def __init__(self, path: str) -> None:
         self.path, self.folder = path, os.path.dirname(os.path.abspath(path))
         self._left: Counter[Known] = Counter()
 
     def load(self) -> Baseline:
-        """Itself, with what the file holds. Raises JobError when it is missing, unreadable, or no baseline."""
+        """Loads the file and returns itself. Raises JobError if it is missing, unreadable, or not a baseline."""
         try:
             with open(self.path, "rb") as file:
                 self._left = Counter(dict(_rows(json.loads(file.read()))))
@@ -42,11 +42,11 @@ class Baseline:
         except OSError as error:
             raise unreadable(self.path, error) from None
         except (ValueError, KeyError, TypeError):
-            raise JobError("not-a-baseline", "this is no baseline of convcli", file=self.path) from None
+            raise JobError("not-a-baseline", "this is not a convcli baseline", file=self.path) from None
         return self
 
     def knows(self, finding: Finding) -> bool:
-        """Is the finding one of the known ones that are left?"""
+        """True if the finding is known and not used up; counts it as used."""
         known = self._key(finding)
         if not self._left[known]:
             return False
@@ -55,11 +55,11 @@ class Baseline:
 
     @property
     def gone(self) -> int:
-        """How many of the known findings were not asked for."""
+        """The number of known findings that did not occur."""
         return self._left.total()
 
     def written(self, findings: Iterable[Finding]) -> bytes:
-        """The file that knows these findings, in the order of files, codes and places."""
+        """Returns a baseline file for these findings, ordered by file, code and pointer."""
         counts = sorted(Counter(map(self._key, findings)).items())
         rows = [{**dict(zip(KEYS, known, strict=True)), "count": count} for known, count in counts]
         return exact_json.write({"convcli-baseline": VERSION, "findings": rows}, indent=True) + b"\n"

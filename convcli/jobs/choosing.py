@@ -1,4 +1,4 @@
-"""Which dialect an input is in, and whether each of its records is a document or all together are one."""
+"""Chooses the dialect of an input, and whether its records are documents or form one document together."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from convcli.model.errors import ContentError
 from convcli.validation import schemas
 
 LOOK_AHEAD, LOOK_AHEAD_BYTES = 32, 1 << 20
-"""Records of a file that are asked for their dialect before the first of them is used."""
+"""Records of a file that are read to choose its dialect before the first is used."""
 CERTAIN = 60
-"""The strength from which on the clue of another dialect makes a record a stranger in its file."""
+"""The strength from which a match with another dialect makes a record an error in its file."""
 
 
 # --- which dialect ---------------------------------------------------------------------------------------------------
 
 
 class ChosenDialect(msgspec.Struct, frozen=True):
-    """The dialect of an input, whether all its records are one document, and why, unless the user named it."""
+    """The dialect of an input, whether all its records form one document, and why; no reason if the user named it."""
 
     dialect: Dialect
     is_whole: bool
@@ -33,8 +33,10 @@ class ChosenDialect(msgspec.Struct, frozen=True):
 def choose(
     values: list[Any], named: Dialect | None, framing: str, one_line: bool, is_lines: bool = False
 ) -> ChosenDialect:
-    """The dialect of the first records, unless the user has `named` it, and whether each of them is a document or all
-    together are one; `is_lines`: the name of the file says that a single line is one of many."""
+    """Chooses the dialect of the first records, unless `named`, and whether each record is a document.
+
+    `is_lines`: the file name says that a single line is one of many.
+    """
     among = dialects.likely(values) if named is None else [named]
     are_documents = framing == "json" or _are_sessions(values)
     each = [dialect for dialect in among if reads_each(dialect) or (are_documents and "document" in dialect.framings)]
@@ -55,15 +57,15 @@ def choose(
 
 
 def _are_sessions(values: list[Any]) -> bool:
-    """Has each of them rows of its own, as the sessions of a database have?"""
+    """True if each value has rows of its own, as sessions of a database have."""
     return bool(values) and all(isinstance(value, Rows) for value in values)
 
 
 def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | None:
-    """The dialect of the first members of a JSON array each of which is a document; None where the array is one.
+    """Chooses the dialect of the first members of a JSON array of documents; None if the array is one document.
 
-    An array of messages is a document in some dialects, and training sets and answers come as an array of documents:
-    the stronger clue decides, and where both are as strong it is one document.
+    An array of messages is one document in some dialects; training sets and answers are arrays of documents. The
+    stronger match decides; if both are equally strong, it is one document.
     """
     among = dialects.likely(values) if named is None else [named]
     documents = [dialect for dialect in among if {"document", "records"}.intersection(dialect.framings)]
@@ -92,7 +94,7 @@ def _read_as_named(
 ) -> ChosenDialect:
     if not each and not whole:
         names = {"json": "a JSON document", "jsonl": "JSON Lines", "sse": "a stream of events (SSE)"}
-        raise ContentError("wrong-framing", f"this is {names[framing]}, and {dialect.title} is never written so")
+        raise ContentError("wrong-framing", f"this is {names[framing]}, but {dialect.title} never has this layout")
     if each and whole:
         one, all_ = dialect.detect(values[0]), dialect.detect(Rows(values))
         if one is all_ is None:
@@ -102,10 +104,10 @@ def _read_as_named(
 
 
 def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Clue]]:
-    """The dialects in which all of the values can be, with their strongest clue.
+    """Returns the dialects that all of the values can be in, with their strongest match.
 
-    A dialect recognises each of them, or takes by its schema those that are in no dialect for certain: among requests
-    with tools stand some that have nothing but a text, and say little.
+    A dialect must detect each value, or accept by schema those that are certain in no dialect: some requests among
+    requests with tools have nothing but text.
     """
     clues = {dialect.name: [dialect.detect(value) for value in values] for dialect in among}
     certain = [
@@ -113,16 +115,18 @@ def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Clue]]:
     ]
     candidates = []
     for name, each in clues.items():
-        found = [clue for clue in each if clue is not None]
+        matched = [clue for clue in each if clue is not None]
         open_ = [i for i, clue in enumerate(each) if clue is None]
-        if found and not any(certain[i] or not schemas.accepts(name, values[i]) for i in open_):
-            candidates.append((name, max(found, key=lambda clue: clue.strength)))
+        if matched and not any(certain[i] or not schemas.accepts(name, values[i]) for i in open_):
+            candidates.append((name, max(matched, key=lambda clue: clue.strength)))
     return candidates
 
 
 def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Clue] | None:
-    """The dialect in which a record clearly is, with the reason, where that is not the one of its file, which was
-    recognised by clues of such a strength."""
+    """Returns the dialect that a record is clearly in, with the match, if it is not the file's dialect.
+
+    `strength` is that of the match by which the file's dialect was detected.
+    """
     own = dialect.detect(value)
     if own is not None and own.strength >= strength:
         return None
@@ -132,15 +136,15 @@ def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Clu
     from convcli.engine import pipeline
 
     if own is not None and not pipeline.validate(value, dialect, strict=True):
-        return None  # as good in the dialect of the file
+        return None  # equally valid in the file's dialect
     return best[0]
 
 
 def is_for_records(dialect: Dialect) -> bool:
-    """Is each record a document, whatever it is?"""
+    """True if each record is a document, whatever its content."""
     return "records" in dialect.framings and "events" not in dialect.framings and not dialect.many
 
 
 def reads_each(dialect: Dialect) -> bool:
-    """Can each line of a file be a document? Where all lines together are one, only if the dialect says so."""
+    """True if a line can be a document. A dialect whose lines can form one document must declare it."""
     return "records" in dialect.framings or ("document" in dialect.framings and "events" not in dialect.framings)

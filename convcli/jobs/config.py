@@ -1,8 +1,8 @@
 """The configuration of a project: `convcli.toml`, or `[tool.convcli]` in `pyproject.toml`.
 
-The nearest of them counts, from the working directory upwards. Patterns are those of a shell, relative to the folder of
-the file; `*` matches `/` too, and a pattern without `/` matches the name of a file or folder at any depth. All keys are
-in `KEYS`, and described in `convcli/pages/configuration.md`.
+The nearest file counts, from the working directory upwards. Patterns are shell patterns, relative to the file's folder:
+`*` also matches `/`, and a pattern without `/` matches a file or folder name at any depth. `KEYS` lists all keys;
+`convcli/pages/configuration.md` describes them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ OWN, SHARED = "convcli.toml", "pyproject.toml"
 
 
 class Key(msgspec.Struct, frozen=True):
-    """A key of the configuration: its type, the type in words, its value where nobody sets it, and the commands that
-    it concerns."""
+    """A key of the configuration: its type, the type in words, its default, and the commands that use it."""
 
     kind: type
     wanted: str
@@ -33,37 +32,42 @@ class Key(msgspec.Struct, frozen=True):
     commands: str
 
 
-READERS = "all that read files"
+READERS = "all commands that read files"
 KEYS: dict[str, Key] = {
-    "dialects": Key(dict, "a table of patterns with the name of a dialect", {}, READERS),
+    "dialects": Key(dict, "a table of patterns and dialect names", {}, READERS),
     "exclude": Key(list, "a list of patterns", [], READERS),
     "duplicate-keys": Key(str, '"error" or "last"', "error", READERS),
-    "prices": Key(dict, "a table of patterns of models with tables of prices", {}, "stats"),
-    "ignore": Key(list, "a list of codes", [], "validate; warnings of all"),
-    "per-file-ignores": Key(dict, "a table of patterns with lists of codes", {}, "validate; warnings of all"),
-    "ignore-at": Key(list, "a list of tables with file, where, line and codes", [], "validate; warnings of all"),
+    "prices": Key(dict, "a table of model patterns and price tables", {}, "stats"),
+    "ignore": Key(list, "a list of codes", [], "validate; warnings of all commands"),
+    "per-file-ignores": Key(dict, "a table of patterns and lists of codes", {}, "validate; warnings of all commands"),
+    "ignore-at": Key(
+        list, "a list of tables with file, where, line and codes", [], "validate; warnings of all commands"
+    ),
     "select": Key(list, "a list of codes", [], "validate"),
-    "baseline": Key(str, "the name of a file", "", "validate"),
+    "baseline": Key(str, "a file name", "", "validate"),
     "strict": Key(bool, "true or false", False, "validate"),
-    "as": Key(str, "the name of a dialect", "", "validate"),
+    "as": Key(str, "a dialect name", "", "validate"),
     "check-arguments": Key(bool, "true or false", False, "validate"),
-    "output-format": Key(str, "the name of a format", "full", "validate"),
+    "output-format": Key(str, "a format name", "full", "validate"),
 }
 PRICE_KEYS = ("input", "output", "cache-read", "cache-write")
-"""What has a price, for a million tokens."""
+"""The token counts that have a price, per million tokens."""
 PLACE_KEYS = {"file": str, "where": str, "line": int, "codes": list}
 
 
 class IgnoredPlace(msgspec.Struct, frozen=True):
-    """A place whose findings are not shown: a pointer, in which `*` is any one step, and all that lies below it; on a
-    line, or in a row of a table, None for any; with one of these codes, or any if there are none."""
+    """A path whose findings are ignored, with everything below it.
+
+    `where`: a pointer, in which `*` is any one step · `line`: a line or table row, None for any · `codes`: any if
+    empty.
+    """
 
     where: str
     line: int | None
     codes: frozenset[str]
 
     def matches(self, finding: Finding) -> bool:
-        """Is the finding at this place?"""
+        """True if the finding is at this path and has one of the codes."""
         is_elsewhere = self.line is not None and self.line != number_of(finding)
         if is_elsewhere or (self.codes and finding.code not in self.codes):
             return False
@@ -75,19 +79,19 @@ NOTHING: Mapping[str, Any] = {}
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """What a file sets, the folder to which its patterns are relative, and the file; by default nothing."""
+    """The settings of a file, the folder its patterns are relative to, and its path; empty by default."""
 
     settings: Mapping[str, Any] = NOTHING
     folder: str = ""
     file: str = ""
 
     def ignored(self, file: str) -> frozenset[str]:
-        """The codes that are ignored in a file only."""
+        """Returns the codes that are ignored in this file only."""
         tables = self.settings.get("per-file-ignores", {})
         return frozenset(code for pattern, each in tables.items() if self._matches(file, pattern) for code in each)
 
     def ignored_places(self, file: str) -> tuple[IgnoredPlace, ...]:
-        """The places of a file whose findings are ignored."""
+        """Returns the paths of this file whose findings are ignored."""
         return tuple(
             IgnoredPlace(place.get("where", ""), place.get("line"), frozenset(place.get("codes", ())))
             for place in self.settings.get("ignore-at", ())
@@ -95,24 +99,24 @@ class Configuration(msgspec.Struct, frozen=True):
         )
 
     def ignores(self, finding: Finding) -> bool:
-        """Is a finding one that the project does not want to see?"""
+        """True if the project ignores the finding."""
         codes_of_file = self.ignored(finding.file).union(self.settings.get("ignore", ())) if self.settings else ()
         return finding.code in codes_of_file or any(
             place.matches(finding) for place in self.ignored_places(finding.file)
         )
 
     def dialect(self, file: str) -> str | None:
-        """The dialect of a file, if a pattern says it; the first one that matches counts."""
+        """Returns the dialect of the first pattern that matches a file, if any."""
         tables = self.settings.get("dialects", {})
         return next((name for pattern, name in tables.items() if self._matches(file, pattern)), None)
 
     def excludes(self, file: str) -> bool:
-        """Does a pattern match the file, or a folder in which it is?"""
+        """True if a pattern matches the file or a folder that contains it."""
         patterns = self.settings.get("exclude", ())
         return bool(patterns) and is_below(self._inside(file), patterns)
 
     def path(self, key: str) -> str:
-        """The file that a key names, from the working directory; empty where it is not set."""
+        """Returns the file that a key names, relative to the working directory; empty if the key is not set."""
         name = self.settings.get(key, "")
         return os.path.relpath(os.path.join(self.folder, name)) if name else ""
 
@@ -125,7 +129,7 @@ class Configuration(msgspec.Struct, frozen=True):
 
 
 def is_below(path: str, patterns: Iterable[str]) -> bool:
-    """Does one of the patterns match this relative path or a folder on it? Without a `/` it may be any name on it."""
+    """True if a pattern matches this relative path or a folder on it; without `/`, any name on the path."""
     names = path.split("/")
     below = ["/".join(names[: index + 1]) for index in range(len(names))]
     for pattern in (each.removeprefix("./").rstrip("/") for each in patterns):
@@ -135,7 +139,7 @@ def is_below(path: str, patterns: Iterable[str]) -> bool:
 
 
 def load(start: str | None = None) -> Configuration:
-    """The configuration that counts in a folder. Raises JobError `bad-configuration`."""
+    """Loads the configuration for a folder. Raises JobError `bad-configuration`."""
     folder = os.path.abspath(start or os.getcwd())
     while True:
         for name in (OWN, SHARED):
@@ -150,7 +154,7 @@ def load(start: str | None = None) -> Configuration:
 
 
 def in_force(configuration: Configuration) -> Iterator[dict[str, Any]]:
-    """A row for each key: its value, the file that sets it or `default`, and the commands that it concerns."""
+    """Yields a row for each key: its value, the file that sets it or `default`, and the commands that use it."""
     for name, key in KEYS.items():
         is_set = name in configuration.settings
         yield {
@@ -162,7 +166,7 @@ def in_force(configuration: Configuration) -> Iterator[dict[str, Any]]:
 
 
 def _read(path: str) -> dict[str, Any] | None:
-    """What the file says to us; None if it is not there or says nothing."""
+    """Returns convcli's settings in the file; None if there is no file or it has none."""
     try:
         with open(path, "rb") as file:
             content = file.read()
@@ -198,7 +202,7 @@ def _check(path: str, settings: dict[str, Any]) -> None:
         _check_codes(path, f'per-file-ignores: "{pattern}"', each)
     for pattern, name in settings.get("dialects", {}).items():
         if not isinstance(name, str):
-            _refuse(path, f'dialects: "{pattern}" must be the name of a dialect')
+            _refuse(path, f'dialects: "{pattern}" must be a dialect name')
     if not all(isinstance(pattern, str) for pattern in settings.get("exclude", ())):
         _refuse(path, f"exclude must be {KEYS['exclude'].wanted}")
     for place in settings.get("ignore-at", ()):
@@ -224,9 +228,9 @@ def _check_place(path: str, place: Any) -> None:
         if key not in PLACE_KEYS:
             _refuse(path, f'ignore-at: there is no key "{key}"', did_you_mean(key, PLACE_KEYS))
         if type(value) is not PLACE_KEYS[key]:
-            _refuse(path, f"ignore-at: {key} has another type")
+            _refuse(path, f"ignore-at: {key} has the wrong type")
     if place.get("where", "").strip("/") and not place["where"].startswith("/"):
-        _refuse(path, 'ignore-at: where is a pointer such as "/messages/0", in which * is any one step')
+        _refuse(path, 'ignore-at: where must be a pointer such as "/messages/0", in which * is any one step')
     _check_codes(path, "ignore-at", place.get("codes", ()))
 
 

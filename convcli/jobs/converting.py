@@ -1,7 +1,7 @@
-"""The conversion of one input into one output. Streams, and never prints.
+"""Converts one input into one output. It streams and never prints.
 
-An output is committed when all of its input was acceptable, so a bad line leaves nothing behind unless the job says
-to keep going. What has to be told on the way goes to two functions, one for losses and one for findings.
+An output is committed if all of its input was acceptable, so a bad line leaves nothing behind unless the job keeps
+going. Losses and findings go to two functions as they come.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ WORDS = frozenset(
         "data", "error", "multimodal", "system", "developer", "user", "assistant", "tool", "event",
     )
 )  # fmt: skip
-"""Types, kinds and roles: what a report may show of `before` and `after`, which else are values of a transcript."""
+"""Types, kinds and roles: the only values of `before` and `after` that a report may show; others are user data."""
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What to convert to, and what to accept. `fail_on`: the lowest level of losses at which nothing is written;
-    `framing`: how rows are laid out, where the target is written as rows; `layout`: how documents are, where not as in
-    the input ("json" is an array where there may be several); `is_joined`: several inputs have one output;
-    `text_columns`: lists and objects of a row are JSON in texts; `arguments`: how those of calls are written."""
+    """What to convert to, and what to accept.
+
+    `fail_on`: the lowest level of losses at which nothing is written · `framing`: layout of rows, if the target is
+    written as rows · `layout`: layout of documents, unless as in the input ("json" is an array if there may be
+    several) · `is_joined`: several inputs have one output · `text_columns`: lists and objects of a row become JSON
+    strings · `arguments`: how call arguments are written.
+    """
 
     target: Dialect
     options: Options = conversion.BY_DEFAULT
@@ -53,18 +56,18 @@ class Job(msgspec.Struct, frozen=True):
     arguments: ArgumentStyle | None = None
 
     def fails_on(self, loss: Loss) -> bool:
-        """Is this loss one that the job does not accept? What the user has set is none."""
+        """True if the job does not accept this loss. Values that the user has set never count."""
         return loss.why != SET and self.fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
 
 
 MOST_GROUPS = 1000
-"""Groups of losses that are counted apart: keys of users are fields too, and a file can have one in each line."""
+"""Groups of losses that are counted separately: user keys are fields too, and each line of a file can have another."""
 OTHER = "other fields"
-"""The label of all others of one level and kind."""
+"""The label of all other groups of one level and kind."""
 
 
 class LossCount(msgspec.Struct):
-    """Losses of one kind and one field: how many, and where the first one is."""
+    """The number of losses of one kind and field, and the first of them."""
 
     level: Level
     kind: str
@@ -74,12 +77,11 @@ class LossCount(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """What came of one or more inputs.
+    """The result of one or more inputs.
 
-    `transcripts` were read, `lossy` of them lost something, `refused` documents and lines were not acceptable;
-    `failing` losses are of the levels that the job does not accept. `outputs` were written. Of `groups` there are not
-    many more than `most_groups`; their counts are exact. `withheld` are sessions that would be converted but for a
-    line.
+    `transcripts`: read · `lossy`: transcripts with losses · `refused`: unacceptable documents and lines · `failing`:
+    losses of levels that the job does not accept · `outputs`: written · `withheld`: sessions not converted only
+    because of a refused line · `groups`: at most a little more than `most_groups`, with exact counts.
     """
 
     sources: list[str]
@@ -96,26 +98,26 @@ class Summary(msgspec.Struct):
 
     @property
     def losses(self) -> int:
-        """How many losses there are."""
+        """The number of losses."""
         return sum(group.count for group in self.groups.values())
 
     @property
     def is_held_back(self) -> bool:
-        """Is nothing written only because something else was refused?"""
+        """True if nothing is written only because something else was refused."""
         is_rest = bool(self.transcripts or self.withheld)
         return bool(self.refused) and is_rest and not self.outputs and not self.failing
 
     @property
     def exit_code(self) -> int:
-        """Unacceptable when something was refused, or lost that must not be."""
+        """UNACCEPTABLE if something was refused, or lost that must not be."""
         return UNACCEPTABLE if self.refused or self.failing else DONE
 
     def count(self, loss: Loss) -> None:
-        """Count a loss."""
+        """Counts a loss."""
         self._count(LossCount(loss.level, loss.kind, label(loss), loss, 1))
 
     def add(self, other: Summary) -> None:
-        """Count in what came of another input."""
+        """Adds the result of another input."""
         self.sources += [name for name in other.sources if name not in self.sources]
         for name in ("transcripts", "lossy", "refused", "failing", "outputs", "withheld", "torn"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -133,8 +135,10 @@ class Summary(msgspec.Struct):
 
 
 class Sinks(msgspec.Struct, frozen=True):
-    """Where losses, findings, lines of the restore file and what is refused go as they come; `loss` is None where it is
-    enough that losses are counted."""
+    """Receivers of losses, findings, lines of the restore file and refused items, as they come.
+
+    `loss` is None if losses are only counted.
+    """
 
     loss: Callable[[Loss], None] | None
     finding: Callable[[Finding], None]
@@ -143,8 +147,10 @@ class Sinks(msgspec.Struct, frozen=True):
 
 
 def label(loss: Loss) -> str:
-    """What was lost, in few words: `name` of messages, `settings.seed`, `anthropic.cache_control` of extras, or
-    `data → text` where types say more than the field. Different fields have different labels."""
+    """Names what was lost: `name` of messages, `settings.seed`, `anthropic.cache_control` of extras, or `data → text`.
+
+    The last form is used if types say more than the field. Different fields have different labels.
+    """
     before, after = loss.before, loss.after
     if isinstance(before, str) and isinstance(after, str) and before in WORDS and after in WORDS:
         return f"{before} → {after}"
@@ -157,16 +163,18 @@ def label(loss: Loss) -> str:
 
 
 def convert(source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks) -> Summary:
-    """Convert one input; `output_for` gives the output when the first document is ready, by the suffix of its kind.
+    """Converts one input. `output_for` opens the output by suffix once the first document is ready.
 
-    Raises ConvcliError when it cannot go on; then nothing is written.
+    Raises ConvcliError if it cannot continue; then nothing is written.
     """
     return completed(InputConversion(source, job, output_for, sinks))
 
 
 def completed(run: InputConversion | SplitConversion, *, is_range: bool = False) -> Summary:
-    """What came of a conversion. Of a range of an input nothing appears by itself. Raises ConvcliError when it cannot
-    go on."""
+    """Runs a conversion and returns its summary. A range of an input commits nothing.
+
+    Raises ConvcliError if it cannot continue.
+    """
     try:
         run.take_all()
         if not is_range:
@@ -177,7 +185,7 @@ def completed(run: InputConversion | SplitConversion, *, is_range: bool = False)
 
 
 class InputConversion:
-    """One conversion under way."""
+    """A running conversion of one input."""
 
     def __init__(self, source: Input, job: Job, output_for: Callable[[str], Output], sinks: Sinks) -> None:
         self.source, self.job, self.sinks = source, job, sinks
@@ -186,12 +194,12 @@ class InputConversion:
         self._file: DocumentWriter | None = None
 
     def take_all(self) -> None:
-        """Convert all documents of the input, or of the part of it that this one is."""
+        """Converts all documents of the input, or of this part of it."""
         for step in item_results(self.source, self.job.target, self.job.options, self.job.arguments):
             self.take(step)
 
     def take(self, step: ItemResult) -> None:
-        """Count, tell and write. Of a session that is refused for a line, the other lines are not worth a word."""
+        """Counts, reports and writes a result. In a session with a refused line, the other lines are only counted."""
         summary = self.summary
         if step.is_read and self.source.is_whole and summary.refused and not self.job.keep_going:
             summary.withheld += 1
@@ -202,23 +210,22 @@ class InputConversion:
             _keep(step, self.source, self.job, self.sinks)
 
     def open(self) -> None:
-        """Open the output, for an input of several documents."""
+        """Opens the output for an input of several documents."""
         self._file = self._opened(_layout(None, self.job, self.source, several=True))
 
     def sinks_of_more(self) -> Sinks:
-        """Where a further part of the input goes: nothing is restored of an output that does not appear."""
+        """Returns the sinks for a further part of the input; without a restore file if the output is not committed."""
         return self.sinks if self._is_acceptable() else replace(self.sinks, restore=None)
 
     def join(self, summary: Summary) -> Callable[[bytes], None] | None:
-        """Count in what came of a further part of the input; gives what takes the lines that were written of it, None
-        where the output does not appear."""
+        """Adds the summary of a further part; returns the writer for its lines, None if there is no output."""
         self.summary.add(summary)
         if self._file is None or not self._is_acceptable():
             return None
         return self._file.add_line
 
     def finish(self) -> None:
-        """Let the output appear if all is well."""
+        """Commits the output if everything is acceptable."""
         if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
             raise _nothing(self.source)
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:
@@ -229,7 +236,7 @@ class InputConversion:
             _keep_rest(self.source, self.sinks)
 
     def discard(self) -> None:
-        """Leave nothing behind that was not committed."""
+        """Discards uncommitted output."""
         if self._file is not None:
             self._file.output.discard()
 
@@ -244,9 +251,12 @@ class InputConversion:
     def _write(self, document: Any) -> None:
         if isinstance(document, Rows) and (self._file is not None or self.job.is_joined):
             title = self.job.target.title
-            message = f"a file of {title} holds one transcript, and there is more than one"
+            message = f"a {title} file has one transcript, but there is more than one"
             raise JobError(
-                "one-transcript-only", message, file=self.source.name, help="--out-dir DIR writes a file each"
+                "one-transcript-only",
+                message,
+                file=self.source.name,
+                help="--out-dir DIR writes one file per transcript",
             )
         if self._file is None:
             self._file = self._opened(_layout(document, self.job, self.source, several=self.source.may_be_several))
@@ -254,9 +264,9 @@ class InputConversion:
 
 
 class SplitConversion:
-    """One conversion under way whose transcripts get an output each, under a name of its own.
+    """A running conversion that writes each transcript to an output of its own.
 
-    Each appears by itself, so one that is not acceptable does not stand in the way of the others.
+    Each output is committed by itself, so an unacceptable transcript does not affect the others.
     """
 
     def __init__(self, source: Input, job: Job, output_for: Callable[[str, str], Output], sinks: Sinks) -> None:
@@ -265,21 +275,20 @@ class SplitConversion:
         self._output_for, self._names = output_for, Names()
 
     def take_all(self) -> None:
-        """Convert all documents of the input. Raises ConvcliError; the outputs before that are complete."""
+        """Converts all documents of the input. Raises ConvcliError; earlier outputs are complete."""
         for step in item_results(self.source, self.job.target, self.job.options, self.job.arguments):
             self._take(step)
 
     def finish(self) -> None:
-        """Tell what is known at the end only."""
+        """Reports what is known only at the end."""
         if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
             raise _nothing(self.source)
         _keep_rest(self.source, self.sinks)
 
     def discard(self) -> None:
-        """Each output has appeared, or was given up, by itself."""
+        """Does nothing: each output was already committed or discarded."""
 
     def _take(self, step: ItemResult) -> None:
-        """Count, tell and write."""
         failing = _count(self.summary, step, self.job, self.sinks)
         if step.item is None or step.conversion is None or failing:
             return
@@ -299,8 +308,10 @@ class SplitConversion:
 def into_folder(
     source: Input, file: InputFile, job: Job, folder: Folder, sinks: Sinks
 ) -> InputConversion | SplitConversion:
-    """The conversion of an input into a folder: into a file, or into a file for each of its transcripts. Rows stand in
-    lines there: what reads a folder of rows looks for `*.jsonl`."""
+    """Converts an input into a folder: into a file, or into a file for each of its transcripts.
+
+    Rows are written as lines: readers of a folder of rows look for `*.jsonl`.
+    """
     if job.layout is None and job.target.framings[0] == "records":
         job = replace(job, layout="jsonl")
     if source.is_several and (folder.is_of_one or writes_rows(job.target)):
@@ -309,12 +320,12 @@ def into_folder(
 
 
 def writes_rows(target: Dialect) -> bool:
-    """Is a file of this dialect one transcript?"""
+    """True if a file of this dialect is one transcript."""
     return bool(row_layouts(target.framings))
 
 
 def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
-    """Count and tell what came of a document; gives how many of its losses the job does not accept."""
+    """Counts and reports a result; returns how many of its losses the job does not accept."""
     summary.transcripts += step.is_read
     if step.item is not None and step.item.dialect.name not in summary.sources:
         summary.sources.append(step.item.dialect.name)
@@ -336,9 +347,9 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
 
 
 def count_stored(summary: Summary, file: DocumentWriter, job: Job, sinks: Sinks) -> None:
-    """Count and tell what the types of the columns of a table cannot hold as it was: a loss for each field."""
+    """Counts and reports values that table column types change: one loss per field."""
     for path, row, where, times in file.changes():
-        why = f"a column has one type for all rows, and it is read back as another value in {times:,} places"
+        why = f"a column has one type for all rows; {times:,} values are read back as other values"
         loss = Loss("changed", where, ".".join(path), "envelope", why, file=file.output.name, row=row)
         summary.count(loss)
         summary.failing += job.fails_on(loss)
@@ -347,7 +358,7 @@ def count_stored(summary: Summary, file: DocumentWriter, job: Job, sinks: Sinks)
 
 
 def _keep(step: ItemResult, source: Input, job: Job, sinks: Sinks) -> None:
-    """Write what is needed to get the original back."""
+    """Writes the restore record."""
     if sinks.restore is not None and step.item is not None:
         from convcli.jobs.keeping import kept
 
@@ -366,11 +377,11 @@ def _columns(document: Any, job: Job) -> Any:
 
 
 def _nothing(source: Input) -> ContentError:
-    return ContentError("empty-input", "there is no transcript in it", file=source.name)
+    return ContentError("empty-input", "the input has no transcript", file=source.name)
 
 
 def _layout(document: Any, job: Job, source: Input, *, several: bool) -> Framing:
-    """The layout of the output: the one asked for, else that of the input if it can be."""
+    """Returns the layout of the output: the requested one, otherwise that of the input if possible."""
     if isinstance(document, Rows):
         ways = row_layouts(job.target.framings)
         usual: Framing = source.layout if source.is_whole and source.layout in ways else next(iter(ways), "jsonl")

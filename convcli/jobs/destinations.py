@@ -1,4 +1,4 @@
-"""Where conversions write: a tree like that of the inputs, one output for several inputs, a file per transcript."""
+"""Destinations of conversions: a tree like that of the inputs, one joined output, or a file per transcript."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from convcli.wire.patterns import pattern
 
 _UNSAFE = pattern(r"[^A-Za-z0-9._-]+")
 MOST_NAMED = 100
-"""Characters of an id that a name is made of."""
+"""Characters of an id used in a name."""
 
 
 class Folder:
-    """A tree of outputs like that of the inputs, none of which is replaced; they appear some at a time, at `flush`.
+    """A tree of outputs like that of the inputs. No input is replaced; outputs appear in batches, at `flush`.
 
-    `is_of_one`: there is one input, and each of its transcripts gets a file. Otherwise a file that can hold only one
-    transcript stands in a folder with the name of its input where there are several.
+    `is_of_one`: there is one input, and each of its transcripts gets a file. Otherwise, if files can have only one
+    transcript, those of an input with several are in a folder with the input's name.
     """
 
     def __init__(self, path: str, inputs: Iterable[InputFile], *, force: bool = False, is_of_one: bool = False) -> None:
@@ -42,24 +42,26 @@ class Folder:
         self._made = _missing({os.path.join(path, stem(file)) for file in inputs})
 
     def output(self, file: InputFile, suffix: str) -> Output:
-        """The output for an input. Raises JobError when it is another input, or the output of another."""
+        """Opens the output for an input. Raises JobError if it is another input, or another input's output."""
         old = os.path.splitext(without_packing(file.relative))[1]
         keeps = old.lower() == suffix or (suffix == ".jsonl" and old.lower() == ".ndjson")
         return self._opened(file, os.path.join(self.path, stem(file) + (old if keeps else suffix)))
 
     def member(self, file: InputFile, name: str, suffix: str) -> Output:
-        """The output for one transcript of an input. Raises JobError as `output` does."""
+        """Opens the output for one transcript of an input. Raises JobError as `output` does."""
         return self._opened(file, os.path.join(self.path, "" if self.is_of_one else stem(file), name + suffix))
 
     def _opened(self, file: InputFile, path: str) -> Output:
         if path in self._outputs or os.path.realpath(path) in self._inputs - {os.path.realpath(file.path)}:
-            raise JobError("same-output", f"{path} is another input, or the output of one", help="convert it by itself")
+            raise JobError(
+                "same-output", f"{path} is another input, or the output of one", help="convert it separately"
+            )
         self._outputs.add(path)
         make_folder(os.path.dirname(path))
         return self.batch.output(path, force=self.force, inputs=[split_line(file.path)[0]])
 
     def discard(self) -> None:
-        """Give up what has not appeared, and the new folders in which nothing has."""
+        """Discards outputs that have not appeared, and new folders that are still empty."""
         self.batch.discard()
         for folder in sorted(self._made, key=len, reverse=True):
             with suppress(OSError):
@@ -67,32 +69,32 @@ class Folder:
 
 
 def _missing(folders: Iterable[str]) -> set[str]:
-    """These folders and those above them, as far as there are none yet: processes that work here may make them."""
-    found = set[str]()
+    """Returns these folders and their parents that do not exist yet: worker processes may create them."""
+    absent = set[str]()
     for folder in folders:
-        while folder and folder not in found and not os.path.lexists(folder):
-            found.add(folder)
+        while folder and folder not in absent and not os.path.lexists(folder):
+            absent.add(folder)
             folder = os.path.dirname(folder)
-    return found
+    return absent
 
 
 def stem(file: InputFile) -> str:
-    """What the name of the output for an input begins with."""
+    """Returns the output path for an input, without a suffix."""
     return os.path.splitext(without_packing(file.relative))[0]
 
 
 def output_at(
     path: str, target: Dialect, framing: Framing | None, *, force: bool = False, inputs: Iterable[str] = ()
 ) -> Output:
-    """The output at a path; one whose name ends in .parquet or .arrow takes lines and becomes a table.
+    """Opens the output at a path. If the name ends in .parquet or .arrow, lines are written and become a table.
 
-    Raises as `open_output` does, and JobError `arrow-missing` or `usage` where it cannot be a table."""
+    Raises as `open_output` does, and JobError `arrow-missing` or `usage` if it cannot be a table."""
     output = open_output(path, force=force, inputs=inputs)
     if not is_table(path):
         return output
     ways = set(row_layouts(target.framings))
     if ways == {"sse"} or framing == "sse":
-        message = f"{target.title} is written as a stream, whose events are no rows of a table"
+        message = f"{target.title} is written as a stream, whose events are not table rows"
         raise JobError("usage", message, help="write to another file")
     from convcli.files.columns import ALL
     from convcli.files.shapes import PathFacts
@@ -109,48 +111,48 @@ def output_at(
 
 
 class Joined:
-    """One output for several inputs: what is written of each goes behind what was written of those before it."""
+    """One output for several inputs, whose documents are appended in order."""
 
     def __init__(self, output: Output, layout: Framing, many: str = "") -> None:
         self.file = DocumentWriter(output, layout, many)
 
     def part(self, suffix: str) -> Output:
-        """The output for one input, whose documents are lines of JSON."""
+        """Returns the output for one input; its documents are lines of JSON."""
         return _Part(self.file)
 
     def commit(self) -> None:
-        """Let it appear. Raises as `Output.commit` does."""
+        """Commits the output. Raises as `Output.commit` does."""
         self.file.commit()
 
     def discard(self) -> None:
-        """Give it up."""
+        """Discards the output."""
         self.file.output.discard()
 
 
 class _Part:
-    """A part of an output, which does not appear by itself."""
+    """A part of an output, which is not committed by itself."""
 
     def __init__(self, file: DocumentWriter) -> None:
         self.name, self.write = file.output.name, file.add_line
 
     def commit(self) -> None:
-        """It appears with the whole."""
+        """Does nothing: the part is committed with the whole."""
 
     def discard(self) -> None:
-        """Whether it counts is decided of the whole."""
+        """Does nothing: the part is discarded with the whole."""
 
 
 class Names:
-    """Names of files for transcripts, no two alike: the id, made safe for every file system, else the place."""
+    """Unique file names for transcripts: the id, made safe for every file system, otherwise the position."""
 
     def __init__(self) -> None:
         self._taken = set[str]()
 
     def name(self, document: Document, conversion: Conversion) -> str:
-        """The name for a transcript, without a suffix."""
+        """Returns the name for a transcript, without a suffix."""
         base = _UNSAFE.sub("-", conversion.transcript.id or "")[:MOST_NAMED].strip(".-") or _place(document)
         name, number = base, 1
-        while name.lower() in self._taken:  # some file systems do not tell capital letters from small ones
+        while name.lower() in self._taken:  # some file systems ignore case
             number += 1
             name = f"{base}-{number}"
         self._taken.add(name.lower())
@@ -170,15 +172,15 @@ class LossFile:
         self._output, self._is_empty = output, True
 
     def add(self, loss: Loss) -> None:
-        """Write one loss."""
+        """Writes one loss."""
         self._output.write((b"[\n" if self._is_empty else b",\n") + exact_json.write(builtins(loss)))
         self._is_empty = False
 
     def commit(self) -> None:
-        """End the array and let the file appear."""
+        """Ends the array and commits the file."""
         self._output.write(b"[]\n" if self._is_empty else b"\n]\n")
         self._output.commit()
 
     def discard(self) -> None:
-        """Give it up."""
+        """Discards the file."""
         self._output.discard()

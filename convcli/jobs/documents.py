@@ -1,4 +1,4 @@
-"""One document of an input, with its dialect and its place: findings and losses of it point into the file."""
+"""One document of an input with its dialect and position: its findings and losses point into the file."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 
 class Outer(msgspec.Struct):
-    """A record out of which documents were picked, and its pointer in the file; `kept` are the pointers, in the record,
-    to those documents that are restored."""
+    """A record from which documents were picked, and its pointer in the file.
+
+    `kept`: pointers, within the record, to the documents that are restored.
+    """
 
     value: Any
     at: str
@@ -34,14 +36,15 @@ class Outer(msgspec.Struct):
 
 
 class Document(msgspec.Struct):
-    """One document of an input. `line` is its line in a file of records and 0 elsewhere; `raw` is its JSON text,
-    empty for `Rows`, whose lines are their own. `at` is the JSON Pointer to it in what stands there, and `begin` the
-    place of the file where its text begins. `texts` are the columns of `given` that hold JSON in a text, and are
-    opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record; the
-    first of several that a document of the dialect holds has the `shell`, which is that document without them. `outer`
-    is the record that a document was picked out of. `is_alone`: it is one message, of which `value` is the list. Of a
-    table `groups` say which row a record is.
-    `notes` are what there is to say of it beside the others of its file."""
+    """One document of an input.
+
+    `line`: in a file of records, otherwise 0 · `raw`: JSON text, empty for `Rows`, whose lines have their own · `at`:
+    JSON Pointer in the record · `begin`: position in the file where its text begins · `texts`: columns of `given` that
+    are JSON strings, parsed in `value` · `spot`: of a picked document, its position in `raw`, which is the whole
+    record · `shell`: for the first of several in one document, that document without them · `outer`: the record that
+    it was picked from · `is_alone`: a single message; `value` is a list of it · `groups`: for a table, maps records to
+    rows · `notes`: findings that concern other documents of the file too.
+    """
 
     file: str
     line: int
@@ -61,19 +64,19 @@ class Document(msgspec.Struct):
 
     @property
     def original(self) -> Any:
-        """The document as it was written, with its texts."""
+        """The document as it was written, with its JSON strings."""
         return self.given if self.texts or self.is_alone else self.value
 
     @property
     def first_line(self) -> int:
-        """The line of the file where it begins, also as a member of an array; 0 for a file that is one document."""
+        """The line where it begins, also as a member of an array; 0 for a file that is one document."""
         if self.spot is not None and not self.line:
             return self._in_file(self.spot())[0]
         return self.begin[0] if self.at and not self.line else self.line
 
     @property
     def lines(self) -> tuple[int, int]:
-        """The lines of the file where it begins and ends."""
+        """The first and last line of the document in the file."""
         if isinstance(self.value, Rows) and not self.line:
             return 1, max(self.value.lines, default=1)
         begin = self.first_line or 1
@@ -81,27 +84,27 @@ class Document(msgspec.Struct):
 
     @property
     def is_first(self) -> bool:
-        """Is it the first document of its file?"""
+        """True if it is the first document of its file."""
         return self.line <= 1 and self.at in ("", "/0")
 
     @property
     def number(self) -> int | None:
-        """What names the document behind its file: a line from 1, or a row from 0; None where it is all of the file."""
+        """The document's number in the file: a line from 1, or a row from 0; None if it is the whole file."""
         return self.number_of(self.first_line)
 
     def number_of(self, line: int) -> int | None:
-        """The same of one of its lines."""
+        """Returns the number for one of the document's lines."""
         return line - 1 if line and self.groups is not None else line or None
 
     def lift(self) -> Transcript:
-        """The transcript of the document. Raises RefusedError with findings that tell file and place."""
+        """Returns the document's transcript. Raises RefusedError whose findings have file and pointer."""
         with self._locating():
             return conversion.lift(self.value, self.dialect)
 
     def convert(
         self, target: Dialect, options: Options, arguments: ArgumentStyle | None = None
     ) -> conversion.Conversion:
-        """The document in another dialect, its losses and findings with file and place. Raises as `lift` does."""
+        """Converts the document; losses and findings have file and pointer. Raises as `lift` does."""
         with self._locating():
             result = pipeline.convert(self.value, self.dialect, target, options)
             if arguments is not None:
@@ -113,7 +116,7 @@ class Document(msgspec.Struct):
         return result
 
     def locate(self, losses: Iterable[Loss]) -> None:
-        """Losses whose places are of the document get its file and their lines."""
+        """Adds file and line to losses with pointers into the document."""
         for loss in losses:
             loss.file = self.file
             line, loss.where = self.place(loss.where)
@@ -127,7 +130,7 @@ class Document(msgspec.Struct):
             raise RefusedError(self.located(error.findings)) from None
 
     def place(self, pointer: str) -> tuple[int, str]:
-        """The line of a pointer, 0 for a JSON document, and the pointer relative to that line."""
+        """Returns the line of a pointer, 0 for a JSON document, and the pointer relative to that line."""
         if not isinstance(self.value, Rows) or self.line:  # rows of one session of a database
             return self.line, self.at + (pointer.removeprefix("/0") if self.is_alone else pointer)
         index, _, rest = pointer.removeprefix("/").partition("/")
@@ -136,8 +139,9 @@ class Document(msgspec.Struct):
         return self.value.lines[int(index)], f"/{rest}" if rest else ""
 
     def located(self, findings: Iterable[Finding]) -> list[Finding]:
-        """The findings in the order of the document, with file, line and column; of rows that are one document only
-        the line is known."""
+        """Returns the findings in document order, with file, line and column.
+
+        For rows that form one document, only the line is known."""
         findings = list(findings)
         if not findings:
             return []
@@ -150,7 +154,7 @@ class Document(msgspec.Struct):
         return [self._located(finding, places.get(written[finding.where])) for finding in findings]
 
     def _written(self, pointer: str) -> str:
-        """The pointer to what is written in the file: inside of a text nothing has a place of its own."""
+        """Returns the pointer to a value that the file spells out: values inside a JSON string have no position."""
         column = pointer.split("/")[1] if pointer else ""
         return f"/{column}" if column in self.texts else pointer
 
@@ -167,11 +171,11 @@ class Document(msgspec.Struct):
         )
 
     def _in_table(self, line: int) -> tuple[int, int, int]:
-        """The line, the row and the row group of a line: either the first or the others are known."""
+        """Returns line, row and row group: either the line or the others are known."""
         return (0, *self.groups.place(line)) if line and self.groups is not None else (line, -1, -1)
 
     def _in_file(self, place: Position) -> Position:
-        """A place in the text of the document as one of the file."""
+        """Converts a position in the document's text to one in the file."""
         if place[2] < 0:
             return place
         line, column, byte = self.begin
@@ -179,8 +183,10 @@ class Document(msgspec.Struct):
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A stretch of an input that is no document: bytes `start` to `end`, `raw` as they stand there in JSON Lines.
-    `torn`: its writer had not finished it."""
+    """A stretch of an input that is not a document: bytes `start` to `end`, with `raw` in JSON Lines.
+
+    `torn`: its writer had not finished it.
+    """
 
     error: ContentError
     torn: bool
@@ -191,28 +197,28 @@ class Skipped(msgspec.Struct, frozen=True):
 
 Item: TypeAlias = Document | Skipped
 Nulls: TypeAlias = Literal["drop", "keep"]
-"""What is done with null in the open objects of a table: it is taken as absent, or as a value."""
+"""How null in open objects of a table is read: as absent, or as a value."""
 
 
 def not_read(record: Record, error: ContentError | None = None) -> Skipped:
-    """A record that is no document."""
+    """Returns the stretch of a record that is not a document."""
     error = error or record.error
     assert error is not None
     return Skipped(error, record.torn, record.start, record.end, record.raw)
 
 
 def finding_of(error: ConvcliError) -> Finding:
-    """An error as a finding at the same place."""
+    """Returns an error as a finding with the same position."""
     place = error.where, error.file, error.line, error.column, error.byte
     return Finding(error.code, "error", error.message, *place, error.help, row=error.row, group=error.group)
 
 
 def skipped(item: Skipped) -> Finding:
-    """Why a stretch of an input is no document."""
+    """Returns a finding that explains why a stretch of an input is not a document."""
     finding = finding_of(item.error)
     return msgspec.structs.replace(finding, code="torn-record", message=torn(item), help="") if item.torn else finding
 
 
 def torn(item: Skipped) -> str:
-    """What there is to say about a record whose end is missing."""
+    """Returns the message for a record whose end is missing."""
     return f"incomplete record, bytes {item.start}–{item.end} not used (is the file still being written?)"

@@ -1,7 +1,7 @@
-"""Transcripts inside a document: which values a pointer picks, with `*` for all members, and where they stand.
+"""Picks transcripts out of documents by pointers, in which `*` stands for all members.
 
-Traces, batch files and dumps of databases hold documents of ordinary dialects somewhere within, some of them as JSON in
-a text. The files of the programs below are known by name. Formats: https://langfuse.com/docs/observability/data-model,
+Traces, batch files and database dumps contain documents of ordinary dialects, some of them as JSON strings. Layouts of
+the programs below are known by name. Formats: https://langfuse.com/docs/observability/data-model,
 https://docs.smith.langchain.com, https://docs.litellm.ai/docs/proxy/logging_spec,
 https://arize-ai.github.io/openinference/spec, https://opentelemetry.io/docs/specs/otlp,
 https://platform.openai.com/docs/guides/batch,
@@ -34,7 +34,7 @@ from convcli.wire.strict_json import ABSENT
 Pattern: TypeAlias = tuple[str, ...]
 ALL = "*"
 MESSAGES = "messages"
-"""Under this key states of programs hold the messages of a transcript."""
+"""The key under which program states have their messages."""
 
 PRESETS: dict[str, str] = {
     "langfuse": "/trace/input /trace/output /observations/*/input /observations/*/output "
@@ -55,11 +55,11 @@ PRESETS: dict[str, str] = {
     "tau-bench": "/traj /*/traj",
     "conversations": "/conversation /conversations /*/conversation /*/conversations",
 }
-"""Where the files of some programs, and chat data sets, hold transcripts."""
+"""Pointers to transcripts in the files of some programs and in chat data sets."""
 
 
 class Picked(NamedTuple):
-    """A value inside a document: its JSON Pointer, and whether it stood there as JSON in a text."""
+    """A value inside a document: its JSON Pointer, and whether it was a JSON string there."""
 
     at: str
     value: Any
@@ -67,7 +67,7 @@ class Picked(NamedTuple):
 
 
 def patterns(named: Iterable[str]) -> tuple[Pattern, ...]:
-    """The patterns of these pointers and presets. Raises JobError for what is neither."""
+    """Returns the patterns of these pointers and presets. Raises JobError for anything else."""
     return tuple(steps for name in named for steps in _patterns(name))
 
 
@@ -75,30 +75,30 @@ def _patterns(name: str) -> list[Pattern]:
     if name and not name.startswith("/"):
         if name not in PRESETS:
             if steps := _steps_of_path(name):
-                raise JobError("usage", f'"{name}" is no pointer', help=f"say --at '{pointers.pointer(steps)}'")
-            help_text = f"a pointer begins with /, and presets are {', '.join(PRESETS)}"
+                raise JobError("usage", f'"{name}" is not a pointer', help=f"use --at '{pointers.pointer(steps)}'")
+            help_text = f"a pointer begins with /; presets are {', '.join(PRESETS)}"
             raise unknown("preset", name, list(PRESETS), help_text)
         return [pointers.steps(each) for each in PRESETS[name].split()]
     if not name:
-        raise JobError("usage", "--at wants a pointer", help="say --at '/observations/*/input'")
+        raise JobError("usage", "--at requires a pointer", help="use --at '/observations/*/input'")
     return [pointers.steps(name)]
 
 
 def _steps_of_path(name: str) -> list[str]:
-    """The steps of a pointer without its first slash, or of a path of JSONPath or jq; none for a mere name."""
+    """Returns the steps of a pointer without its first slash, or of a JSONPath or jq path; none for a plain name."""
     steps = re.findall(r"[^/.$\[\]'\"]+", name.replace("[]", f"[{ALL}]"))
     return steps if re.search(r"[/.$\[]", name) else []
 
 
 def picks(document: Any, wanted: Iterable[Pattern]) -> list[Picked]:
-    """The values that the patterns pick, each once, in the order of the document; none of them is null."""
+    """Returns the values that the patterns pick, each once, in document order, without nulls."""
     paths = {path: value for pattern in wanted for path, value in _picked(document, (), pattern)}
-    order, found = exact_json.Order(document), {pointers.pointer(path): value for path, value in paths.items()}
-    return [_opened(at, found[at]) for at in sorted(found, key=order.of) if found[at] is not None]
+    order, values = exact_json.Order(document), {pointers.pointer(path): value for path, value in paths.items()}
+    return [_opened(at, values[at]) for at in sorted(values, key=order.of) if values[at] is not None]
 
 
 def _picked(node: Any, path: Pattern, rest: Pattern) -> Iterator[tuple[Pattern, Any]]:
-    """The values below a node; a step that is not there picks nothing, and a text that holds JSON is gone into."""
+    """Yields the matching values below a node; a missing step picks nothing, and JSON strings are parsed."""
     if not rest:
         yield path, node
         return
@@ -115,13 +115,13 @@ def _children(node: Any, step: str) -> Iterator[tuple[str, Any]]:
 
 
 def _opened(at: str, value: Any) -> Picked:
-    """A text with what it holds, where that is a list or an object; a text may hold the text that does."""
-    held = inside(value)
-    return Picked(at, held, held is not value)
+    """Parses a JSON string that contains a list or an object, also if it is encoded several times."""
+    nested = inside(value)
+    return Picked(at, nested, nested is not value)
 
 
 def without_members(document: Any, pattern: Pattern) -> Any:
-    """A document without the members of the list that the pattern leads to."""
+    """Returns a document without the members of the list that the pattern leads to."""
     name, *rest = pattern
     if not isinstance(document, dict) or name not in document:
         return [] if isinstance(document, list) else document
@@ -129,21 +129,21 @@ def without_members(document: Any, pattern: Pattern) -> Any:
 
 
 def holds(document: Any, pattern: Pattern) -> bool:
-    """Has a document the list of transcripts that a pattern leads to?"""
+    """True if a document has the list of transcripts that a pattern leads to."""
     *path, _ = pattern
     for step in path:
         document = document.get(step) if isinstance(document, dict) else None
     return isinstance(document, list)
 
 
-def located(raw: bytes, found: list[Picked]) -> Callable[[str], Position]:
-    """Where values stand in the text that they were picked from: all are looked for when the first is asked for.
+def located(raw: bytes, picked: list[Picked]) -> Callable[[str], Position]:
+    """Returns a function that locates values in the text they were picked from; all are located at the first call.
 
-    What is inside of a text has the place of the text. A row of a table has no text."""
+    Values inside a JSON string have the position of the string. A table row has no text."""
 
     @cache
     def places() -> dict[str, Position]:
-        return exact_json.locate_all(raw, {end for pick in found for end in _ways(pick.at)}) if raw else {}
+        return exact_json.locate_all(raw, {end for pick in picked for end in _ways(pick.at)}) if raw else {}
 
     def place(at: str) -> Position:
         known = (places()[way] for way in _ways(at) if raw)
@@ -153,15 +153,14 @@ def located(raw: bytes, found: list[Picked]) -> Callable[[str], Position]:
 
 
 def _ways(at: str) -> Iterator[str]:
-    """A pointer and those to what is around it, from the inside."""
+    """Yields a pointer and its parents, innermost first."""
     while at:
         yield at
         at = at.rpartition("/")[0]
 
 
 class Passed(msgspec.Struct):
-    """The values that were picked and are no transcripts: how many of how many, where the first is, and how many are in
-    formats that are known by name."""
+    """Picked values that are not transcripts: total picked, how many, the first, and known formats among them."""
 
     total: int = 0
     count: int = 0
@@ -170,9 +169,11 @@ class Passed(msgspec.Struct):
 
 
 class Picker:
-    """Picks the documents of one input, each in a dialect of its own; what is no transcript is counted in `passed`.
-    `outer` are the records out of which they were picked, where somebody wants them; `missed` says what patterns that
-    lead to nothing may have meant; `first` is the number of the first record, 0 in a table."""
+    """Picks the documents of one input, each in a dialect of its own; other values are counted in `passed`.
+
+    `outer`: the records they were picked from, if requested · `missed`: a suggestion for patterns that match nothing ·
+    `first`: the number of the first record, 0 in a table.
+    """
 
     def __init__(
         self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool, keeps_shell: bool = False
@@ -186,7 +187,7 @@ class Picker:
         self.first = 1
 
     def items(self, record: Record, *, is_line: bool) -> Iterator[Item]:
-        """What is picked of a record; of a member of an array, which the first step of a pattern has picked."""
+        """Yields what is picked of a record; for a member of an array, the first step of a pattern is already used."""
         if record.error is not None:
             yield Skipped(record.error, record.torn, record.start, record.end)
             return
@@ -199,19 +200,19 @@ class Picker:
             yield Skipped(self._without_list(record), False, record.start, record.end)
             return
         begin = (record.line, record.column, record.start) if is_member else exact_json.BEGIN
-        found = picks(record.value, wanted)
-        place = located(record.raw, found)
+        picked = picks(record.value, wanted)
+        place = located(record.raw, picked)
         shell = without_members(record.value, self._wanted[0]) if self._keeps_shell else None
         outer = Outer(record.value, prefix)
         if self.outer is not None:
             self.outer.append(outer)
-        if not (found or self.missed):
+        if not (picked or self.missed):
             self.missed = (self._in_member(record.value) if is_member else "") or missed(record.value, wanted)
         inside = ""
-        for pick in found:
+        for pick in picked:
             line = record.line if is_line else 0
             if inside and pick.at.startswith(inside):
-                continue  # a pattern leads into what is read already
+                continue  # the pattern points inside a document already picked
             try:
                 chosen, dialect = self._chosen(pick)
             except ContentError as error:
@@ -226,20 +227,20 @@ class Picker:
             shell = None
 
     def _in_member(self, value: Any) -> str:
-        """What a pattern for lines may have meant that leads somewhere in a member of an array."""
-        there = next((pattern for pattern in self._wanted if picks(value, [pattern])), None)
-        return "" if there is None else f"did you mean {pointers.pointer((ALL, *there))}?"
+        """Suggests a pattern if one that was meant for lines matches inside a member of an array."""
+        matching = next((pattern for pattern in self._wanted if picks(value, [pattern])), None)
+        return "" if matching is None else f"did you mean {pointers.pointer((ALL, *matching))}?"
 
     def _without_list(self, record: Record) -> ContentError:
         where = pointers.pointer(self._wanted[0][:-1])
-        message = f"there is no transcript in this record: it has no list at {where}"
+        message = f"this record has no transcript: it has no list at {where}"
         return ContentError("empty-input", message, file=self._name, line=record.line)
 
     def _chosen(self, pick: Picked) -> tuple[Picked, Dialect]:
-        """What is read of a value, and its dialect: of the state of a program that no dialect takes its messages, and
-        of a message that stands alone the list of it.
+        """Returns the value to read and its dialect.
 
-        Raises ContentError for what is no transcript."""
+        For a program state that is in no dialect, that is its messages; for a single message, a list of it.
+        Raises ContentError for a value that is not a transcript."""
         self.passed.total += 1
         listed = pick.value.get(MESSAGES) if isinstance(pick.value, dict) and not self._is_named else None
         if not isinstance(listed, list):
@@ -249,16 +250,16 @@ class Picker:
         try:
             dialect = self._dialect(pick.value)
         except ContentError as error:
-            found = self._read(inner)
-            if found is None:
+            readable = self._read(inner)
+            if readable is None:
                 raise error from None
-            return inner, found
+            return inner, readable
         is_read = schemas.accepts(dialect.name, texts.read(pick.value, dialect)[0])
-        found = None if is_read else self._read(inner)
-        return (pick, dialect) if found is None else (inner, found)
+        readable = None if is_read else self._read(inner)
+        return (pick, dialect) if readable is None else (inner, readable)
 
     def _alone(self, pick: Picked) -> tuple[Picked, Dialect] | None:
-        """The list of a message that stands alone, as answers do in traces; None for anything else."""
+        """Returns the list of a single message, such as an answer in a trace; None for anything else."""
         is_message = isinstance(pick.value, dict) and (isinstance(pick.value.get("role"), str) or "lc" in pick.value)
         if not is_message or any(dialect.detect(pick.value) for dialect in dialects.likely([pick.value])):
             return None
@@ -267,7 +268,7 @@ class Picker:
         return None if dialect is None else (listed, dialect)
 
     def _read(self, pick: Picked) -> Dialect | None:
-        """The dialect that takes a value as it is; None where none does."""
+        """Returns the dialect that accepts a value as it is, None if there is none."""
         try:
             dialect = self._dialect(pick.value)
         except ContentError:
@@ -275,7 +276,7 @@ class Picker:
         return dialect if schemas.accepts(dialect.name, pick.value) else None
 
     def _dialect(self, value: Any) -> Dialect:
-        """The dialect of a value. Raises ContentError for what is no transcript."""
+        """Returns the dialect of a value. Raises ContentError for a value that is not a transcript."""
         if not isinstance(value, (dict, list)):
             raise detection.unrecognised([value])
         if self._is_named and self._among:
@@ -291,7 +292,7 @@ class Picker:
 
 
 def missed(document: Any, wanted: Sequence[Pattern]) -> str:
-    """What patterns that lead to nothing may have meant: what stands where the one that leads farthest ends."""
+    """Suggests what unmatched patterns may have meant, by the value where the longest partial match ends."""
     here = inside(document)
     nowhere = ((), here, next(iter(wanted), ()))
     reached = (way for way in (_reached(here, pattern) for pattern in wanted) if set(way[0]) - {ALL})
@@ -305,7 +306,7 @@ def missed(document: Any, wanted: Sequence[Pattern]) -> str:
 
 
 def _reached(document: Any, pattern: Pattern) -> tuple[Pattern, Any, Pattern]:
-    """How far a pattern leads along the first members, what stands there, and the rest of it."""
+    """Returns how far a pattern leads along the first members, the value there, and the rest of the pattern."""
     node = document
     for at, step in enumerate(pattern):
         child = next(_children(node, step), None)
@@ -316,12 +317,12 @@ def _reached(document: Any, pattern: Pattern) -> tuple[Pattern, Any, Pattern]:
 
 
 def no_transcripts(name: str, picker: Picker, wanted: Sequence[Pattern]) -> ContentError:
-    """The error for an input in which nothing that was picked is a transcript."""
+    """Returns the error for an input in which no picked value is a transcript."""
     passed = picker.passed
     if not passed.total:
         where = ", ".join(map(pointers.pointer, wanted))
-        message = f"--at finds nothing in it: there is no {where}"
+        message = f"--at matches nothing: there is no {where}"
         return ContentError("empty-input", message, file=name, help=picker.missed)
     foreign = next(iter(+passed.foreign), "no dialect recognises them")
-    message = f"none of {passed.total:,} values that --at finds is a transcript that can be read: {foreign}"
+    message = f"none of the {passed.total:,} values that --at matches is a readable transcript: {foreign}"
     return ContentError("unknown-dialect", message, file=name)

@@ -1,9 +1,9 @@
-"""Files, folders, globs and stdin as documents, each with its place and its dialect.
+"""Reads files, folders, globs and stdin as documents, each with its position and dialect.
 
-What a file holds is told by its content. A JSON document is one document, or an array of them. Of JSON Lines each line
-is one document in dialects with the framing `records`, and all lines together are one (`Rows`) in dialects with
-`events`; so is an SSE stream in dialects with `sse`. A row of a table (Parquet, Arrow) is what a line is in JSON Lines.
-Records and members are read one at a time, so a file of any length needs little memory."""
+The content decides what a file is. A JSON document is one document, or an array of them. In JSON Lines, each line is a
+document in dialects with the framing `records`; all lines form one document (`Rows`) in dialects with `events`. So do
+SSE streams in dialects with `sse`. A table row (Parquet, Arrow) is like a line of JSON Lines. Records and members are
+read one at a time, so a file of any length needs little memory."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ if TYPE_CHECKING:
     from convcli.model.findings import Finding
 
 MOST_UNREADABLE = 64
-"""Lines that cannot be read before the first that can: beyond that, nobody would call it JSON Lines."""
+"""Unreadable lines before the first readable one, beyond which the file is not JSON Lines."""
 RANGE = 1 << 20
-"""Bytes of a file that a process reads at a time, at least."""
+"""Minimum bytes of a file that a process reads at a time."""
 WORTH = 8 << 20
-"""Bytes that take longer than it takes to start processes for them."""
+"""Bytes beyond which starting processes pays off."""
 
 
 def documents(path: str, dialect: str | None = None, *, duplicate_keys: DuplicateKeys = "error") -> Iterator[Document]:
-    """The documents of one input, in order. Raises ContentError at the first stretch that is none."""
+    """Yields the documents of one input, in order. Raises ContentError at the first stretch that is none."""
     with opened(path, dialect, duplicate_keys=duplicate_keys) as source:
         for item in source:
             if isinstance(item, Skipped):
@@ -79,12 +79,14 @@ def opened(
     restores: bool = False,
     nulls: Nulls = "drop",
 ) -> Iterator[Input]:
-    """An input whose dialect is known; of FILE:LINE only the transcript on that line. With `at`, what these patterns
-    pick is a document each. With a `selection`, what that chooses of it. With `restores`, what stands around documents
-    that are picked is kept. `nulls` says what those in open objects of a table are: padding, or values.
+    """Opens an input and chooses its dialect.
 
-    Raises JobError when it cannot be opened or there is no such dialect, and ContentError when no dialect or more than
-    one fits, or when it is one JSON document that cannot be read."""
+    FILE:LINE has only the transcript on that line. `at`: each value that these patterns pick is a document ·
+    `selection`: chooses among the documents · `restores`: keeps what surrounds picked documents · `nulls`: whether
+    nulls in open objects of a table are padding or values.
+
+    Raises JobError if it cannot be opened or there is no such dialect, and ContentError if no dialect or more than one
+    matches, or if it is one JSON document that cannot be read."""
     named, (path, line) = path, split_line(path)
     with open_input(path, duplicate_keys=duplicate_keys) as source:
         named_dialect = None if dialect is None else dialects.get(dialect)
@@ -101,11 +103,11 @@ def opened(
 
 
 class Input:
-    """One opened input, to be iterated once: documents, and the stretches that are none.
+    """One opened input, to be iterated once: documents, and the stretches that are not documents.
 
-    `detection` says why `dialect` is what it is, None when the user named it; `layout` is how the documents stand in
-    the file; `is_whole` is true when they are all one; `at` is where the last record ends. A single line is JSON
-    Lines only if the name says so. With a `line`, only the document on it is there.
+    `detection` explains `dialect`, None if the user named it; `layout` is how the documents are stored; `is_whole` is
+    true if they form one document; `at` is where the last record ends. A single line is JSON Lines only if the file
+    name says so. With a `line`, only the document on it is included.
     """
 
     def __init__(
@@ -147,7 +149,7 @@ class Input:
             self.layout = "jsonl"
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process, which reads parts only."""
+        """Prepares the input for another process, which reads only parts."""
         return {**self.__dict__, "_items": iter(()), "_head": []}
 
     def __iter__(self) -> Iterator[Item]:
@@ -168,7 +170,7 @@ class Input:
         return items
 
     def keep_nulls(self) -> bool:
-        """Read anew, with nulls as values in what are open objects in the dialect. False for what is no table."""
+        """Keeps nulls in open objects of the dialect as values when read again. False if it is not a table."""
         if self._table is not None:
             from convcli.jobs.storage import ColumnPaths
 
@@ -177,12 +179,12 @@ class Input:
 
     @property
     def notes(self) -> list[Finding]:
-        """What there is to say of how the file stores the documents that were read of it, to be told once."""
+        """Findings about how the file stores the documents read so far, to be reported once."""
         return [] if self._notes is None else self._notes.findings()
 
     @property
     def _table(self) -> TableSource | None:
-        """The table that it is, if it is one; what reads tables is loaded for them only."""
+        """The table, if the input is one; table code is loaded only for tables."""
         if isinstance(self._source, Source):
             return None
         from convcli.files.tables import TableSource
@@ -190,13 +192,12 @@ class Input:
         return self._source if isinstance(self._source, TableSource) else None
 
     def beginning(self, most: int) -> Iterator[Item]:
-        """As if the file ended behind so many of its records; nothing where they are not all one document, or where
-        some are chosen."""
+        """Yields the session as if it ended after `most` records; nothing if it is no session, or filtered."""
         if self._is_session:
             yield from self._reader.whole(islice(chain(self._head, self._items), most))
 
     def ending(self, start: int) -> Iterator[Item]:
-        """As if nothing stood between the first records and those that begin at this byte or behind it."""
+        """Yields the session without the records between the first ones and this byte."""
         if self._is_session and isinstance(self._source, Source) and self._source.plain_size:
             yield from self._reader.whole(chain(self._head, self._source.records(start, None, 0)))
 
@@ -206,12 +207,12 @@ class Input:
         return self.is_whole and self.layout == "jsonl" and not is_part
 
     def select(self, choose: Callable[[Iterator[Item]], Iterator[Item]]) -> None:
-        """Have only those items that `choose` gives of all."""
+        """Restricts the input to the items that `choose` yields."""
         self._choose = choose
 
     @property
     def is_selected(self) -> bool:
-        """May it be that none of its documents is wanted?"""
+        """True if possibly none of its documents is wanted."""
         return self._choose is not None
 
     @property
@@ -221,62 +222,62 @@ class Input:
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of the file, as it is stored, were read, here or by other processes."""
+        """The stored bytes of the file that were read, here or by other processes."""
         return max(self._source.bytes_read, min(self.read_elsewhere, self._source.plain_size))
 
     @property
     def lines_read(self) -> tuple[int, int]:
-        """How many lines or rows were read of the file or the part, and how many of them are blank."""
+        """The number of lines or rows read of the file or part, and of blank ones among them."""
         return self._source.lines, self._source.blank
 
     @property
     def is_large(self) -> bool:
-        """Does it pay that several processes read its ranges, and can they?"""
+        """True if several processes can read its ranges and it is large enough to pay off."""
         return self.has_ranges and self.size >= WORTH
 
     @property
     def size(self) -> int:
-        """The bytes of the file, if it can be read in ranges; else 0."""
+        """The bytes of the file if it can be read in ranges, otherwise 0."""
         return self._source.plain_size
 
     @property
     def has_ranges(self) -> bool:
-        """Can its lines or row groups be read from any of them on? Not where all of them must be seen."""
+        """True if its lines or row groups can be read independently. False if all of them must be seen."""
         can = self.layout == "jsonl" and self._lines and self.may_be_several and not self.dialect.unique
         return can and self._picker is None and self._choose is None and self.size > 0
 
     @property
     def is_table(self) -> bool:
-        """Are its ranges of row groups, not of bytes?"""
+        """True if its ranges consist of row groups, not bytes."""
         return self._table is not None
 
     @property
     def may_be_several(self) -> bool:
-        """Can there be several documents in such a file?"""
+        """True if such a file can have several documents."""
         return self.layout in ("jsonl", "array") and not self.is_whole and self._line is None
 
     @property
     def passed(self) -> Passed | None:
-        """What was picked and is no transcript; None where nothing was to be picked."""
+        """The picked values that are not transcripts; None if nothing was to be picked."""
         return None if self._picker is None else self._picker.passed
 
     @property
     def outer(self) -> deque[Outer] | None:
-        """The records out of which documents were picked so far, for a restore file, which takes them from here."""
+        """The records that documents were picked from; the restore file removes them from here."""
         return None if self._picker is None else self._picker.outer
 
     @property
     def is_several(self) -> bool:
-        """Is there more than one document, as far as can be told before they are read?"""
+        """True if there is more than one document, as far as is known before reading."""
         rows = len(self._head) if self._table is None else max(len(self._head), self._table.rows)
         return self.may_be_several and (self._picker is not None or rows > 1)
 
     def ranges(self, size: int) -> Iterator[Range]:
-        """All of the file, range by range, each of such a size."""
+        """Yields the ranges of the file, each of this size."""
         return self._source.ranges(size)
 
     def part(self, place: Range) -> Input:
-        """What begins in a range, as it is when all is read; processes may read the parts at the same time."""
+        """Returns the input restricted to a range; processes may read parts at the same time."""
         part = copy(self)
         part._items = self._source.records(place.start, place.stop, place.before)
         return part
@@ -285,7 +286,7 @@ class Input:
         self.dialect, self.is_whole, self.detection = chosen.dialect, chosen.is_whole, chosen.detection
 
     def _pick(self, picker: Picker, at: Sequence[Pattern]) -> ChosenDialect:
-        """What is picked, and the dialect of the first of it. Members of an array are picked one at a time."""
+        """Picks documents and returns the dialect of the first. Members of an array are picked one at a time."""
         source = self._source
         records = source.each()
         if isinstance(source, Source) and source.is_array:
@@ -305,9 +306,9 @@ class Input:
         raise no_transcripts(self.name, picker, at)
 
     def _members(self, source: Source) -> ChosenDialect | None:
-        """What an array holds that is several documents; None where it is one, which is then read from the beginning.
+        """Returns the dialect of an array of documents; None if the array is one document, to be read from the start.
 
-        What is wrong with an array of which nothing can be read is told of the whole."""
+        Errors of an array without readable members are reported for the whole."""
         self._items = source.members()
         values = self._look_ahead()
         reading = choose_members(values, self._named) if values else None
@@ -334,7 +335,7 @@ class Input:
         return reading
 
     def _hold_many(self, dialect: Dialect, values: list[Any]) -> None:
-        """Where a record is a document that holds several transcripts, each of these is one of the input."""
+        """Makes each transcript an item of the input if its records contain several."""
         from convcli.jobs.envelopes import Picker, holds
 
         pattern = tuple(dialect.many.split("/"))
@@ -357,7 +358,7 @@ class Input:
             return choose(rows, *how)
 
     def _look_ahead(self) -> list[Any]:
-        """The values of the first records; what cannot be read is remembered, and told in its turn."""
+        """Returns the values of the first records; errors are kept and reported in order."""
         values, size = list[Any](), 0
         for record in self._items:
             self._head.append(record)
@@ -373,10 +374,10 @@ class Input:
         return len(self._head) == 1 and b"\n" not in self._head[0].raw.strip()
 
     def _nothing(self) -> ContentError:
-        return ContentError("empty-input", "there is no transcript in it", file=self.name)
+        return ContentError("empty-input", "the input has no transcript", file=self.name)
 
     def _on_line(self, items: Iterator[Item], line: int) -> Iterator[Item]:
-        """The document or the stretch that stands on the line that was asked for, and nothing behind it."""
+        """Yields the document or stretch on the requested line, and nothing after it."""
         for item in items:
             begin, last = item.lines if isinstance(item, Document) else (record_of(item.error), record_of(item.error))
             if begin <= line <= last:
@@ -386,9 +387,7 @@ class Input:
                 break
         at = f"on line {line:,}" if self._table is None else f"in row {line - 1:,}"
         message = f"there is no transcript {at}"
-        raise JobError(
-            "unknown-line", message, file=self.name, help="a line of the file as findings print it is wanted"
-        )
+        raise JobError("unknown-line", message, file=self.name, help="expected FILE:LINE, as printed in findings")
 
     def _one_by_one(self, records: Iterable[Record]) -> Iterator[Item]:
         reader = self._reader

@@ -1,4 +1,4 @@
-"""Records of a file as its documents, once it is known what they are, and as the stretches that are none."""
+"""Turns the records of a file into documents, or into stretches that are not documents."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from convcli.model.errors import ContentError
 
 
 class RecordReader(msgspec.Struct, frozen=True):
-    """What is known of a file: its name, dialect and layout, whether it `has_lines`, and why it was taken for that
-    dialect, None when the user named it."""
+    """What is known of a file: name, dialect, layout, whether it `has_lines`, and the detection, if any."""
 
     name: str
     dialect: Dialect
@@ -29,12 +28,12 @@ class RecordReader(msgspec.Struct, frozen=True):
     detection: Detection | None
 
     def item(self, record: Record) -> Item:
-        """The document of a record, or the stretch that is none."""
-        error = record.error or self._stranger(record)
+        """Returns the document of a record, or the stretch that is none."""
+        error = record.error or self._other_dialect(record)
         return self._document(record) if error is None else not_read(record, error)
 
     def whole(self, records: Iterable[Record]) -> Iterator[Item]:
-        """All records as one document, behind those that cannot be read."""
+        """Yields all records as one document, after those that cannot be read."""
         rows, lines = list[Any](), list[int]()
         for record in records:
             if record.error:
@@ -52,8 +51,8 @@ class RecordReader(msgspec.Struct, frozen=True):
             document.at, document.begin = f"/{record.index}", (record.line, record.column, record.start)
         return document
 
-    def _stranger(self, record: Record) -> ContentError | None:
-        """What is wrong with a record that is clearly in another dialect than the rest of the file."""
+    def _other_dialect(self, record: Record) -> ContentError | None:
+        """Returns the error for a record that is clearly in another dialect than the file."""
         if self.detection is None or (not self.has_lines and self.layout != "array"):
             return None
         other = other_dialect(record.value, self.dialect, self.detection.clue.strength)

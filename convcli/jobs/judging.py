@@ -1,4 +1,4 @@
-"""The verdict on the documents of an input: what its schema and rules say, and what cannot be read at all."""
+"""Judges the documents of an input: findings of schema and rules, and errors of unreadable records."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Verdict(NamedTuple):
-    """What is wrong with one document or one unreadable stretch of an input; nothing, if `findings` is empty."""
+    """The findings on one document or one unreadable stretch of an input; it is clean if `findings` is empty."""
 
     file: str
     line: int
     dialect: str
     findings: list[Finding]
     is_skipped: bool = False
-    """It is no transcript of any kind, and nobody has named it."""
+    """True if it is not a transcript of any kind and was not named by the user."""
     row: int = -1
     """Its row from 0, in a table; then it has no line."""
     is_of_file: bool = False
-    """It is no verdict on a document: it says how the file stores them."""
+    """True if it judges not a document but how the file stores them."""
 
 
 class JudgingOptions(NamedTuple):
     """How documents are judged.
 
-    `strict`: unknown keys are findings · `target`: whether this service would take what it would be sent of them ·
-    `more`: rules beside those of the dialect · `select`, `ignore`: the only codes to tell, all if empty, and those
-    not to tell · `places`: where nothing is told · `skips`: a file that is no transcript of any kind is passed over.
+    `strict`: unknown keys are findings · `target`: judge the request that this service would be sent · `more`: rules in
+    addition to the dialect's · `select`: the only codes to report, all if empty · `ignore`: codes not to report ·
+    `places`: paths where nothing is reported · `skips`: files that are not transcripts of any kind are skipped.
     """
 
     strict: bool = False
@@ -60,7 +60,7 @@ class JudgingOptions(NamedTuple):
     skips: bool = False
 
     def wants(self, finding: Finding) -> bool:
-        """Is the finding told?"""
+        """True if the finding is to be reported."""
         code = finding.code
         if code in self.ignore or (self.select and code not in self.select):
             return False
@@ -68,7 +68,7 @@ class JudgingOptions(NamedTuple):
 
 
 def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
-    """The verdict on each document of an input; all rows of a session are one, with those that cannot be read."""
+    """Yields the verdict on each document; the rows of a session are one document, with its unreadable ones."""
     each = [(0, True, _session(source, options))] if source.is_whole else _each(source, options)
     for line, is_first, findings in each:
         wanted = [finding for finding in findings if options.wants(finding)] if findings else findings
@@ -82,11 +82,11 @@ def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator
 
 
 SHAPE = frozenset(("wrong-type", "missing-key", "unknown-value", "not-allowed", "too-few"))
-"""Codes of schemas: what is not even shaped like its dialect may be in another one."""
+"""Schema codes after which a document may be in another dialect."""
 
 
 def _doubted(finding: Finding, source: Input) -> Finding:
-    """The first finding of a file, with the dialect that it was taken for where that is not sure."""
+    """Adds a note to the first finding of a file whose dialect is uncertain."""
     detection = source.detection
     if detection is None or detection.clue.strength >= CERTAIN or finding.code not in SHAPE:
         return finding
@@ -95,7 +95,7 @@ def _doubted(finding: Finding, source: Input) -> Finding:
 
 
 def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, bool, list[Finding]]]:
-    """The line of each document, whether it is the first, and its findings."""
+    """Yields the line of each document, whether it is the first, and its findings."""
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
@@ -105,7 +105,7 @@ def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, bool, l
 
 
 def _session(source: Input, options: JudgingOptions) -> list[Finding]:
-    """All findings of a transcript of many rows, in the order of the file."""
+    """Returns all findings on a transcript of many rows, in file order."""
     gaps, findings = list[Finding](), list[Finding]()
     for item in source:
         if isinstance(item, Skipped):
@@ -122,11 +122,11 @@ def _session(source: Input, options: JudgingOptions) -> list[Finding]:
 
 LOOK_BACK = frozenset(("orphan-tool-result", "missing-parent", "unknown-rewind", "stream-out-of-order", "torn-stream"))
 LOOK_AHEAD = frozenset(("missing-tool-result", "invalid-arguments", "torn-stream"))
-"""Codes of rows that lack another one before or behind them: it may be the one that cannot be read."""
+"""Codes of rows that lack another row before or after them, which may be an unreadable one."""
 
 
 def _may_follow(finding: Finding, first: int, last: int) -> bool:
-    """Is a finding perhaps only there because lines cannot be read, the first and the last of which are these?"""
+    """True if the finding may exist only because lines from `first` to `last` cannot be read."""
     back, ahead = record_of(finding) > first, record_of(finding) < last
     return (back and finding.code in LOOK_BACK) or (ahead and finding.code in LOOK_AHEAD)
 
@@ -135,11 +135,11 @@ def _noted(gap: Finding, doubtful: list[Finding]) -> Finding:
     if not doubtful:
         return gap
     codes = ", ".join(dict.fromkeys(finding.code for finding in doubtful))
-    return replace(gap, notes=(f"{len(doubtful):,} more that may only follow from this, not shown: {codes}",))
+    return replace(gap, notes=(f"{len(doubtful):,} more that may be consequences, not shown: {codes}",))
 
 
 def judged(item: Document, options: JudgingOptions) -> list[Finding]:
-    """What is wrong with one document, or what the target would refuse of it."""
+    """Returns the findings on one document, or what the target would refuse of it."""
     return [*item.notes, *_judged(item, options)]
 
 
@@ -152,12 +152,12 @@ def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
 
 
 def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list[Finding]:
-    """What the target would refuse of the document, at the places of the source."""
+    """Returns what the target would refuse of the document, with pointers into the source."""
     try:
         transcript = item.lift()
     except RefusedError as error:
         return error.findings
-    unread = () if item.dialect.carries_all else (known_types(item.dialect.name),)  # what nobody reads is not sent
+    unread = () if item.dialect.carries_all else (known_types(item.dialect.name),)  # unread parts are not sent
     findings = verdict.findings(item.value, transcript, item.dialect, (*options.more, *unread))
     return item.located(
         findings + conversion.lower(transcript, target, source=item.dialect, purpose="request").findings
@@ -165,11 +165,11 @@ def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list
 
 
 def lone_surrogates(document: Document) -> list[Finding]:
-    """A warning for each string with half of a surrogate pair, which JSON can say and UTF-8 cannot."""
+    """Returns a warning for each string with half of a surrogate pair, which JSON can encode and UTF-8 cannot."""
     is_written = not isinstance(document.value, Rows) and (document.raw or not document.texts)
     if is_written and not _SURROGATE.search(document.raw):
         return []
-    message = "half of a surrogate pair: it is kept as it is, and other programs may refuse it"
+    message = "half of a surrogate pair: it is kept, but other programs may refuse it"
     pointers_found = (pointers.pointer(path) for path, text in _strings(document.value) if not _is_utf8(text))
     return [Finding("lone-surrogate", "warning", message, where) for where in dict.fromkeys(pointers_found)]
 
@@ -183,7 +183,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _strings(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Every string of a document and every key, with the path of its value."""
+    """Yields every string and key of a document, with the path of its value."""
     stack: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
     while stack:
         path, value = stack.pop()

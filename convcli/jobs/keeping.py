@@ -1,4 +1,4 @@
-"""The restore file of a conversion: a record for each document that was written, and what stood around it."""
+"""The restore file of a conversion: a record for each written document, and for its surroundings."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from convcli.wire import exact_json
 
 
 def kept(document: Any, item: Document, source: Input, target: Dialect) -> bytes:
-    """The lines of a restore file for a document that was written.
+    """Returns the lines of a restore file for a document that was written.
 
-    What stands around documents that were picked comes behind the last of them: what is not written stays in it."""
+    The surroundings of picked documents follow the last of them: documents that are not written stay in them."""
     converted, _ = texts.read(document, target)  # as `restore` reads it
     line = record(item.original, converted, item.dialect, target)
     if source.layout == "array" and source.outer is None:
@@ -29,7 +29,7 @@ def kept(document: Any, item: Document, source: Input, target: Dialect) -> bytes
 
 
 def kept_around(source: Input, last: Outer | None = None) -> bytes:
-    """What stands around documents that were picked, up to those of a last record, or to the end."""
+    """Returns the surroundings of picked documents, up to those of a last record, or to the end."""
     lines: list[bytes] = []
     while source.outer and source.outer[0] is not last:
         outer = source.outer.popleft()

@@ -1,5 +1,6 @@
-"""Many documents one after the other, for the library: transcripts of files, and lines of JSON as bytes. What is wrong
-with one of them is told in its place, and the next one follows."""
+"""Many documents in sequence, for the library: transcripts of files, and lines of JSON as bytes.
+
+Errors of one document are reported in its place, and the next one follows."""
 
 from __future__ import annotations
 
@@ -24,10 +25,10 @@ from convcli.wire import exact_json
 
 
 class LineOutcome(msgspec.Struct, frozen=True):
-    """What came of one line.
+    """The result of one line.
 
-    `line` counts from 1 · `data` is the converted document without a newline at the end, None where nothing was
-    converted, and empty for a blank line · `findings` say what is wrong with the line, or what the target would refuse.
+    `line` counts from 1 · `data` is the converted document without a final newline, None if nothing was converted, and
+    empty for a blank line · `findings` are those on the line, or what the target would refuse.
     """
 
     line: int
@@ -43,8 +44,10 @@ Step: TypeAlias = Callable[[Document], LineOutcome]
 
 
 def transcripts(path: str | PathLike[str], source: str | None) -> Iterator[Transcript | ConvcliError]:
-    """The transcripts of a file, a folder or a glob, or what is wrong where there is none. Raises JobError for what is
-    no path, and, when its turn comes, for a file that cannot be opened."""
+    """Yields the transcripts of a file, folder or glob, or the errors of documents without one.
+
+    Raises JobError for a value that is not a path, and, in order, for a file that cannot be opened.
+    """
     return _transcripts(find([arguments.path_of(path)]), source)
 
 
@@ -72,7 +75,7 @@ def _transcript(item: Item) -> Transcript | ConvcliError:
 
 
 def convert(lines: Iterable[bytes], source: Dialect | None, target: Dialect, options: Options) -> Iterator[LineOutcome]:
-    """Each line in another dialect. A document of rows becomes several lines of one outcome."""
+    """Yields each line in another dialect. A document of rows becomes several lines of one outcome."""
 
     def converted(document: Document) -> LineOutcome:
         result = document.convert(target, options)
@@ -83,20 +86,20 @@ def convert(lines: Iterable[bytes], source: Dialect | None, target: Dialect, opt
 
 
 def validate(lines: Iterable[bytes], source: Dialect | None, options: JudgingOptions) -> Iterator[LineOutcome]:
-    """What is wrong with each line."""
+    """Yields the findings on each line."""
     return _each(lines, source, lambda document: LineOutcome(document.line, findings=judged(document, options)))
 
 
 def _each(lines: Iterable[bytes], source: Dialect | None, step: Step) -> Iterator[LineOutcome]:
     for number, line in enumerate(lines, 1):
         if not isinstance(line, (bytes, bytearray, memoryview)):
-            raise JobError("usage", f"line {number:,} is no bytes: open the file with mode 'rb', or encode the text")
+            raise JobError("usage", f"line {number:,} is not bytes: open the file with mode 'rb', or encode the text")
         raw = bytes(line).rstrip(b"\r\n")
         yield _outcome(raw, number, source, step) if raw.strip() else LineOutcome(number, b"")
 
 
 def _outcome(raw: bytes, number: int, source: Dialect | None, step: Step) -> LineOutcome:
-    """What comes of a line, a defect of convcli too: one line of a million must not end the work on all others."""
+    """Processes a line; internal errors become findings, because one line must not end the work on all others."""
     try:
         value = exact_json.parse(raw, start=(number, 1, 0))
         dialect = arguments.dialect_of(value, None) if source is None else source
@@ -108,5 +111,5 @@ def _outcome(raw: bytes, number: int, source: Dialect | None, step: Step) -> Lin
     except (JobError, MemoryError):
         raise
     except Exception as error:
-        message = f"convcli itself has failed ({type(error).__name__}): please report this"
+        message = f"internal error of convcli ({type(error).__name__}): please report this"
         return LineOutcome(number, findings=[Finding("bug", "error", message, line=number)])

@@ -1,4 +1,4 @@
-"""Which files an input means: paths, folders, globs, URLs, FILE:LINE, and sessions of programs."""
+"""Finds the files of an input: paths, folders, globs, URLs, FILE:LINE, and sessions of agent programs."""
 
 from __future__ import annotations
 
@@ -15,42 +15,40 @@ from convcli.wire.patterns import pattern
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow", ".eval", ".db")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 _MAGIC = pattern("[*?[]")
-"""What a pattern of file names has, by which `glob` knows it."""
+"""Characters by which `glob` recognises a pattern."""
 _LINE = r"(?P<file>.+):(?P<line>0|[1-9][0-9]{0,17})"
 _WITH_LINE = pattern(_LINE)
 _WITH_COLUMN = pattern(rf"{_LINE}:[0-9]+")
 
 
 class InputFile(NamedTuple):
-    """An input and its path below the folder that was named, for a tree of outputs like that of the inputs."""
+    """An input, and its path below the named folder, for a tree of outputs like that of the inputs."""
 
     path: str
     relative: str
 
 
 def find(paths: Iterable[str], line: int | None = None) -> list[InputFile]:
-    """The files that these paths mean: files and "-" as they are, folders and globs as what they hold, sorted. With a
-    `line`, the one file as FILE:LINE.
+    """Returns the files that these paths mean: files and "-" as they are, folders and globs expanded and sorted.
 
-    Raises JobError `no-input` for a folder or a glob that holds no file of ours, and `usage` for a line of several
-    and for an empty name.
+    With a `line`, returns the one file as FILE:LINE. Raises JobError `no-input` for a folder or glob without supported
+    files, and `usage` for a line of several files and for an empty name.
     """
     paths = list(paths)
     if "" in paths:
-        raise JobError("usage", "an empty text names no file", help="is a variable of the shell not set?")
+        raise JobError("usage", "an empty string is not a file name", help="is a shell variable unset?")
     files = list(dict.fromkeys(file for path in paths for file in _find(path)))
     if line is None:
         return files
     if len(files) != 1 or split_line(files[0].path)[1] is not None:
-        raise JobError("usage", "--line is for one FILE")
+        raise JobError("usage", "--line requires exactly one FILE")
     return _find(f"{files[0].path}:{line}")
 
 
 def split_line(path: str) -> tuple[str, int | None]:
-    """The file and the line of FILE:LINE or FILE:LINE:COLUMN, as findings have them, of a table the row; None where
-    none is named.
+    """Splits FILE:LINE or FILE:LINE:COLUMN, as printed in findings; for a table, LINE is the row. None without a line.
 
-    A file that has such a name is that file."""
+    An existing file with such a name is that file."""
     for form in () if os.path.lexists(path) else (_WITH_LINE, _WITH_COLUMN):
         match = form.fullmatch(path)
         if match is not None and (match["file"] == "-" or os.path.lexists(match["file"])):
@@ -79,12 +77,12 @@ def _find(path: str) -> list[InputFile]:
 
 
 def _find_url(url: str) -> list[InputFile]:
-    found = [InputFile(*each) for each in stores.find(url)]
-    return found if [url] == [file.path for file in found] else [file for file in found if _is_ours(file.path)]
+    matches = [InputFile(*each) for each in stores.find(url)]
+    return matches if [url] == [file.path for file in matches] else [file for file in matches if _is_ours(file.path)]
 
 
 def _walk(folder: str) -> list[InputFile]:
-    """The files of ours; a folder that cannot be listed stands among them, to be told as a file that cannot be read."""
+    """Returns the supported files; a folder that cannot be listed is included, to be reported as unreadable."""
     files = list[InputFile]()
 
     def keep(error: OSError) -> None:
@@ -100,7 +98,7 @@ def _walk(folder: str) -> list[InputFile]:
 
 
 def _matches(pattern: str) -> list[InputFile]:
-    import glob  # few calls need it
+    import glob  # rarely needed
 
     matches = sorted(glob.glob(pattern, recursive=True))
     files = [below for match in matches for below in (_walk(match) if os.path.isdir(match) else _find(match))]
@@ -114,7 +112,7 @@ def _is_ours(name: str) -> bool:
 
 
 def beside(path: str, suffix: str) -> Any:
-    """What the file with this suffix beside a file says; None where there is none that can be read."""
+    """Returns the content of the file with the same name and this suffix; None if none can be read."""
     other = os.path.splitext(without_packing(path))[0] + suffix
     if not suffix or not os.path.isfile(other):
         return None
@@ -124,11 +122,11 @@ def beside(path: str, suffix: str) -> Any:
 
 
 def without_packing(name: str) -> str:
-    """A file name without the suffix of a compression."""
+    """Removes a compression suffix from a file name."""
     stem, suffix = os.path.splitext(name)
     return stem if suffix.lower() in PACKED else name
 
 
 def is_lines(name: str) -> bool:
-    """Does the name of a file say that it holds JSON Lines?"""
+    """True if the file name has a JSON Lines suffix."""
     return without_packing(name).lower().endswith((".jsonl", ".ndjson"))

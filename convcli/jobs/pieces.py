@@ -1,4 +1,4 @@
-"""Inputs in pieces that do not depend on each other: the same cut for `-j N`, for an engine and for the library."""
+"""Cuts inputs into independent pieces, in the same way for `-j N`, for an engine and for the library."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from convcli.jobs.inputs import Input
 
 
 class InputPiece(msgspec.Struct, frozen=True):
-    """A file, or bytes `start` to `stop` of it, or row groups with `before` rows in front of them; how many lines are
-    in front of a range of bytes nobody has counted, unless `before` says it. `version` is another one when the file has
-    changed; `size` is that of the piece, about. `ignore` and `places`: what `validate` does not tell of this file."""
+    """A file, a range of its bytes, or some of its row groups.
+
+    `start` and `stop`: bytes or row groups · `before`: lines or rows before it, -1 if not counted · `version`: changes
+    when the file does · `size`: bytes of the piece, about · `ignore`, `places`: findings not reported for this file.
+    """
 
     file: str
     version: str
@@ -28,24 +30,24 @@ class InputPiece(msgspec.Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Is it all of the file?"""
+        """True if it is all of the file."""
         return self.stop < 0
 
     @property
     def is_uncounted(self) -> bool:
-        """Is it a range of bytes whose lines are counted from its beginning, not from that of the file?"""
+        """True if its lines are counted from its own start, not from that of the file."""
         return not self.is_whole and self.before < 0
 
     @property
     def range(self) -> Range:
-        """The range of a piece that is not whole."""
+        """The range of a piece that is not the whole file."""
         return Range(self.start, self.stop, self.before)
 
 
 def cut(whole: InputPiece, source: Input, size: int, *, counts: bool = False) -> Iterator[InputPiece]:
-    """The ranges of a file, each of about such a size; itself where it cannot be cut, or would be one range.
+    """Yields ranges of a file, each of about this size; the whole file if it cannot be cut or is small.
 
-    Where nobody `counts` the lines in front of each, a range is told without a look into the file."""
+    Unless `counts`, lines before each range are not counted, and the file is not read."""
     if not source.has_ranges or (not source.is_table and source.size <= size):
         yield whole
     elif source.is_table:
@@ -67,19 +69,18 @@ def _uncounted(length: int, size: int) -> Iterator[Range]:
 
 
 def bundled(files: Iterable[Sequence[InputPiece]], size: int, most: int) -> Iterator[tuple[InputPiece, ...]]:
-    """What is done together: a piece of a file that was cut, else files that have about such a size together, at
-    `most` so many."""
-    bundle, held = list[InputPiece](), 0
+    """Groups pieces into tasks: each piece of a cut file, or at most `most` files with about this total size."""
+    bundle, total = list[InputPiece](), 0
     for pieces in files:
         is_cut = len(pieces) > 1
         length = sum(piece.size for piece in pieces)
-        if bundle and (is_cut or held + length > size or len(bundle) == most):
+        if bundle and (is_cut or total + length > size or len(bundle) == most):
             yield tuple(bundle)
-            bundle, held = [], 0
+            bundle, total = [], 0
         if is_cut:
             yield from ((piece,) for piece in pieces)
         else:
             bundle += pieces
-            held += length
+            total += length
     if bundle:
         yield tuple(bundle)

@@ -1,4 +1,4 @@
-"""The sessions that the programs on this machine keep: where they are, and how one of them is named."""
+"""Sessions that agent programs keep on this machine: their locations and names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from convcli.validation.wording import unknown
 from convcli.wire import exact_json
 
 DATABASE = (".db", ".sqlite")
-"""How the files of sessions end that are rows of a database."""
+"""Suffixes of databases, whose rows are sessions."""
 
 
 @cache
@@ -29,41 +29,41 @@ def _known() -> dict[str, tuple[Program, Dialect]]:
 
 
 def names() -> list[str]:
-    """The programs whose sessions can be read."""
+    """Returns the programs whose sessions can be read."""
     return list(_known())
 
 
 def resumable() -> list[str]:
-    """Those for which a session can be written."""
+    """Returns the programs for which a session can be written."""
     return [name for name, (program, _) in _known().items() if program.place is not None]
 
 
 def get(name: str) -> Program:
-    """The program of this name. Raises JobError `unknown-program`, with the nearest match."""
+    """Returns the program of this name. Raises JobError `unknown-program`, with the nearest match."""
     if name not in names():
         raise unknown("program", name, names(), f"choose from {', '.join(names())}")
     return _known()[name][0]
 
 
 def dialect_of(name: str) -> Dialect:
-    """The dialect of the sessions of a program."""
+    """Returns the dialect of a program's sessions."""
     return _known()[name][1]
 
 
 def folder(program: Program, home: str | None = None) -> str:
-    """Where the program keeps what is its own; a home directory that is named goes before the variable."""
+    """Returns the program's data folder; a given home directory overrides the environment variable."""
     named = os.environ.get(program.variable) if program.variable and home is None else None
     return os.path.abspath(named or os.path.join(home or os.path.expanduser("~"), *program.root.split("/")))
 
 
 def path(program: Program, facts: SessionFacts, home: str | None = None) -> str:
-    """Where the program looks for a session. Raises JobError where no place is known for one of this directory."""
+    """Returns where the program looks for a session. Raises JobError if that is unknown for this directory."""
     assert program.place is not None
     return os.path.join(folder(program, home), *program.place(facts).split("/"))
 
 
 def command(program: Program, facts: SessionFacts, path: str, home: str | None = None) -> str:
-    """What resumes the session at this path; where another home directory was named, the program is told of it."""
+    """Returns the command that resumes the session at this path; it sets the home directory if one was given."""
     words = program.command.format(id=facts.id, path=quote(path))
     if home is None or "{path}" in program.command or folder(program, home) == folder(program):
         return words
@@ -73,32 +73,32 @@ def command(program: Program, facts: SessionFacts, path: str, home: str | None =
 
 
 def database_with(program: Program, id_: str, home: str | None = None) -> str | None:
-    """The database of the program that holds a session of this id."""
+    """Returns the program's database that has a session with this id."""
     bases = (file for file in files(program, home) if file.endswith(DATABASE))
     return next((file for file in bases if id_ in _ids_in(file)), None)
 
 
 def files(program: Program, home: str | None = None) -> Iterator[str]:
-    """The files of its sessions."""
+    """Yields the files of the program's sessions."""
     root = glob.escape(folder(program, home))
     for pattern in program.pattern.split():
         yield from glob.iglob(os.path.join(root, *pattern.split("/")), recursive=True)
 
 
 def directory(name: str, path: str) -> str | None:
-    """Where the session at a path ran, as files of its program beside it say; None where none does."""
+    """Returns the directory in which the session ran, from files next to it; None if unknown."""
     find = get(name).directory
-    found = None if find is None else find(path, _beside)
-    return found if isinstance(found, str) and found else None
+    directory = None if find is None else find(path, _neighbour)
+    return directory if isinstance(directory, str) and directory else None
 
 
-def _beside(path: str) -> Any:
+def _neighbour(path: str) -> Any:
     with suppress(OSError, ValueError, ContentError):
         return _content(path, os.stat(path).st_mtime_ns)
     return None
 
 
-@lru_cache(maxsize=4)  # all sessions of a program have one index, which may be long
+@lru_cache(maxsize=4)  # all sessions of a program share one index, which may be long
 def _content(path: str, changed: int) -> Any:
     with open(path, "rb") as file:
         data = file.read()
@@ -106,9 +106,9 @@ def _content(path: str, changed: int) -> Any:
 
 
 def file_of(word: str, home: str | None = None) -> str | None:
-    """The file that `PROGRAM:ID` names, where the beginning of an id will do; None for any other word.
+    """Returns the file that `PROGRAM:ID` names, where a prefix of the id suffices; None for any other word.
 
-    Raises JobError `no-input` where the program has no such session, or more than one.
+    Raises JobError `no-input` if the program has no such session, or more than one.
     """
     name, colon, id_ = word.partition(":")
     if not colon or not id_ or name not in names():
@@ -121,20 +121,20 @@ def file_of(word: str, home: str | None = None) -> str | None:
 
 
 def _sessions_of(path: str, id_: str) -> list[str]:
-    """The file if it is the session of this id, or the sessions of a database that are, by their numbers."""
+    """Returns the file if it has this id, or the matching sessions of a database, by number."""
     if not path.endswith(DATABASE):
         return [path] if _has_id(path, id_) else []
     return [f"{path}:{n}" for n, one in enumerate(_ids_in(path), 1) if one.startswith(id_)]
 
 
 def _ids_in(path: str) -> list[str]:
-    """The ids of the sessions of a database; none of one that cannot be read."""
+    """Returns the session ids in a database; none if it cannot be read."""
     with suppress(ContentError, JobError):
         return databases.ids_in(path)
     return []
 
 
 def _has_id(path: str, id_: str) -> bool:
-    """Does the name of the file, or of its folder, have this id at its beginning or behind a time?"""
+    """True if the name of the file or its folder has this id as a prefix, or after a timestamp."""
     stem, folder = os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))
     return stem.startswith(id_) or folder.startswith(id_) or re.search(f"[-_]{re.escape(id_)}", stem) is not None

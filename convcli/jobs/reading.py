@@ -1,4 +1,4 @@
-"""Which files a job reads and how: what the command line says, and what the configuration says where that is silent."""
+"""Which files a job reads and how: by the command line first, then by the configuration."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 
 class ReadingOptions(msgspec.Struct, frozen=True):
-    """`dialect` and `duplicate_keys` as the command line says them, None where it does not; `exclude` are patterns for
-    files that are not read, relative to the working directory; `line` names one transcript of the one file, `at`
-    picks transcripts out of documents, `selection` chooses of all; `restores` keeps what stands around those; `nulls`
-    in open objects of tables are dropped or kept."""
+    """How a job reads its files.
+
+    `dialect`, `duplicate_keys`: from the command line, None if not given · `exclude`: patterns of files not to read,
+    relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
+    `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables.
+    """
 
     configuration: Configuration = Configuration()
     dialect: str | None = None
@@ -39,19 +41,22 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     nulls: Nulls = "drop"
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
-        """The files that these paths mean, without those that are excluded, also where they are named: hooks name
-        every file. Raises JobError `no-input` when all of them are, unless there `may_be_none`."""
+        """Returns the files that these paths mean, without excluded ones.
+
+        Named files are excluded too, because hooks name every file. Raises JobError `no-input` if all are excluded,
+        unless `may_be_none`.
+        """
         paths = list(paths)
         every = inputs.find(paths, self.line)
         files = [file for file in every if not self.excludes(file.path)]
         if not files and every and not may_be_none:
-            raise JobError("no-input", f"all of {len(every):,} files are excluded", help="convcli config shows by what")
+            raise JobError("no-input", f"all {len(every):,} files are excluded", help="convcli config shows why")
         if self.selection is not None:
             self.selection.scan([file.path for file in files], replace(self, selection=None).opened)
         return files
 
     def excludes(self, path: str) -> bool:
-        """Does the command line or the configuration exclude this file? Never stdin."""
+        """True if the command line or the configuration excludes this file. Stdin is never excluded."""
         if path == "-":
             return False
         path, _ = inputs.split_line(path)
@@ -59,17 +64,17 @@ class ReadingOptions(msgspec.Struct, frozen=True):
         return is_below(here, self.exclude) or self.configuration.excludes(path)
 
     def dialect_of(self, path: str) -> str | None:
-        """The dialect of a file as far as somebody has named it."""
+        """Returns the dialect that the user or the configuration names for a file, if any."""
         return self.dialect or (self.configuration.dialect(inputs.split_line(path)[0]) if path != "-" else None)
 
     @property
     def keys(self) -> DuplicateKeys:
-        """What is done with equal keys in one object."""
+        """How duplicate keys in one object are treated."""
         of_project: DuplicateKeys = self.configuration.settings.get("duplicate-keys", "error")
         return self.duplicate_keys or of_project
 
     def opened(self, path: str) -> AbstractContextManager[Input]:
-        """`inputs.opened`, as this job reads the file."""
+        """Opens a file as `inputs.opened` does, with the options of this job."""
         return inputs.opened(
             path,
             self.dialect_of(path),
@@ -81,9 +86,9 @@ class ReadingOptions(msgspec.Struct, frozen=True):
         )
 
     def documents(self, path: str) -> Iterator[Document]:
-        """`inputs.documents`, as this job reads the file."""
+        """Yields documents as `inputs.documents` does, with the options of this job."""
         return inputs.documents(path, self.dialect_of(path), duplicate_keys=self.keys)
 
     def hides(self, finding: Finding) -> bool:
-        """Is this a warning that the project ignores? What stops a job is always shown."""
+        """True if this is a warning that the project ignores. Errors are always shown."""
         return finding.severity != "error" and self.configuration.ignores(finding)

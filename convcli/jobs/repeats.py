@@ -1,4 +1,4 @@
-"""Documents of one file that have the same id, where a service wants each to have its own."""
+"""Finds documents of one file with the same id, if a service requires unique ids."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from convcli.wire.pointers import pointer
 
 
 def with_repeats(items: Iterable[Item], key: str) -> Iterator[Item]:
-    """The items of a file, of which each has in its `notes` that one before it has the same value under this key."""
+    """Adds a note to each document whose value under this key was used by an earlier one."""
     first: dict[str, str] = {}
     for item in items:
         value = item.value.get(key) if isinstance(item, Document) and isinstance(item.value, dict) else None
@@ -19,7 +19,7 @@ def with_repeats(items: Iterable[Item], key: str) -> Iterator[Item]:
             place = f"{word} {item.number:,}" if item.number is not None else item.at
             before = first.setdefault(value, place)
             if before is not place:
-                message = f"the document at {before} has the same {key}: a service tells answers apart by it"
+                message = f"the document at {before} has the same {key}: a service matches answers by it"
                 finding = Finding("repeated-document-id", "error", message, pointer((key,)))
                 item.notes = (*item.notes, *item.located([finding]))
         yield item

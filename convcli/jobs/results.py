@@ -1,4 +1,4 @@
-"""What comes of each document of an input: its losses and findings, and the document in another dialect."""
+"""Converts the documents of an input one by one, with losses and findings."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from convcli.proof.reasons import Loss
 
 
 class ItemResult(msgspec.Struct, frozen=True):
-    """What came of one document of an input, or of one stretch that is none.
+    """The result of one document of an input, or of one stretch that is none.
 
-    `is_read`: it passed its schema, and `conversion` is what came of `item`. Neither that nor `refused` is a torn
-    record, which is a loss.
+    `is_read`: `item` passed its schema, and `conversion` is its result. A torn record is neither read nor refused; it
+    is a loss.
     """
 
     losses: list[Loss]
@@ -33,17 +33,17 @@ class ItemResult(msgspec.Struct, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Is it not acceptable?"""
+        """True if it is not acceptable."""
         return self.refused is not None
 
     @property
     def is_torn(self) -> bool:
-        """Is it a record that its writer had not finished?"""
+        """True if it is a record that its writer had not finished."""
         return bool(self.losses) and not self.is_read and self.refused is None
 
     @property
     def document(self) -> Any:
-        """What the target gets."""
+        """The converted document."""
         return None if self.conversion is None else self.conversion.document
 
 
@@ -53,8 +53,7 @@ def item_results(
     options: Options = conversion.BY_DEFAULT,
     arguments: ArgumentStyle | None = None,
 ) -> Iterator[ItemResult]:
-    """Convert the documents of an input one by one; losses and findings tell file, line and place. At the end comes
-    what there is to say of the file."""
+    """Converts the documents of an input; losses and findings have file, line and pointer. Notes on the file follow."""
     for item in source:
         if isinstance(item, Document):
             yield _converted(item, target, options, arguments)
@@ -79,7 +78,7 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
 
 
 def as_warning(finding: Finding, target: Dialect) -> Finding:
-    """What a service would refuse is written all the same: a transcript is not only there to be sent."""
-    note = f"{target.title} would not take the output as it is" if finding.severity == "error" else ""
+    """Turns errors into warnings: output that a service would refuse is still written, as it may serve other uses."""
+    note = f"{target.title} would not accept the output as it is" if finding.severity == "error" else ""
     notes = (*finding.notes, note) if note else finding.notes
     return msgspec.structs.replace(finding, severity="warning", notes=notes)

@@ -1,5 +1,6 @@
-"""The work on one piece of the inputs: the same functions for `-j N`, for an engine and for the library, which only say
-how its file is opened and where what comes of it goes."""
+"""Processes one piece of the inputs, in the same way for `-j N`, for an engine and for the library.
+
+Callers only specify how its file is opened and where the results go."""
 
 from __future__ import annotations
 
@@ -24,9 +25,11 @@ Judge: TypeAlias = Callable[[Input, JudgingOptions], Iterator[Verdict]]
 
 
 class PieceResult(msgspec.Struct):
-    """What came of a piece beside what was told and written: how many lines or rows were read and how many of them are
-    blank, whether the file `grew` meanwhile, and the `error` of a file that cannot be read, or not to its end: what it
-    has not given is a line more."""
+    """The result of a piece, besides reports and output.
+
+    `lines`, `blank`: lines or rows read, and blank ones among them · `grew`: whether the file grew meanwhile ·
+    `error`: why a file could not be read to its end; the missing part counts as one line.
+    """
 
     piece: InputPiece
     lines: int = 0
@@ -39,8 +42,10 @@ class PieceResult(msgspec.Struct):
 def convert_piece(
     piece: InputPiece, opened: Opened, conversion: Callable[[Input], InputConversion | SplitConversion]
 ) -> PieceResult:
-    """Convert a piece of an input; `conversion` says into what. Raises ConvcliError when it cannot go on, but for a
-    file that cannot be read."""
+    """Converts a piece of an input with `conversion`.
+
+    Raises ConvcliError if it cannot continue, except for a file that cannot be read.
+    """
     result = PieceResult(piece)
     with keeping_error(result), reading(result, opened) as source:
         run = conversion(source)
@@ -52,8 +57,7 @@ def convert_piece(
 def judge_piece(
     result: PieceResult, opened: Opened, options: JudgingOptions, judged: Judge = judging.judge
 ) -> Iterator[Verdict]:
-    """The verdicts on a piece of an input, and what came of it beside them; that nothing of a file can be read, or not
-    to its end, is a verdict too."""
+    """Yields the verdicts on a piece and fills in `result`. An unreadable file is a verdict too."""
     with keeping_error(result), reading(result, opened) as source:
         yield from judged(source, options)
     if result.error is not None:
@@ -67,7 +71,7 @@ def judge_file(
     options: JudgingOptions,
     judged: Judge = judging.judge,
 ) -> Iterator[Verdict]:
-    """The verdicts on a file."""
+    """Yields the verdicts on a file."""
     return judge_piece(PieceResult(InputPiece(path, "", 0)), lambda piece: opened(piece.file), options, judged)
 
 
@@ -81,7 +85,7 @@ def _verdict_of(error: ContentError, path: str, options: JudgingOptions) -> Iter
 
 @contextmanager
 def reading(result: PieceResult, opened: Opened) -> Iterator[Input]:
-    """What a piece holds. Lines are counted also of a file that breaks off."""
+    """Opens a piece; lines are counted even if the file breaks off."""
     piece = result.piece
     with opened(piece) as source:
         try:
@@ -93,8 +97,10 @@ def reading(result: PieceResult, opened: Opened) -> Iterator[Input]:
 
 @contextmanager
 def keeping_error(result: PieceResult) -> Iterator[None]:
-    """A file that cannot be read is told with what came of it, and others go on. Of a range it is an error that is
-    raised: the lines of the next one are counted on from it."""
+    """Keeps the error of an unreadable file in the result, so that others continue.
+
+    For a range it is raised, because the next range counts lines from this one.
+    """
     try:
         yield
     except ContentError as error:

@@ -1,4 +1,4 @@
-"""Which transcripts of all inputs of a job are worked on: those that meet conditions, the first so many, a sample."""
+"""Selects the transcripts of a job: by conditions, by a limit, or as a sample."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from convcli.model.errors import ConvcliError, JobError
 
 
 class Selection:
-    """Chooses documents, over all inputs together; what can be no document is always passed on, to be told.
+    """Selects documents over all inputs together; stretches that are not documents always pass, to be reported.
 
-    A sample is drawn of the documents that meet the conditions, each equally likely: the same for the same inputs and
-    `seed`. For it `scan` reads the inputs before, so that only the places of the chosen ones are kept in memory.
+    A sample is drawn from the documents that meet the conditions, each equally likely, and the same for the same inputs
+    and `seed`. `scan` reads the inputs first, so that only the positions of sampled documents are kept in memory.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Selection:
         self._drawn: set[tuple[str, int]] | None = None
 
     def scan(self, paths: Iterable[str], opened: Callable[[str], AbstractContextManager[Iterable[Item]]]) -> None:
-        """Draw the sample, if there is to be one. Raises JobError for standard input, which can be read only once."""
+        """Draws the sample, if requested. Raises JobError for standard input, which can be read only once."""
         if self._sample is None:
             return
         dice, chosen = random.Random(self._seed), list[tuple[float, str, int]]()
@@ -40,7 +40,7 @@ class Selection:
         self._drawn = {(path, number) for _, path, number in chosen}
 
     def choose(self, path: str, items: Iterable[Item]) -> Iterator[Item]:
-        """The chosen items of an input; nothing is read behind the last one."""
+        """Yields the selected items of an input; nothing is read after the last one."""
         if self._left == 0:
             return
         for number, item in enumerate(items):
@@ -55,7 +55,7 @@ class Selection:
     def _met(
         self, paths: Iterable[str], opened: Callable[[str], AbstractContextManager[Iterable[Item]]]
     ) -> Iterator[tuple[str, int]]:
-        """The documents from which a sample is drawn. What is wrong with an input is told when it is worked on."""
+        """Yields the documents to sample from. Errors of inputs are reported later, when they are processed."""
         for path in paths:
             if path == "-":
                 raise JobError("usage", "--sample reads inputs twice, and standard input can be read only once")

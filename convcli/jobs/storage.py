@@ -1,7 +1,7 @@
-"""What there is to say, once for a file, of how a table stores its rows: what its column types have filled or changed.
+"""Notes on how a table stores its rows, once per file: values that its column types have filled in or changed.
 
-A null of a key that the dialect names, or beside such keys, is absent: that is how columns are stored. Inside of open
-JSON, as arguments of a call are, it could have been meant, unless the tool that is called has no such parameter."""
+A null under a key that the dialect names, or next to such keys, is absent: columns store it so. In open JSON, such as
+call arguments, it may be intended, unless the called tool has no such parameter."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from convcli.validation import schemas
 from convcli.wire.pointers import pointer
 
 TYPE = "column-type"
-CERTAIN = "the type of the column has filled it in: no tool that is called without it has such a parameter"
-DOUBTFUL = "--nulls keep keeps all of them, for one that was meant cannot be told from one that was filled in"
+CERTAIN = "filled in by the column type: no tool called without it has such a parameter"
+DOUBTFUL = "--nulls keep keeps all of them: intended nulls and padding look the same"
 
 
 class ColumnPaths:
-    """Which columns of a table the schema of the dialect describes: those of a row, or of all rows where they are one
-    document, or of what `at` picks. Pickles."""
+    """Which columns of a table the dialect's schema describes: those of a row, of all rows as one document, or of
+    the values that `at` picks. Can be pickled."""
 
     def __init__(self, dialect: Dialect, at: Sequence[Pattern], *, is_whole: bool) -> None:
         self._dialect, self._at, self._prefix = dialect, at, (ALL,) if is_whole else ()
 
     def inside(self, path: Path) -> Path | None:
-        """The path in the document; None for what stands around it."""
+        """Returns the path in the document; None if it is outside."""
         if not self._at:
             return *self._prefix, *path
         for pattern in self._at:
@@ -45,13 +45,13 @@ class ColumnPaths:
         return None
 
     def is_open(self, path: Path) -> bool:
-        """Is an object one of which the dialect names no key?"""
+        """True for the path of an object for which the dialect names no keys."""
         below = self.inside(path)
         return below is not None and schemas.keys_in(self._dialect.name, below) is None
 
 
 class TableNotes:
-    """What there is to say of the storage of the documents that were read of a table."""
+    """Collects notes on how a table stores the documents that are read."""
 
     def __init__(self, table: TableSource, dialect: Dialect, at: Sequence[Pattern], *, is_whole: bool) -> None:
         self._table, self._paths = table, ColumnPaths(dialect, at, is_whole=is_whole)
@@ -60,7 +60,7 @@ class TableNotes:
         self._meant: dict[Path, tuple[int, str]] = {}
 
     def watched(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The same items with their rows; calls are compared with the tools where arguments have nulls."""
+        """Yields the items with their rows; calls are compared with the tools if arguments have nulls."""
         groups = self._table.row_groups
         for item in items:
             if isinstance(item, Document):
@@ -73,34 +73,34 @@ class TableNotes:
             yield item
 
     def findings(self) -> list[Finding]:
-        """One for each column of which there is something to say."""
+        """Returns a finding for each column with filled in or changed values."""
         columns, file = self._table.columns, self._table.name
-        told = [_changed(changed, file) for changed in columns.changed.values()]
+        changes = [_changed(changed, file) for changed in columns.changed.values()]
         inside = (each for each in columns.padding.values() if self._paths.inside(each.path) is not None)
-        return told + list(map(self._padded, inside))
+        return changes + list(map(self._padded, inside))
 
     def _padded(self, padding: Padding) -> Finding:
         above, path = padding.path[:-1], ".".join(padding.path)
         record, where = self._meant.get(padding.path, (padding.row, padding.where))
         row, group = self._table.row_groups.place(record)
-        told = partial(Finding, where=where, file=self._table.name, count=padding.times, row=row, group=group)
+        finding = partial(Finding, where=where, file=self._table.name, count=padding.times, row=row, group=group)
         if not self._paths.is_open(above):
-            return told("padded-key", "info", f"null in {path} is padding of the column type: it is taken as absent")
-        message = f"null in {path} is taken as absent"
+            return finding("padded-key", "info", f"null in {path} is padding of the column type and read as absent")
+        message = f"null in {path} is read as absent"
         if padding.path not in self._meant and self._may_be_certain(above):
-            return told("padded-object", "info", message, notes=(CERTAIN,))
-        return told("padded-object", "warning", message, help=DOUBTFUL)
+            return finding("padded-object", "info", message, notes=(CERTAIN,))
+        return finding("padded-object", "warning", message, help=DOUBTFUL)
 
     def _may_be_certain(self, path: Path) -> bool:
-        """Is an object the arguments of a call?"""
+        """True if the path is that of a call's arguments."""
         return self._has_calls and path[-len(self._steps) :] == self._steps and self._paths.is_open(path)
 
     def _watch(self, document: Document) -> None:
-        """Remember the nulls of a document that can have been meant."""
+        """Records the nulls of a document that may be intended."""
         padding = self._table.columns.padding
         waiting = {
             path for path in padding if path not in self._meant and self._may_be_certain(path[:-1])
-        }  # of a path of which one null can have been meant there is no more to know
+        }  # one possibly intended null per path suffices
         if not waiting:
             return
         try:
@@ -116,7 +116,7 @@ class TableNotes:
 def _doubted(
     transcript: Transcript, document: Document, keys: dict[Path, frozenset[str]]
 ) -> Iterator[tuple[Path, str]]:
-    """The columns, and the places, of parameters that the tool of a call has, and the call has not."""
+    """Yields columns and pointers of parameters that a tool has but a call to it lacks."""
     tools = {tool.name: tool.parameters for tool in transcript.tools or ()}
     for path, call in texts.argument_places(transcript, document.value, document.dialect):
         column = tuple(ALL if isinstance(step, int) else step for step in path)
@@ -127,33 +127,33 @@ def _doubted(
 
 
 class ToldOnce:
-    """Holds back what is told once of a file, while processes tell it of the parts of the file that they have read."""
+    """Holds back findings that are reported once per file while processes report them for parts of it."""
 
     def __init__(self) -> None:
-        self._held = dict[tuple[str, str, str], Finding]()
+        self._pending = dict[tuple[str, str, str], Finding]()
 
-    def only(self, tell: Callable[[Finding], None]) -> Callable[[Finding], None]:
-        """Tells what is not held back."""
-        return lambda finding: tell(finding) if self.is_other(finding) else None
+    def only(self, report: Callable[[Finding], None]) -> Callable[[Finding], None]:
+        """Wraps a receiver so that it gets only what is not held back."""
+        return lambda finding: report(finding) if self.is_other(finding) else None
 
     def is_other(self, finding: Finding) -> bool:
-        """Is there more than one such finding of a file? Else it is held back."""
+        """True if such findings may repeat within a file; otherwise it is held back."""
         if finding.code not in OF_FILE:
             return True
         key = finding.code, finding.file, finding.message
-        before = self._held.setdefault(key, finding)
+        before = self._pending.setdefault(key, finding)
         if before is not finding and finding.code != TYPE:
             graver = finding if before.severity == "info" != finding.severity else before
-            self._held[key] = replace(graver, count=before.count + finding.count)
+            self._pending[key] = replace(graver, count=before.count + finding.count)
         return False
 
     def rest(self) -> Iterator[Finding]:
-        """What was held back, as one process would have told it of all of the file."""
-        held, self._held = self._held, {}
-        yield from sorted(held.values(), key=lambda finding: finding.code != TYPE)
+        """Yields what was held back, as one process would have reported it for the whole file."""
+        pending, self._pending = self._pending, {}
+        yield from sorted(pending.values(), key=lambda finding: finding.code != TYPE)
 
 
 def _changed(changed: Changed, file: str) -> Finding:
     name = ".".join(changed.path)
-    message = f"the column {name} holds {changed.held}: they become {changed.becomes}"
+    message = f"the column {name} has {changed.held}: they become {changed.becomes}"
     return Finding(TYPE, "info", message, file=file)

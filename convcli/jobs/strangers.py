@@ -1,4 +1,4 @@
-"""Files that hold no transcript of any kind: a folder has settings of other programs too, and a hook names all."""
+"""Recognizes files without a transcript: folders and hooks also name settings of other programs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from convcli.jobs.inputs import split_line
 from convcli.model.errors import ContentError
 
 LOOK_AT = 1 << 20
-"""Bytes of a file that are searched for a turn."""
+"""Bytes of a file that are searched for a message."""
 _TURN = re.compile(
     rb'"(?:role|from|sender|author|speaker)"\s*:\s*"(?:user|assistant|system|developer|tool|model|function|human|gpt|ai|bot)"'
     rb'|"(?:messages|contents|conversations?|turns|history|chat_messages|tool_calls|toolCalls|parts|choices|candidates)"'
     rb"\s*:\s*[\[{]",
     re.IGNORECASE,
 )
-"""What a transcript has in whatever format, and settings have not: somebody who speaks, or a list of turns."""
+"""Found in transcripts of any format, but not in settings: a role, or a list of messages."""
 _HOLES = re.compile(rb"[\x00-\x08\x80-\xff]")
 
 
 def is_no_transcript(path: str, error: ContentError) -> bool:
-    """Is a file that could not be read nothing that was ever a transcript?
+    """True if a file that could not be read was never a transcript.
 
-    It must be complete: a file that ends in the middle is a transcript that was cut off for all we know. A format that
-    is known by name and not read is a transcript.
+    It must be complete: a file that ends in the middle may be a transcript that was cut off. A file in a known but
+    unsupported format is a transcript.
     """
     if error.code not in ("not-json", "unknown-dialect") or error.message.startswith(LOOKS_LIKE):
         return False

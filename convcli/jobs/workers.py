@@ -1,8 +1,7 @@
-"""The same work in several processes, and what comes of it in order, as if one process had done it all.
+"""Runs tasks in several processes and returns their results in order, as if one process had done everything.
 
-Processes begin anew and are no copies of this one, which not every system bears; so everything that crosses is pickled.
-What a task tells goes through a file without a name: neither side keeps it in memory, and nothing is left behind,
-however a process ends.
+Processes are started anew, not forked, which not every system supports; so everything exchanged is pickled. What a task
+emits goes through an unnamed file: neither side keeps it in memory, and nothing is left behind however a process ends.
 """
 
 from __future__ import annotations
@@ -31,31 +30,31 @@ if TYPE_CHECKING:
 
 Emit: TypeAlias = Callable[[Any], None]
 Work: TypeAlias = Callable[[Any, Emit], Any]
-"""Does a task, tells things on the way, and gives a value. It, the task and all that it tells must survive pickling."""
+"""Does a task, emits items, and returns a value. Work, task and items must survive pickling."""
 
 AHEAD = 4
-"""Tasks for each process that are under way, or done before their turn: what came of them is kept in a file each."""
+"""Tasks per process that run, or are done before their turn; each has a file for what it emits."""
 MOST_AHEAD = 128
-"""And for all of them, since a process may have so many files open."""
+"""The same limit for all processes together, because a process may have only so many files open."""
 TOGETHER = 64
-"""Things told that are pickled together."""
+"""Emitted items that are pickled together."""
 PATIENCE = 1.0
-"""Seconds after which a process that has died is missed, even if nobody has told of it."""
+"""Seconds between checks for a process that has died unnoticed."""
 GRACE = 10.0
-"""Seconds for a process to clean up what it was doing when it had to stop."""
+"""Seconds for a process to clean up after a signal to stop."""
 STOPPING = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 _STOPPED = 128
-"""The exit code of a process that a signal has stopped, less the number of the signal."""
+"""The exit code of a process stopped by a signal, minus the number of the signal."""
 
 
 class TaskResult(NamedTuple):
-    """What came of one task, to be read before the next is asked for."""
+    """The result of one task, to be read before the next is requested."""
 
     spool: BinaryIO
     future: Future[Any]
 
     def emitted(self) -> Iterator[Any]:
-        """What the work has told, in order, also where it failed later."""
+        """Yields what the work has emitted, in order, even if it failed later."""
         with open(self.spool.fileno(), "rb", closefd=False) as file:
             file.seek(0)
             while file.peek(1):
@@ -63,22 +62,22 @@ class TaskResult(NamedTuple):
 
     @property
     def has_failed(self) -> bool:
-        """Has the work raised anything?"""
+        """True if the work raised an exception."""
         return self.future.exception() is not None
 
     def value(self) -> Any:
-        """What the work gave. Raises what it raised."""
+        """Returns the value of the work. Raises what it raised."""
         return self.future.result()
 
 
 def can_start() -> bool:
-    """Can processes be started here? Not where the system has no semaphores, as in some containers."""
+    """True if processes can be started. False on systems without semaphores, as in some containers."""
     try:
         from multiprocessing.resource_tracker import ensure_running
 
         with _starting():
             ensure_running()
-        with _starting():  # again, since what was started has let signals through
+        with _starting():  # again, because the started process let signals through
             _context().Lock()
     except (ImportError, OSError):
         return False
@@ -86,28 +85,27 @@ def can_start() -> bool:
 
 
 def _context() -> SpawnContext:
-    """Every process begins with an interpreter of its own: the libraries of macOS do not bear to be forked, and the
-    server of `forkserver` imports what it finds, which need not be this version of the program."""
+    """Uses spawn: macOS libraries do not survive a fork, and the server of `forkserver` may import another version."""
     from multiprocessing import get_context
 
     return get_context("spawn")
 
 
 def cores() -> int:
-    """The processors that this process may use."""
+    """Returns the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def can_read(path: str) -> bool:
-    """Can another process open it as well? Pipes and descriptors are here only."""
+    """True if another process can open the file too. Pipes and descriptors belong to this process."""
     return os.path.isfile(path) and not os.path.abspath(path).startswith(("/dev/", "/proc/"))
 
 
 @contextmanager
 def all_done(work: Work, tasks: Iterable[Any], processes: int) -> Iterator[Iterator[TaskResult]]:
-    """What comes of the tasks, in order, done by so many processes; none of them outlives the block.
+    """Yields the results of the tasks, in order, done by this many processes; none outlives the block.
 
-    Raises OutputError `worker-died` when one was killed; a signal that asks one of them to stop is meant for all.
+    Raises OutputError `worker-died` if one was killed. A signal that stops one of them stops all.
     """
     pool = _Pool(work, min(processes, MOST_AHEAD))
     try:
@@ -118,7 +116,7 @@ def all_done(work: Work, tasks: Iterable[Any], processes: int) -> Iterator[Itera
 
 
 class _Pool:
-    """Processes, the files into which tasks tell, one for each that is under way, and a pipe that closes at the end."""
+    """Processes, one output file per running task, and a pipe that closes at the end."""
 
     def __init__(self, work: Work, processes: int) -> None:
         from concurrent.futures import ProcessPoolExecutor
@@ -142,7 +140,7 @@ class _Pool:
             yield self._done(running.popleft())
 
     def stop(self) -> None:
-        """Stop what is still being done, and wait until nothing of it is left."""
+        """Stops running tasks and waits for the processes to end."""
         self._over.close()
         self.executor.shutdown(cancel_futures=True)
         for spool in self._spools:
@@ -161,7 +159,7 @@ class _Pool:
         return future
 
     def _done(self, result: TaskResult) -> TaskResult:
-        """The same when the task is done. The executor does not see that a process dies while it starts another."""
+        """Waits for the task. The executor does not notice a process that dies while it starts another."""
         from concurrent.futures import BrokenExecutor
         from multiprocessing.connection import wait
 
@@ -177,7 +175,7 @@ class _Pool:
                 return result
 
     def _died(self) -> OutputError:
-        """Why there is no result: the others were stopped when the first was missed."""
+        """Returns the error for a dead process; stops the others."""
         self.stop()
         stopped = _STOPPED + signal.SIGTERM
         codes = [worker.exitcode for worker in self._workers if worker.exitcode]
@@ -185,7 +183,7 @@ class _Pool:
         if code - _STOPPED in STOPPING:
             signal.raise_signal(code - _STOPPED)
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return OutputError("worker-died", f"a process that worked for this one {how}", help="-j 1 needs less memory")
+        return OutputError("worker-died", f"a worker process {how}", help="-j 1 needs less memory")
 
 
 def _spool() -> BinaryIO:
@@ -199,7 +197,7 @@ def _spool() -> BinaryIO:
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """What starts now hears no signal until it can obey it, and takes no module from the folder where we are."""
+    """Blocks signals until the new process can handle them, and keeps modules in the working directory out."""
     before = os.environ.get("PYTHONSAFEPATH")
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     os.environ["PYTHONSAFEPATH"] = "1"
@@ -217,13 +215,13 @@ def _starting() -> Iterator[None]:
 
 
 class _Worker:
-    """What a process does, and where it emits."""
+    """The work of a process, and its output files."""
 
     def __init__(self, work: Work, spools: Sequence[Descriptor]) -> None:
         self._work, self._spools, self._is_busy = work, spools, False
 
     def do(self, slot: int, task: Any) -> Any:
-        """Do a task and give its value. Raises what the work raises, or OutputError when it cannot be heard."""
+        """Does a task and returns its value. Raises what the work raises, or OutputError if emitting fails."""
         try:
             self._is_busy = True
             spool = _Batches(self._spools[slot].number)
@@ -240,7 +238,7 @@ class _Worker:
             raise
 
     def obey_signals(self) -> None:
-        """What the program ignores, as after nohup, is ignored; but SIGTERM always ends the work."""
+        """Handles signals, except those that the program ignores, as after nohup; SIGTERM always ends the work."""
         for number in STOPPING:
             if number == signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._stop)
@@ -248,17 +246,17 @@ class _Worker:
     def _stop(self, number: int, _: object) -> None:
         if not self._is_busy:
             os._exit(_STOPPED + number)
-        for other in STOPPING:  # let nothing disturb the cleaning up
+        for other in STOPPING:  # nothing may interrupt the cleanup
             signal.signal(other, _unheard)
         sys.exit(_STOPPED + number)
 
 
 def _unheard(number: int, _: object) -> None:
-    """Not SIG_IGN: Python would complain of a signal that came together with the one being obeyed."""
+    """Used instead of SIG_IGN: Python would complain of a signal that arrives together with the one being handled."""
 
 
 class _Batches:
-    """What a task emits, some at a time: a pickle says of equal things only once what they are."""
+    """Emits items in batches: a pickle stores shared structure only once."""
 
     def __init__(self, spool: int) -> None:
         self._spool, self._items = spool, list[Any]()
@@ -267,7 +265,7 @@ class _Batches:
         os.lseek(spool, 0, os.SEEK_SET)
 
     def emit(self, item: Any) -> None:
-        if self._failure is not None:  # else what came later would be read as what came first
+        if self._failure is not None:  # otherwise later items would be read as the first
             raise self._failure
         self._items.append(item)
         if len(self._items) == TOGETHER:
@@ -284,11 +282,11 @@ class _Batches:
 
 
 _workers: list[_Worker] = []
-"""What this process is, where it is one of a pool."""
+"""The worker of this process, if it belongs to a pool."""
 
 
 def _begin(work: Work, spools: Sequence[Descriptor], over: Connection, threshold: tuple[int, int, int]) -> None:
-    """In a new process, which has heard no signal so far."""
+    """Runs first in a new process, which starts with signals blocked."""
     gc.set_threshold(*threshold)
     worker = _Worker(work, spools)
     _workers[:] = [worker]
@@ -302,8 +300,10 @@ def _do(slot: int, task: Any) -> Any:
 
 
 def _watch(over: Connection) -> None:
-    """Only the program holds the other end of the pipe, so it breaks when the program gives up, or was killed. A signal
-    can come just before a call that blocks, which then never ends: so there is a limit."""
+    """Ends the process when the pipe breaks, because the main process stopped or was killed.
+
+    The limit is for a signal that arrives just before a blocking call, which then never ends.
+    """
     with suppress(EOFError, OSError):
         over.recv_bytes()
     os.kill(os.getpid(), signal.SIGTERM)

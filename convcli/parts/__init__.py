@@ -7,10 +7,10 @@
     report = finish(parts)
 
 A part is a byte range of a large plain file of JSON Lines, some row groups of a table, a file that cannot be cut, or
-several small files. What comes of it is written beside that of the others, then its mark. A mark counts only if the
-whole part, all choices and the version of convcli are equal, and its outputs are there; so whatever was killed, the
-same again completes the job, and nothing is done twice. Engines that are known: `convcli.parts.engines`;
-`convcli help scale` has recipes for others.
+several small files. Its outputs are written next to those of the others, then its mark. A mark counts only if the whole
+part, all options and the version of convcli are equal, and its outputs exist. So whatever was killed, running the same
+job again completes it, and nothing is done twice. Supported engines: `convcli.parts.engines`; `convcli help scale` has
+recipes for others.
 """
 
 from convcli.jobs.pieces import InputPiece as InputPiece

@@ -1,5 +1,7 @@
-"""Tables with a column of transcripts as JSON texts, one batch after the other: what engines that work on Arrow tables
-call, as Ray Data's `map_batches` and `map` of Hugging Face datasets. Formats: https://arrow.apache.org/docs/python."""
+"""Converts tables with a column of transcripts as JSON strings, batch by batch.
+
+Engines that work on Arrow tables call it, such as `map_batches` of Ray Data and `map` of Hugging Face datasets.
+Formats: https://arrow.apache.org/docs/python."""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ from convcli.wire.decimals import builtins
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
-    """Converts the texts of a column; a table, or a record batch, in, and a table with a row for each of its rows out.
+    """Converts the texts of a column; takes a table or record batch, and returns a table with a row for each row.
 
-    `column` holds JSON as text or bytes, and gets the converted documents, null where nothing was converted. `keep` are
-    the other columns that go along. `loss_count` says how many losses a row has; `losses` and `findings` are arrays as
-    JSON texts, with places in the document of the row. The options are those of `convcli.convert`. Pickles, and keeps
-    no state. Raises JobError for what is no such dialect, form or column.
+    `column` has JSON as strings or bytes, and gets the converted documents, null if nothing was converted. `keep`:
+    other columns to keep. `loss_count` is the number of losses of a row; `losses` and `findings` are arrays as JSON
+    strings, with pointers into the row's document. The options are those of `convcli.convert`. Can be pickled, and has
+    no state. Raises JobError for an unknown dialect, form or column.
 
         ds.map_batches(Batch(source="openai-chat", to="anthropic"), batch_format="pyarrow")   # Ray Data
         ds.with_format("arrow").map(Batch(source="openai-chat", to="anthropic"), batched=True)  # Hugging Face datasets
@@ -43,15 +45,17 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     set: Mapping[str, Any] = {}
 
     def __call__(self, table: Any) -> Any:
-        """The table with converted texts."""
+        """Returns the table with converted documents."""
         source, target = dialects.get(self.source), dialects.get(self.to)
         options = arguments.options(target, self.form, self.branch, self.chunk, self.view, self.set)
         return _mapped(table, self.column, self.keep, lambda texts: lines.convert(texts, source, target, options))
 
 
 class ValidateBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """Says what is wrong with the texts of a column, which is kept as it is: `findings` as for `Batch`, and in
-    `error_count` how many of them are errors. The options are those of `convcli.validate`."""
+    """Validates the documents in a column, which is unchanged.
+
+    Adds `findings` as for `Batch`, and `error_count`, the number of errors among them. The options are those of
+    `convcli.validate`."""
 
     source: str
     column: str = "text"
@@ -60,7 +64,7 @@ class ValidateBatch(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False
 
     def __call__(self, table: Any) -> Any:
-        """The table with findings."""
+        """Returns the table with findings."""
         source, target = dialects.get(self.source), None if self.as_ is None else dialects.get(self.as_)
         options = JudgingOptions(self.strict, target)
         return _mapped(table, self.column, self.keep, lambda texts: lines.validate(texts, source, options), False)
@@ -92,18 +96,18 @@ def _mapped(
 
 
 def _texts(arrow: Any, column: Any, name: str) -> Iterator[bytes]:
-    """The bytes of each row; of a null nothing, which is a blank line."""
+    """Yields the bytes of each row; null becomes a blank line."""
     kinds = arrow.types
     if kinds.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     is_text = kinds.is_string(column.type) or kinds.is_large_string(column.type)
     if not is_text and not kinds.is_binary(column.type) and not kinds.is_large_binary(column.type):
-        raise JobError("usage", f'the column "{name}" holds {column.type}, and JSON texts are wanted')
+        raise JobError("usage", f'the column "{name}" has the type {column.type}; expected JSON strings')
     return (row.as_buffer().to_pybytes() if row.is_valid else b"" for row in column)
 
 
 def _written(arrow: Any, kind: Any, outcomes: Iterable[LineOutcome]) -> Any:
-    """The converted documents, in a column of the same type as that of the given ones."""
+    """Returns the converted documents in a column of the same type as the input."""
     kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
     is_large = arrow.types.is_large_string(kind) or arrow.types.is_large_binary(kind)
     data = [outcome.data or None for outcome in outcomes]
@@ -111,5 +115,5 @@ def _written(arrow: Any, kind: Any, outcomes: Iterable[LineOutcome]) -> Any:
 
 
 def _listed(items: Iterable[Any]) -> str:
-    """Losses or findings without the line, which would be that of the batch."""
+    """Returns losses or findings as JSON without the line, which would be that of the batch."""
     return exact_json.write(builtins([replace(item, line=0) for item in items])).decode()

@@ -1,4 +1,4 @@
-"""Who calls `run_part` for each part: processes of this machine, or Ray. What goes wrong with a part ends no other."""
+"""Runs `run_part` for each part: in processes of this machine, or on Ray. A failed part does not stop the others."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from convcli.parts.planning import Part
 from convcli.parts.work import run_part
 
 AHEAD = 4
-"""Parts for each processor of a cluster that it was asked for and has not done yet."""
+"""Pending tasks per processor of a cluster."""
 
 
 def attempt(part: Part, _: Emit | None = None) -> Exception | None:
-    """Do a part, and give what went wrong."""
+    """Does a part and returns its exception, if any."""
     try:
         run_part(part)
     except Exception as error:
@@ -27,7 +27,7 @@ def attempt(part: Part, _: Emit | None = None) -> Exception | None:
 
 
 def on_processes(parts: Sequence[Part], processes: int) -> Iterator[tuple[Part, Exception | None]]:
-    """What came of each part, done by processes of this machine; by this one where there is to be only one."""
+    """Yields the result of each part, done by processes of this machine, or by this process if only one is wanted."""
     if processes == 1:
         yield from ((part, attempt(part)) for part in parts)
         return
@@ -37,18 +37,22 @@ def on_processes(parts: Sequence[Part], processes: int) -> Iterator[tuple[Part, 
 
 
 def on_ray(parts: Sequence[Part], address: str | None = None) -> Iterator[tuple[Part, Exception | None]]:
-    """What came of each part, as they are done, by tasks of Ray; of a cluster by its address, else of one that is
-    started here. A task whose process or machine dies is tried three times more.
+    """Yields the result of each part as it completes, done by Ray tasks.
 
-    https://docs.ray.io/en/latest/ray-core/tasks.html. Raises JobError `engine-missing` where Ray is not installed."""
+    Uses the cluster at `address`, otherwise a local one that it starts. A task whose process or machine dies is retried
+    three times.
+
+    https://docs.ray.io/en/latest/ray-core/tasks.html. Raises JobError `engine-missing` if Ray is not installed."""
     try:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers that it is used
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # disables Ray's usage reports
         ray = import_module("ray")
     except ImportError:
         help_text = "pip install 'convcli[ray]'"
         raise JobError("engine-missing", "--engine ray needs the package ray", help=help_text) from None
     is_mine = not ray.is_initialized()
-    address = address or os.environ.get("RAY_ADDRESS", "local")  # else one that a killed driver has left might be used
+    address = address or os.environ.get(
+        "RAY_ADDRESS", "local"
+    )  # otherwise the cluster of a killed driver might be used
     if is_mine:
         include = False if address == "local" else None
         ray.init(address=address, include_dashboard=include, log_to_driver=False, logging_level=40)
@@ -60,7 +64,7 @@ def on_ray(parts: Sequence[Part], address: str | None = None) -> Iterator[tuple[
 
 
 def _in_window(ray: Any, parts: Sequence[Part]) -> Iterator[tuple[Part, Exception | None]]:
-    """A few tasks for each processor at a time: of millions that are all asked for the driver would hold all."""
+    """Submits a few tasks per processor at a time: the driver would keep millions of pending tasks in memory."""
     task = ray.remote(max_retries=3)(attempt)
     most = AHEAD * max(int(ray.cluster_resources().get("CPU", 1)), 1)
     waiting = iter(parts)

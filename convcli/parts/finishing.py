@@ -1,4 +1,4 @@
-"""The beginning and the end of a job in parts: a folder that is ours, lines counted through, a report, `_SUCCESS`."""
+"""Begins and finishes a job in parts: prepares the folder, renumbers lines, writes the report and `_SUCCESS`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OURS = re.compile(r"((_losses|_findings|_refused)/)?part-(\d{5,})\.jsonl|_done/
 
 
 class Report(msgspec.Struct):
-    """What came of a job: the sums of its marks, with lines as they are in the files. `missing` parts have no mark."""
+    """The result of a job: the sums of its marks, with lines as in the files. `missing` parts have no mark."""
 
     command: str
     source: str
@@ -52,28 +52,28 @@ class Report(msgspec.Struct):
 
     @property
     def summary(self) -> Summary:
-        """The same as a conversion of one process tells it."""
+        """The summary that a conversion in one process would have."""
         numbers = {name: getattr(self, name) for name in ("outputs", *COUNTS)}
         return Summary([self.source], self.target, **numbers, groups=by_key(self.losses))
 
     def severe(self, severity: str) -> int:
-        """How many findings have this severity."""
+        """Counts the findings of this severity."""
         return sum(group.count for group in self.findings if group.severity == severity)
 
 
 def begin(parts: Sequence[Part], *, force: bool = False) -> None:
-    """Make the folder of a job ready: what tells of success is withdrawn, and what belongs to no part is taken away.
+    """Prepares the folder of a job: removes success markers, and files that belong to no part.
 
-    Raises JobError `output-exists` for a folder that holds anything else, unless with `force`."""
+    Raises JobError `output-exists` for a folder with other content, unless `force`."""
     if not parts:
-        raise JobError("no-input", "there is nothing to be done")
+        raise JobError("no-input", "there is nothing to do")
     folder, task = folder_at(parts[0].out), parts[0].task
     names = folder.sizes()
     job = exact_json.write_line({"command": task.command, "target": task.target})
     is_same = JOB in names and next(folder.read([JOB])) == job
     if names and not is_same and not force:
-        what = "another job" if JOB in names else "something else than parts"
-        raise JobError("output-exists", f"{parts[0].out} holds {what}", help="--force writes into it all the same")
+        content = "another job" if JOB in names else "files that are not parts"
+        raise JobError("output-exists", f"{parts[0].out} contains {content}", help="--force writes into it anyway")
     for name in (SUCCESS, REPORT):
         if name in names:
             folder.remove(name)
@@ -86,8 +86,11 @@ def begin(parts: Sequence[Part], *, force: bool = False) -> None:
 
 
 def finish(parts: Sequence[Part]) -> Report:
-    """Count lines through in what the parts have written, and write the report; `_SUCCESS` too, if no part is missing
-    and nothing was refused that must not be. Raises OutputError, and JobError where a mark cannot be read."""
+    """Renumbers lines in the outputs of the parts, and writes the report.
+
+    `_SUCCESS` is written too, if no part is missing and nothing unacceptable was refused. Raises OutputError, and
+    JobError if a mark cannot be read.
+    """
     folder = folder_at(parts[0].out)
     report = merged(_counted_through(finished(parts), folder), parts)
     is_good = not report.failing and (parts[0].task.keep_going or not report.refused)
@@ -98,7 +101,7 @@ def finish(parts: Sequence[Part]) -> Report:
 
 
 def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
-    """What came of all parts, the marks of which are read one after the other."""
+    """Returns the report of all parts; marks are read one at a time."""
     task = parts[0].task
     report = Report(task.command, task.source, task.target, len(parts))
     summary, counted, done = Summary([task.source], task.target), Statistics(), set[int]()
@@ -124,7 +127,7 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
 
 
 def _counted_through(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[PartMark]:
-    """The marks with lines as they are in the files: the lines of a range are behind those of the ranges before it."""
+    """Yields the marks with lines as in the files: those of a range follow those of the ranges before it."""
     lines, expected = 0, -1
     for mark in _with_notes(marks, folder):
         piece = mark.part.pieces[0]
@@ -140,37 +143,36 @@ def _counted_through(marks: Iterable[PartMark], folder: OutputFolder) -> Iterato
 
 
 def _number(mark: PartMark, before: int, folder: OutputFolder) -> None:
-    """So many lines are in front of a range: say it in its files, unless they say it already, and in the mark as it is
-    read here."""
+    """Adds the number of lines before a range to its files, unless already done, and to the mark in memory."""
     if mark.before != before:
         more, mark.before = before - mark.before, before
         _rewrite(mark, _lists(mark, LOSSES, FINDINGS), folder, lambda records: numbered(records, more))
     for group in mark.losses:
         group.first.line += before if group.first.line else 0
-    for found in mark.findings:
-        found.first = [_moved(finding, before) for finding in found.first]
+    for count in mark.findings:
+        count.first = [_moved(finding, before) for finding in count.first]
 
 
 def _with_notes(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[PartMark]:
-    """The marks, with what is told once of a file that was cut in the last of its parts only."""
+    """Yields the marks; findings reported once per file are kept only in the last part of a cut file."""
     last: PartMark | None = None
-    told = ToldOnce()
+    once = ToldOnce()
     for mark in marks:
         if last is not None:
             is_end = last.part.pieces[-1].file != mark.part.pieces[0].file
-            _tell(last, list(told.rest()) if is_end else [], folder)
+            _set_notes(last, list(once.rest()) if is_end else [], folder)
             yield last
         last = mark
         if not mark.part.pieces[0].is_whole:
             for group in mark.findings:
-                deque(map(told.is_other, group.first), maxlen=0)
+                deque(map(once.is_other, group.first), maxlen=0)
     if last is not None:
-        _tell(last, list(told.rest()), folder)
+        _set_notes(last, list(once.rest()), folder)
         yield last
 
 
-def _tell(mark: PartMark, notes: list[Finding], folder: OutputFolder) -> None:
-    """Put notes in place of those that the part of a file has, into its files and into the mark as it is read here."""
+def _set_notes(mark: PartMark, notes: list[Finding], folder: OutputFolder) -> None:
+    """Replaces the notes of a part of a file, in its files and in the mark in memory."""
     if mark.part.pieces[0].is_whole or not (notes or any(group.code in OF_FILE for group in mark.findings)):
         return
     names, wanted, task = _lists(mark, FINDINGS), [line_of(note) for note in notes], mark.part.task
@@ -184,13 +186,13 @@ def _tell(mark: PartMark, notes: list[Finding], folder: OutputFolder) -> None:
 
 def _without_notes(records: Iterable[bytes]) -> Iterator[bytes]:
     for record in records:
-        held: Any = exact_json.parse(record)
-        if held["code"] not in OF_FILE:
+        finding: Any = exact_json.parse(record)
+        if finding["code"] not in OF_FILE:
             yield record + b"\n"
 
 
 def _lists(mark: PartMark, *kinds: str) -> list[str]:
-    """The outputs of these kinds that a part has; the findings of `validate` are what it was asked for."""
+    """Returns a part's outputs of these kinds; the output of `validate` consists of findings."""
     every = [*kinds, *([""] if mark.part.task.command == "validate" else [])]
     return [name for kind in every if (name := kind + mark.part.name) in mark.outputs]
 
@@ -198,11 +200,11 @@ def _lists(mark: PartMark, *kinds: str) -> list[str]:
 def _rewrite(
     mark: PartMark, names: list[str], folder: OutputFolder, change: Callable[[list[bytes]], Iterable[bytes]]
 ) -> None:
-    """Change the lines of outputs. Meanwhile the part has no mark, and so is done again if this is killed."""
-    there = dict(zip(names, folder.read(names), strict=True)) if mark.outputs.keys() >= {*names} else {}
-    held = [there.get(name, b"") for name in names]
-    changed = [b"".join(change(raw.splitlines())) for raw in held]
-    if held == changed:
+    """Changes the lines of outputs. The part has no mark meanwhile, so it is done again if this is killed."""
+    contents = dict(zip(names, folder.read(names), strict=True)) if mark.outputs.keys() >= {*names} else {}
+    old = [contents.get(name, b"") for name in names]
+    changed = [b"".join(change(raw.splitlines())) for raw in old]
+    if old == changed:
         return
     folder.remove(mark.part.mark)
     for name, data in zip(names, changed, strict=True):
@@ -216,7 +218,7 @@ def _moved(finding: Finding, before: int) -> Finding:
 
 
 def put(folder: OutputFolder, name: str, data: bytes) -> None:
-    """Let an output appear that is in memory. Raises OutputError."""
+    """Writes an output from memory. Raises OutputError."""
     output = folder.output(name)
     try:
         output.write(data)

@@ -1,4 +1,4 @@
-"""Marks: what came of a part, written when all of its outputs are there."""
+"""Marks: the results of a part, written when all of its outputs exist."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
 MOST_FIRST = 5
-"""Findings of one code that are kept with a part and with a job; all of those that are told once of each column."""
+"""Findings per code that are kept with a part and with a job; all of those reported once per column."""
 COUNTS = ("transcripts", "lossy", "refused", "failing", "withheld", "torn")
-"""What a mark counts as a summary does."""
+"""Counters that a mark shares with a summary."""
 
 
 class FindingCount(msgspec.Struct):
-    """Findings of one code: how many, and the first of them."""
+    """Findings of one code: their number, and the first of them."""
 
     severity: str
     code: str
@@ -33,19 +33,18 @@ class FindingCount(msgspec.Struct):
     first: list[Finding] = []
 
     def add(self, other: FindingCount) -> None:
-        """Count in others of the same code."""
+        """Adds others of the same code."""
         self.count += other.count
         most = MOST_GROUPS if self.code in OF_FILE else MOST_FIRST
         self.first += other.first[: max(most - len(self.first), 0)]
 
 
 class PartMark(msgspec.Struct):
-    """What came of a part.
+    """The result of a part.
 
-    `outputs` are the files that it has, with their sizes. `before` lines are in front of the first of its range, as
-    far as its files say it already; the lines of `losses` and `findings` here always count from the beginning of the
-    range. `lines` = `transcripts` + `refused` + `torn` + `blank` where each line is a document. `clean` documents have
-    no finding. `counts` are those of `stats`.
+    `outputs`: its files with their sizes · `before`: lines before its range, as far as its files include them; lines in
+    `losses` and `findings` here always count from the start of the range · `lines` = `transcripts` + `refused` +
+    `torn` + `blank` if each line is a document · `clean`: documents without findings · `counts`: those of `stats`.
     """
 
     part: Part
@@ -68,7 +67,7 @@ class PartMark(msgspec.Struct):
     counts: list[Counted] = []
 
     def take(self, summary: Summary) -> None:
-        """Hold what came of a conversion, without values of transcripts."""
+        """Takes over the results of a conversion, without values of transcripts."""
         for name in ("sources", *COUNTS):
             setattr(self, name, getattr(summary, name))
         for group in summary.groups.values():
@@ -76,16 +75,16 @@ class PartMark(msgspec.Struct):
         self.losses = list(summary.groups.values())
 
     def judged(self, findings: list[Finding]) -> None:
-        """Count a document that was judged."""
+        """Counts a validated document."""
         self.transcripts += 1
         self.clean += not findings
 
     def find(self, finding: Finding) -> None:
-        """Count a finding."""
+        """Counts a finding."""
         add_findings(self.findings, FindingCount(finding.severity, finding.code, 1, [finding]))
 
     def written_to(self, folder: OutputFolder) -> None:
-        """Let the mark appear. Raises OutputError."""
+        """Writes the mark. Raises OutputError."""
         output = folder.output(self.part.mark)
         try:
             output.write(exact_json.write_line(builtins(self)))
@@ -95,12 +94,12 @@ class PartMark(msgspec.Struct):
 
 
 def by_key(losses: Iterable[LossCount]) -> dict[tuple[str, str, str], LossCount]:
-    """Counts of losses as a summary has them."""
+    """Indexes loss counts as a summary does."""
     return {(group.level, group.kind, group.label): group for group in losses}
 
 
 def add_findings(groups: list[FindingCount], other: FindingCount) -> None:
-    """Count in findings of one code."""
+    """Adds findings of one code."""
     mine = next((group for group in groups if (group.severity, group.code) == (other.severity, other.code)), None)
     if mine is None:
         mine = FindingCount(other.severity, other.code, first=[])
@@ -109,7 +108,7 @@ def add_findings(groups: list[FindingCount], other: FindingCount) -> None:
 
 
 def finished(parts: Sequence[Part]) -> Iterator[PartMark]:
-    """The marks that count, one after the other. Of parts in one folder."""
+    """Yields the marks that count, for parts in one folder."""
     for out, some in groupby(parts, key=lambda part: part.out):
         folder = folder_at(out)
         sizes = folder.sizes()
@@ -121,18 +120,18 @@ def finished(parts: Sequence[Part]) -> Iterator[PartMark]:
 
 
 def unfinished(parts: Sequence[Part]) -> list[Part]:
-    """The parts that have no mark that counts."""
+    """Returns the parts without a mark that counts."""
     done = {mark.part.number for mark in finished(parts)}
     return [part for part in parts if part.number not in done]
 
 
 def _counts(mark: PartMark, part: Part, sizes: dict[str, int]) -> bool:
-    there = all(sizes.get(name) == size for name, size in mark.outputs.items())
-    return mark.part == part and mark.version == __version__ and there
+    is_complete = all(sizes.get(name) == size for name, size in mark.outputs.items())
+    return mark.part == part and mark.version == __version__ and is_complete
 
 
 def read_mark(raw: bytes) -> PartMark | None:
-    """A mark; None for what another version has written in another way."""
+    """Parses a mark; None if another version has written it in another format."""
     try:
         return msgspec.convert(exact_json.parse(raw), PartMark)
     except (ContentError, msgspec.ValidationError):
@@ -140,7 +139,7 @@ def read_mark(raw: bytes) -> PartMark | None:
 
 
 def numbered(records: Iterable[bytes], more: int) -> Iterator[bytes]:
-    """Losses or findings on a line each, with so many lines more in front of their places."""
+    """Yields losses or findings, one per line, with this number added to their lines."""
     for raw in records:
         record: Any = exact_json.parse(raw)
         if record.get("line"):

@@ -1,4 +1,4 @@
-"""What is to be done, in parts that do not depend on each other."""
+"""Plans a job as independent parts."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ Command: TypeAlias = Literal["convert", "validate", "stats"]
 Kept: TypeAlias = Literal["all", "first", "none"]
 
 PART_SIZE = 64 << 20
-"""Bytes of inputs, as they are stored, that make a part: it takes a second or two, and a process 0.3 s to start."""
+"""Stored bytes of input per part: a part takes a second or two, and starting a process 0.3 s."""
 MOST_PIECES = 10_000
-"""Files of one part."""
+"""Maximum number of files in one part."""
 
 
 class Task(msgspec.Struct, frozen=True):
-    """What is done with each transcript: plain values, as all of a part, so that any engine can carry them.
+    """What to do with each transcript: plain values, like everything in a part, so that any engine can pass them on.
 
-    `source` is required, since parts could be taken for different dialects · `target` of `convert`, and of `validate`
-    the service that has to take it · `losses`: write all of them and all findings, only the first of each kind, or only
-    count them · the others as in `Job`, `Options` and `JudgingOptions`; `added` as `--set` has it, `prices`
-    as the configuration has them.
+    `source`: required, because parts could be detected as different dialects · `target`: of `convert`, and for
+    `validate` the service that must accept it · `losses`: write all losses and findings, the first of each kind, or
+    only counts · others as in `Job`, `Options` and `JudgingOptions`; `added` as in `--set`, `prices` as in the
+    configuration.
     """
 
     command: Command
@@ -64,13 +64,18 @@ class Task(msgspec.Struct, frozen=True):
 
     @property
     def job(self) -> Job:
-        """The same for `converting`. Raises JobError for what the target does not have, and where it writes rows: those
-        of several transcripts cannot stand in one file."""
+        """The task for `converting`.
+
+        Raises JobError for options that the target does not have, and if it writes rows: those of several transcripts
+        cannot be in one file.
+        """
         target = dialects.get(self.target)
         options = arguments.options(target, self.form, self.branch, self.chunk, self.view, self.added)
         if converting.writes_rows(target):
-            message = f"a file of {target.title} holds one transcript, and a part has more than one"
-            raise JobError("one-transcript-only", message, help="--out-dir DIR without --engine writes a file each")
+            message = f"a {target.title} file has one transcript, but a part has several"
+            raise JobError(
+                "one-transcript-only", message, help="--out-dir DIR without --engine writes one file per transcript"
+            )
         return Job(
             target,
             options,
@@ -84,7 +89,7 @@ class Task(msgspec.Struct, frozen=True):
 
     @property
     def judging(self) -> JudgingOptions:
-        """The same for `judging`."""
+        """The task for `judging`."""
         return JudgingOptions(
             self.strict,
             dialects.get(self.target) if self.target else None,
@@ -95,7 +100,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """One part of a job, and the folder that gets what comes of it."""
+    """One part of a job, and the folder for its outputs."""
 
     number: int
     out: str
@@ -121,10 +126,10 @@ def plan(
     size: int = PART_SIZE,
     reading: ReadingOptions = ReadingOptions(),  # noqa: B008  (frozen)
 ) -> list[Part]:
-    """The parts of a job on files, folders, globs and URLs: one plan for the same inputs, whoever makes it. What a
-    project excludes and ignores is said by `reading`.
+    """Plans a job on files, folders, globs and URLs: the same inputs always give the same plan.
 
-    Raises JobError for inputs that are not there, and for what the task cannot be."""
+    `reading` has the project's exclusions and ignored findings. Raises JobError for missing inputs, and for an invalid
+    task."""
     _ = task.job if task.command == "convert" else task.judging
     config = reading.configuration if task.command == "validate" else Configuration()
     files = (_pieces(file.path, task, size, config) for file in reading.find(paths))
@@ -132,8 +137,10 @@ def plan(
 
 
 def _pieces(path: str, task: Task, size: int, config: Configuration) -> list[InputPiece]:
-    """The pieces of a file. Lines are counted here only where somebody has to know the number of one. What cannot be
-    read is told in its turn."""
+    """Returns the pieces of a file.
+
+    Lines are counted here only if line numbers are needed. Unreadable files are reported later, in order.
+    """
     length, version = stores.facts(_readable(path))
     whole = InputPiece(path, version, length, ignore=config.ignored(path), places=config.ignored_places(path))
     if length <= size:
@@ -146,7 +153,7 @@ def _pieces(path: str, task: Task, size: int, config: Configuration) -> list[Inp
 
 
 def _readable(path: str) -> str:
-    """Every process has to find it by its name."""
+    """Returns the path if every process can open it by name."""
     if path == "-" or inputs.split_line(path)[1] is not None:
-        raise JobError("usage", "parts are made of files, not of stdin or FILE:LINE", help="leave --engine out")
+        raise JobError("usage", "--engine needs files, not stdin or FILE:LINE", help="omit --engine")
     return path

@@ -1,4 +1,4 @@
-"""The work on one part: idempotent, and the same wherever it is done. Outputs appear whole, and the mark last."""
+"""Processes one part: idempotent, and the same everywhere. Outputs appear completely, and the mark last."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
 LOSSES, FINDINGS, REFUSED = "_losses/", "_findings/", "_refused/"
-"""Folders of outputs beside the documents."""
-BESIDE = (LOSSES, FINDINGS, REFUSED)
+"""Folders of outputs other than documents."""
+OTHERS = (LOSSES, FINDINGS, REFUSED)
 
 
 def run_part(part: Part) -> PartMark:
-    """Convert, judge or count one part, as its task says. Raises ConvcliError when it cannot; then it has no mark."""
+    """Converts, validates or counts one part. Raises ConvcliError on failure; then it has no mark."""
     work: dict[str, Callable[[Part], PartMark]] = {
         "convert": convert_part,
         "validate": validate_part,
@@ -44,9 +44,9 @@ def run_part(part: Part) -> PartMark:
 
 
 def convert_part(part: Part) -> PartMark:
-    """Write the documents of a part in another dialect, what is lost and what is refused of them, and the mark.
+    """Converts the documents of a part; writes them, their losses, refused documents, and the mark.
 
-    Without `keep_going` a part of which something is refused has no documents. Raises ConvcliError."""
+    Without `keep_going`, a part with refused documents has no output documents. Raises ConvcliError."""
     mark, total, job = PartMark(part), Summary([part.task.source], part.task.target), part.task.job
 
     def conversion(source: Input) -> InputConversion:
@@ -66,7 +66,7 @@ def convert_part(part: Part) -> PartMark:
 
 
 def validate_part(part: Part) -> PartMark:
-    """Write what is wrong with the documents of a part, a finding on each line, and the mark. Raises ConvcliError."""
+    """Validates the documents of a part; writes a finding per line, and the mark. Raises ConvcliError."""
     mark = PartMark(part)
     with _outputs(mark) as outputs:
         outputs.has_documents = True
@@ -82,13 +82,13 @@ def validate_part(part: Part) -> PartMark:
 
 
 def _judging(part: Part, piece: InputPiece) -> JudgingOptions:
-    """How the documents of a piece are judged: some findings may be ignored in its file only."""
+    """Returns the options for a piece: some findings may be ignored only in its file."""
     options = part.task.judging
     return options._replace(ignore=options.ignore | piece.ignore, places=piece.places)
 
 
 def count_part(part: Part) -> PartMark:
-    """Count what is in the transcripts of a part, and write it into the mark. Raises ConvcliError."""
+    """Counts the content of a part's transcripts, and writes it into the mark. Raises ConvcliError."""
     mark, counted = PartMark(part), Statistics(Prices(part.task.prices))
     with _outputs(mark) as outputs:
         for piece in part.pieces:
@@ -119,9 +119,9 @@ def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
 
 
 def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
-    """The file of a piece, if it is still the one that was planned."""
+    """Opens the file of a piece. Raises JobError if it has changed since planning."""
     if stores.facts(piece.file)[1] != piece.version:
-        raise JobError("input-changed", "it was changed after the job was planned", file=piece.file)
+        raise JobError("input-changed", "the file has changed since the job was planned", file=piece.file)
     return inputs.opened(piece.file, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls)
 
 
@@ -140,7 +140,7 @@ def _outputs(mark: PartMark) -> Iterator[_PartOutputs]:
 
 
 class _PartOutputs:
-    """The outputs of a part, each opened when there is something for it; also the one that `converting` writes to."""
+    """The outputs of a part, each opened on first use; also the output of `converting`."""
 
     def __init__(self, mark: PartMark) -> None:
         self.name, self.opened, self.has_documents = mark.part.name, dict[str, Output](), False
@@ -148,15 +148,15 @@ class _PartOutputs:
         self._sizes = dict[str, int]()
 
     def write(self, data: bytes) -> None:
-        """Documents in the dialect of the target."""
+        """Writes documents in the target dialect."""
         self._write("", data)
 
     def loss(self, loss: Loss) -> None:
-        """A loss, on a line."""
+        """Writes a loss as a line."""
         self._write(LOSSES, exact_json.write_line(builtins(loss)))
 
     def finding(self, finding: Finding) -> None:
-        """A finding, on a line: for `validate` this is what was asked for."""
+        """Writes a finding as a line, to the output of `validate` or to its own folder."""
         self.mark.find(finding)
         if self._task.command == "validate":
             self._write("", line_of(finding))
@@ -164,7 +164,7 @@ class _PartOutputs:
             self._write(FINDINGS, line_of(finding))
 
     def refuse(self, item: Item) -> None:
-        """A line that was refused, as it stands in the file; of other files the finding says which it is."""
+        """Writes a refused line as it is in the file; for other files, the finding identifies the document."""
         raw = item.raw.strip()
         if isinstance(item, Document) and item.line and not raw:  # a row of a table
             raw = exact_json.write(item.original)
@@ -172,26 +172,26 @@ class _PartOutputs:
             self._write(REFUSED, raw + b"\n")
 
     def end(self, result: PieceResult) -> None:
-        """Count the lines of a piece. A file that cannot be read is told, and refused."""
+        """Counts the lines of a piece. An unreadable file is reported and refused."""
         self.mark.lines, self.mark.blank = self.mark.lines + result.lines, self.mark.blank + result.blank
         if result.error is not None:
             self.finding(finding_of(result.error))
             self.mark.refused += 1
 
     def commit(self) -> None:
-        """The part is committed as a whole."""
+        """Does nothing: the part is committed as a whole."""
 
     def discard(self) -> None:
-        """The part is given up as a whole."""
+        """Does nothing: the part is discarded as a whole."""
 
     def finish(self) -> None:
-        """Let all outputs appear, take away what else an earlier attempt has left, and then set the mark."""
+        """Commits all outputs, removes those of earlier attempts, and then writes the mark."""
         name = self.mark.part.name
         wanted = [kind for kind in self.opened if kind or self.has_documents]
         for kind in wanted:
             self.opened[kind].commit()
             self.mark.outputs[kind + name] = self._sizes[kind]
-        for kind in {"", *BESIDE}.difference(wanted):
+        for kind in {"", *OTHERS}.difference(wanted):
             self._folder.remove(kind + name)
         self.mark.written_to(self._folder)
 
@@ -203,6 +203,6 @@ class _PartOutputs:
 
 
 def line_of(finding: Finding) -> bytes:
-    """A finding as a line."""
+    """Returns a finding as a line of JSON."""
     record: Any = msgspec.to_builtins(finding)
     return exact_json.write_line(record)

@@ -1,1 +1,1 @@
-"""Results as text, tables and JSON. Nothing below this floor knows a terminal; nothing here decides anything."""
+"""Results as text, tables and JSON. Packages below this one know no terminal; this one makes no decisions."""

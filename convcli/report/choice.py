@@ -1,4 +1,4 @@
-"""The formats of a report: one file each in a folder, chosen by name. A new file is a new format."""
+"""The formats of a report: one module each in a package, chosen by name. A new module is a new format."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from convcli.model import modules
 
 
 def names(package: ModuleType) -> list[str]:
-    """The formats in a folder, in alphabetical order."""
+    """Returns the formats in a package, in alphabetical order."""
     return modules.names(package.__path__)
 
 
 def renderer(package: ModuleType, name: str) -> Any:
-    """The function `render` of a format."""
+    """Returns the function `render` of a format."""
     return import_module(f"{package.__name__}.{name}").render

@@ -1,4 +1,4 @@
-"""What differs between two files, as text: a block for each difference, with both places and values."""
+"""Differences between two files as text: a block for each, with both pointers and values."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from convcli.report.text import Paint, cut, json_text, place, safe_text
 from convcli.validation.wording import counted
 
 WIDTH = 100
-"""Characters of a value that are shown."""
+"""Characters shown of a value."""
 VERBS = {"dropped": "only in the first", "invented": "only in the second"}
 
 
 def listed(rows: Sequence[dict[str, Any]], first: str, second: str, paint: Paint, beyond: int = 0) -> Iterator[str]:
-    """A block for each difference, then how many there are of each level; `beyond` is how much content only one of
-    the files has without a difference, since the dialect of the other has no place for it."""
+    """Yields a block for each difference, then the number of differences per level.
+
+    `beyond` counts content that only one of the files has because the dialect of the other cannot store it.
+    """
     for row in rows:
         yield f"{paint.bold(safe_text(row['field']))} {VERBS.get(row['kind'], row['kind'])}, {row['level']}\n"
         before, after = _shown(row["before"], row["after"])
@@ -31,13 +33,13 @@ def listed(rows: Sequence[dict[str, Any]], first: str, second: str, paint: Paint
     if rows:
         yield f"{counted(len(rows), 'difference')}: {', '.join(parts)}\n"
     elif beyond:
-        yield f"the same conversation, but for content that one dialect has no place for: --exact tells {beyond:,}\n"
+        yield f"the same conversation, except content that one dialect cannot store: --exact reports {beyond:,}\n"
     else:
         yield "the same conversation\n"
 
 
 def _shown(before: Any, after: Any) -> list[str]:
-    """Two values as texts, from a little before where they begin to differ if that is far behind."""
+    """Returns two values as strings, starting shortly before the first difference if that is far from the start."""
     texts = ["" if value is None else json_text(as_json(value)) for value in (before, after)]
     common = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
     if common < WIDTH // 2 or max(map(len, texts)) <= WIDTH:

@@ -66,7 +66,7 @@ def _group(group: LossCount) -> str:
 
 
 def listed(losses: Iterable[Loss], paint: Paint) -> Iterator[str]:
-    """A line for each loss: place, kind, field, kind of value, why. No values: transcripts hold secrets."""
+    """Yields a line for each loss: position, kind, field, type, reason. No values: transcripts contain secrets."""
     for loss in losses:
         value = _value(loss)
         what = f"{paint.bold(loss.kind)} {cut(safe_text(loss.field), 80)}{f' ({value})' if value else ''}"
@@ -74,7 +74,7 @@ def listed(losses: Iterable[Loss], paint: Paint) -> Iterator[str]:
 
 
 def _value(loss: Loss) -> str:
-    """The type and length of what was lost."""
+    """Returns the type and length of what was lost."""
     value = loss.after if loss.before is MISSING else loss.before
     name = next((name for kind, name in _KIND_OF.items() if type(value) is kind), "")
     return f"{name} of {len(value):,}" if isinstance(value, (str, list, dict)) else name

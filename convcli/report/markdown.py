@@ -1,4 +1,4 @@
-"""Markdown on a terminal, by rich, in which everything stays visible: no HTML, image, or reference takes text away."""
+"""Markdown on a terminal, rendered by rich. All text stays visible: HTML, images and references hide nothing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import io
 from convcli.report.text import lines_of
 
 LONGEST = 50_000
-"""Characters of a text that is rendered: a second of work."""
+"""Limit on the characters rendered, about a second of work."""
 HIDING = ("image", "reference", "html_inline", "html_block", "entity")
-"""What Markdown would show as something else than its text, or not at all."""
+"""Markdown rules that would replace or hide text."""
 
 
 def rendered(text: str, width: int, *, colour: bool) -> str:
-    """A text that is safe to show, as Markdown of this width; as it is where it is too long."""
+    """Renders safe text as Markdown of this width; returns it unchanged if it is too long."""
     if len(text) > LONGEST:
         return text
     from markdown_it import MarkdownIt
@@ -24,7 +24,7 @@ def rendered(text: str, width: int, *, colour: bool) -> str:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable(HIDING)
     markdown.parsed = parser.parse(text)
     for child in (child for token in markdown.parsed for child in token.children or ()):
-        child.type = "hardbreak" if child.type == "softbreak" else child.type  # models mean the lines that they write
+        child.type = "hardbreak" if child.type == "softbreak" else child.type  # line breaks of models are intended
     console = Console(
         file=io.StringIO(),
         width=width,
@@ -38,5 +38,5 @@ def rendered(text: str, width: int, *, colour: bool) -> str:
 
 
 def wrapped(text: str, width: int) -> str:
-    """The lines of a text, broken between words where they are wider than this."""
+    """Wraps lines wider than this between words."""
     return text if len(text) > LONGEST else "\n".join(line.rstrip() for line in lines_of(text, width))

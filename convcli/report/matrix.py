@@ -1,4 +1,4 @@
-"""Features against dialects, for a terminal of 80 cells: a sign for each outcome, in a column for each dialect."""
+"""Features against dialects for an 80-cell terminal: a column per dialect, a sign per outcome."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from convcli.report.text import Paint
 SIGNS = {"kept": "+", "encoded": "e", "changed": "c", "lost": "-"}
 SPACE = " "
 STEP = 1 + len(SPACE)
-LEGEND = "+ kept   e encoded: kept, but not in a field of the vendor   c changed   - lost\n"
+LEGEND = "+ kept   e encoded: kept, but not in a field that the vendor defines   c changed   - lost\n"
 
 
 def drawn(columns: Sequence[str], rows: Mapping[str, Sequence[str]], width: int, paint: Paint) -> Iterator[str]:
-    """A line for each row below the names of the columns, which are read downwards, and what the signs mean. What is
-    wider than the terminal comes in pieces."""
+    """Yields a line per feature under vertical dialect names, then the legend; wide tables are split."""
     label = max(map(len, rows)) + 2
     most = max(1, (width - label) // STEP)
     count = -(-len(columns) // most)

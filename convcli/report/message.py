@@ -1,4 +1,4 @@
-"""A transcript's heading, and all of one of its messages."""
+"""The heading of a transcript, and the full content of one message."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from convcli.wire.decimals import builtins
 
 LONGEST_WORD = 40
 LONGEST_LINE = 79
-"""Characters of a word from a file, and of a line."""
+"""Limits on the characters of a word from a file, and of a line."""
 
 
 def title(row: dict[str, Any], *, hides_events: bool = False) -> list[str]:
-    """What a row of `views.rows.by_transcript` says, in few words each: of which file, what it is, and how much."""
+    """Summarizes a row of `views.rows.by_transcript` in short phrases: file, title, dialect, model, dates, counts."""
     about = [row["title"], row["dialect"], row["model"], row["id"] and f"id {row['id']}", _dates(row)]
     numbers = _numbers(row, " hidden (--events show)" if hides_events else "")
     return [safe_text(row["file"]), *(cut(safe_text(word), LONGEST_WORD) for word in about if word), *numbers]
 
 
 def _numbers(row: dict[str, Any], of_events: str = "") -> list[str]:
-    """How much there is of what is counted; `of_events` is said behind the events."""
+    """Lists the non-zero counts; `of_events` is appended to the number of events."""
     numbers = [counted(row[name], name[:-1]) for name in ("messages", "calls", "errors")]
     numbers += [f"{row['unpaired']:,} unpaired"] if row.get("unpaired") else []
     numbers += [f"{counted(row['events'], 'event')}{of_events}"] if row["events"] else []
@@ -33,40 +33,40 @@ def _numbers(row: dict[str, Any], of_events: str = "") -> list[str]:
 
 
 class Totals:
-    """What rows of `views.rows.by_transcript` come to."""
+    """Totals of rows of `views.rows.by_transcript`."""
 
     def __init__(self) -> None:
         self.rows = 0
         self._sums = dict.fromkeys(("messages", "calls", "errors", "events", "input", "output"), 0)
 
     def add(self, row: dict[str, Any]) -> None:
-        """Count in a row."""
+        """Adds a row."""
         self.rows += 1
         for name in self._sums:
             self._sums[name] += row[name]
 
     def told(self) -> str:
-        """All of it, on one line."""
+        """Returns the totals on one line."""
         first, *others = _numbers(self._sums)
         return filled([f"{counted(self.rows, 'transcript')}: {first}", *others], ", ", LONGEST_LINE) + "\n"
 
 
 def heading(pieces: list[str], paint: Paint, width: int | None = None) -> str:
-    """The pieces of a title, as many on a line as fit: of the terminal, or of one that is usual."""
+    """Joins the pieces of a title, as many per line as fit the terminal or a usual line."""
     file, *words = pieces
     first, *more = words or [""]
-    told = filled([f"{file}: {first}", *more], ", ", LONGEST_LINE if width is None else width - 1)
-    return f"{told.replace(file, paint.bold(file), 1)}\n"
+    joined = filled([f"{file}: {first}", *more], ", ", LONGEST_LINE if width is None else width - 1)
+    return f"{joined.replace(file, paint.bold(file), 1)}\n"
 
 
 def _dates(row: dict[str, Any]) -> str:
-    """The minutes of begin and end."""
+    """Formats begin and end to the minute."""
     begin, end = ((row[name] or "")[:16].replace("T", " ") for name in ("begin", "end"))
     return begin if begin == end or not end else f"{begin or '?'} to {end}"
 
 
 def line(row: dict[str, Any], width: int, paint: Paint) -> str:
-    """A row of `views.rows.by_message` on one line of a terminal: its widths do not depend on other rows."""
+    """Formats a row of `views.rows.by_message` as one terminal line, with widths independent of other rows."""
     when = (row["time"] or "")[11:19]
     status = "" if row["status"] in (None, "ok") else f"{row['status']} "
     place = f"{when:<8} {row['message']:>4}  {row['role']:<9} {row['kind']:<9} "
@@ -78,9 +78,9 @@ def line(row: dict[str, Any], width: int, paint: Paint) -> str:
 
 
 def shown(transcript: Transcript, number: int, form: str, view: View) -> Iterator[str]:
-    """One message: as its record in the intermediate format for `json` and `jsonl`, else as text, nothing cut.
+    """Yields one message: as its record in the intermediate format for `json` and `jsonl`, else as full text.
 
-    A terminal gets JSON over several lines, and what a model wrote as Markdown; with `view.whole` as it was written.
+    On a terminal, JSON is indented and Markdown of a model is rendered, unless `view.whole`.
     """
     message = transcript.messages[number]
     if form in ("json", "jsonl"):
@@ -107,7 +107,7 @@ def _heading(part: Any, pairs: CallPairs) -> str:
 
 
 def _laid_out(part: Any, text: str, role: str, width: int, paint: Paint) -> str:
-    """A text for a terminal: what a model wrote is Markdown, other texts have lines between words."""
+    """Lays out text for a terminal: text of a model as Markdown, other text wrapped between words."""
     from convcli.report.markdown import rendered, wrapped
 
     if isinstance(part, Reasoning) or (isinstance(part, Text) and role == "assistant"):
@@ -117,7 +117,7 @@ def _laid_out(part: Any, text: str, role: str, width: int, paint: Paint) -> str:
 
 
 def _whole(part: Any, paint: Paint) -> str:
-    """JSON values over several lines."""
+    """Returns the full text of a part, with JSON indented."""
     if isinstance(part, ToolCall) and part.raw_arguments is None:
         return paint.json(json_text(part.arguments, indent=True))
     if isinstance(part, ToolResult) and part.kind == "data":

@@ -1,4 +1,4 @@
-"""A pager, as people set one with PAGER: a program that shows what is longer than the terminal."""
+"""The pager named by PAGER: a program that shows output longer than the terminal."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 USUAL = ("less", "-FRX")
-"""It ends by itself where all fits on the screen, lets our colours through, and leaves the text there."""
+"""It exits if everything fits on the screen, passes colors through, and leaves the text on the screen."""
 
 
 class Pager:
-    """A pager that starts when there is something to show; where that fails, the terminal gets all."""
+    """A pager that starts with the first output; if it cannot start, output goes to the terminal."""
 
     def __init__(self, words: list[str]) -> None:
         self._words = words
         self._process: subprocess.Popen[bytes] | None = None
 
     def write(self, data: bytes) -> None:
-        """Give it more to show. Raises BrokenPipeError when somebody has closed it."""
+        """Writes data to the pager. Raises BrokenPipeError if the user has closed it."""
         if self._process is None and self._words:
             self._start()
         stream = sys.stdout.buffer if self._process is None else self._process.stdin
@@ -31,11 +31,11 @@ class Pager:
 
     @property
     def is_running(self) -> bool:
-        """Has it taken over the terminal?"""
+        """True if the pager controls the terminal."""
         return self._process is not None
 
     def flush(self) -> None:
-        """What was written is seen now, though more will come. Raises BrokenPipeError when somebody has closed it."""
+        """Flushes the output. Raises BrokenPipeError if the user has closed the pager."""
         stream = sys.stdout.buffer if self._process is None else self._process.stdin
         if stream is not None:
             stream.flush()
@@ -47,7 +47,7 @@ class Pager:
             self._words = []
 
     def close(self) -> None:
-        """Wait until somebody has closed it: an interrupt before that is for the pager."""
+        """Waits until the user closes the pager. Interrupts in the meantime are for the pager."""
         if self._process is None:
             return
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -59,7 +59,7 @@ class Pager:
 
 
 def command(wanted: bool | None, environment: Mapping[str, str]) -> list[str]:
-    """The words that start a pager; none where no terminal listens, where it is unwanted, and where PAGER is empty."""
+    """Returns the pager's command line; empty without a terminal, if it is unwanted, or if PAGER is empty."""
     streams = (sys.stdin, sys.stdout)
     if wanted is False or environment.get("TERM", "dumb") == "dumb":
         return []

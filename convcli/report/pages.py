@@ -1,6 +1,6 @@
-"""The pages of `convcli help`: Markdown files beside the code, and a page for each dialect, made of what the code says.
+"""The pages of `convcli help`: Markdown files in the package, and a generated page for each dialect.
 
-On a terminal rich lays them out; elsewhere they are the Markdown that they are, for a file or another program."""
+On a terminal rich lays them out; elsewhere they are printed as Markdown, for a file or another program."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from convcli.views import probes
 SUFFIX = ".md"
 EMPTY_LINES = re.compile(r"\n{3,}")
 WIDEST = 100
-"""Cells beyond which lines of prose are hard to follow."""
+"""Maximum line width in cells: longer lines of prose are hard to read."""
 FRAMINGS = {
     "document": "one JSON document",
-    "records": "JSON Lines, a document on each line",
-    "events": "JSON Lines, all lines together are one document",
+    "records": "JSON Lines, one document per line",
+    "events": "JSON Lines, all lines form one document",
     "sse": "a stream of server-sent events",
 }
 OUTCOMES = {
     "kept": "Kept",
-    "encoded": "Kept by a convention, since the format has no field for it",
+    "encoded": "Kept by a convention, because the format has no field for it",
     "changed": "Changed",
     "lost": "Lost",
 }
@@ -34,28 +34,28 @@ OUTCOMES = {
 
 @cache
 def folder() -> str:
-    """Where the pages are."""
+    """Returns the folder of the pages."""
     return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "pages")
 
 
 def topics() -> list[str]:
-    """The topics of the pages, in alphabetical order."""
+    """Returns the topics of the pages, in alphabetical order."""
     return sorted(name.removesuffix(SUFFIX) for name in os.listdir(folder()) if name.endswith(SUFFIX))
 
 
 def page(topic: str) -> str:
-    """The page about a topic, as Markdown."""
+    """Returns the page about a topic, as Markdown."""
     with open(os.path.join(folder(), topic + SUFFIX), encoding="utf-8") as file:
         return file.read()
 
 
 def title(topic: str) -> str:
-    """The heading of a page."""
+    """Returns the heading of a page."""
     return page(topic).partition("\n")[0].removeprefix("# ")
 
 
 def of_dialect(dialect: Dialect) -> str:
-    """The page about a dialect: what its author wrote of it, how files hold it, and what it can say, measured."""
+    """Returns the page about a dialect: its documentation, how it is stored in files, and measured conversions."""
     return "\n".join(("\n\n".join(_of_dialect(dialect)), ""))
 
 
@@ -65,19 +65,19 @@ def _of_dialect(dialect: Dialect) -> Iterator[str]:
     yield "## In files"
     yield "\n".join(f"- {FRAMINGS[framing]}" for framing in dialect.framings)
     name, forms = dialect.name, ", ".join(f"`{form}`" for form in dialect.forms)
-    yield f"Forms: {forms}. The first is written, unless `--form` names another or the transcript is plainly one."
+    yield f"Forms: {forms}. convcli writes the first, unless `--form` or the transcript itself has another."
     yield f"`convcli schema {name}` prints the JSON Schema; `convcli validate --from {name}` checks files."
     if dialect.is_written:
-        yield f"## What is left of a transcript that is converted to {name}"
+        yield f"## What a conversion to {name} keeps"
         yield from _measured(dialect)
     conventions = list(_conventions(dialect))
     if conventions:
-        yield "## Results of tools that are written by a convention"
+        yield "## Tool results that are written by a convention"
         yield "\n".join(conventions)
 
 
 def _described(dialect: Dialect) -> str:
-    """The documentation of its module, whose list of quirks gets a heading."""
+    """Returns the documentation of the dialect's module; its list of quirks gets a heading."""
     lines = [line.replace("Quirks", "## Quirks", 1) if line.startswith("Quirks") else line for line in _doc(dialect)]
     return "\n".join(f"{line}\n" if line.startswith("## ") else line for line in lines)
 
@@ -87,7 +87,7 @@ def _doc(dialect: Dialect) -> list[str]:
 
 
 def _measured(dialect: Dialect) -> Iterator[str]:
-    """Each feature under what becomes of it; of those that are not kept the reasons too."""
+    """Yields the features by outcome, with reasons for those that are not kept."""
     reports = {feature: probes.written(feature, dialect.name) for feature in probes.PROBES}
     yield "Measured by converting a small sample of each feature."
     kept = [feature for feature, report in reports.items() if report.outcome == "kept"]
@@ -110,7 +110,7 @@ def _conventions(dialect: Dialect) -> Iterator[str]:
 
 
 def shown(markdown: str, width: int | None, paint: Paint) -> str:
-    """A page as a terminal of this width shows it; as it is without one."""
+    """Renders a page for a terminal of this width; returns it unchanged without one."""
     if width is None:
         return markdown
     from rich.console import Console

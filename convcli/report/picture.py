@@ -1,5 +1,5 @@
-"""A conversion as a picture, for a terminal: a sign for each message, what is kept and what is not in numbers, and
-each kind of loss with its places and its reason."""
+"""A conversion as a picture for a terminal: a sign for each message, counts of what is kept and lost, and each kind of
+loss with its pointers and reason."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from convcli.views.outcomes import (
 SIGNS: dict[MessageOutcome, str] = {"kept": "+", "beside": ".", "encoded": "e", "changed": "c", "dropped": "-"}
 MEANINGS: dict[MessageOutcome, str] = {"beside": "content kept", "kept": "all kept"}
 MOST_SIGNS = 500
-"""Signs of one strip; of more messages, each sign stands for several."""
+"""Signs of one strip; with more messages, each sign stands for several."""
 INDENT = 12
 WIDEST = 120
-"""Cells beyond which lines of prose are hard to follow."""
+"""Maximum line width in cells: longer lines of prose are hard to read."""
 
 
 def drawn(outcomes: OutcomeTable, paths: Sequence[str], target: Dialect, width: int, paint: Paint) -> Iterator[str]:
-    """The picture of a job: by place, in numbers, and by kind."""
+    """Yields the picture of a job: by message, in numbers, and by kind of loss."""
     width = min(width, WIDEST)
     files = safe_text(paths[0]) if len(paths) == 1 else f"{len(paths):,} files"
     yield f"{paint.bold(files)}: {', '.join(outcomes.sources)} → {target.name}\n"
@@ -46,7 +46,7 @@ def drawn(outcomes: OutcomeTable, paths: Sequence[str], target: Dialect, width: 
 
 
 def strip(unit: str, outcomes: Sequence[MessageOutcome], width: int, paint: Paint) -> Iterator[str]:
-    """A sign for each message or transcript, with the number of the first of a line, and what the signs mean."""
+    """Yields a sign per message or transcript, with the number of each line's first one, and a legend."""
     each = -(-len(outcomes) // MOST_SIGNS) or 1
     worst = [max(outcomes[at : at + each], key=FROM_BEST_TO_WORST.index) for at in range(0, len(outcomes), each)]
     label = len(f"{unit} {len(outcomes):,}")
@@ -68,7 +68,7 @@ def _coloured(outcome: str, text: str, paint: Paint) -> str:
 
 
 def table(rows: Iterable[FactCount], invented: Counter[str], paint: Paint) -> Iterator[str]:
-    """Levels against outcomes; what is invented was nothing of the source."""
+    """Yields a table of levels and outcomes. Invented fields have a column of their own: the source lacks them."""
     sums: dict[str, Counter[str]] = {level: Counter(invented=invented[level]) for level in LEVELS}
     for row in rows:
         sums[row.level].update(row.outcomes)
@@ -85,7 +85,7 @@ def _number(number: int, outcome: str, paint: Paint) -> str:
 
 
 def grouped(groups: Iterable[LossGroup], width: int, paint: Paint) -> Iterator[str]:
-    """Each kind of loss, by level: how often, why, and where first."""
+    """Yields each kind of loss, by level: count, reason and first pointers."""
     for level, of_level in groupby(groups, lambda group: group.level):
         yield f"\n{paint.bold(level)}\n"
         for group in of_level:
@@ -97,7 +97,7 @@ def grouped(groups: Iterable[LossGroup], width: int, paint: Paint) -> Iterator[s
 
 
 def _places(group: LossGroup, width: int) -> str:
-    """The first places, as many as fit on a line, and how many more there are; without the file if all are in one."""
+    """Lists as many first positions as fit on a line, and the number of others; no file name if all share one."""
     one = len({loss.file for loss in group.first}) == 1
     places = [
         spot(loss.line, loss.where, loss.row) if one else place(loss.file, number_of(loss), 0, loss.where)
@@ -112,7 +112,7 @@ def _places(group: LossGroup, width: int) -> str:
 
 
 def general(rows: Iterable[dict[str, Any]], width: int, paint: Paint) -> Iterator[str]:
-    """What becomes of each feature, the worst first: what is lost with fields and reasons, what is kept as a list."""
+    """Yields the outcome of each feature, worst first: losses with fields and reasons, kept features as a list."""
     width = min(width, WIDEST) - INDENT
     for outcome, of_outcome in groupby(rows, lambda row: str(row["outcome"])):
         yield f"{_coloured(outcome, outcome, paint)}\n"

@@ -1,4 +1,4 @@
-"""Plots for a terminal: what happened over time, and how much by whom."""
+"""Plots for a terminal: activity over time, and calls by tool."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ LEVELS = " ▁▂▃▄▅▆▇█"
 MOST_SPANS, MOST_TOOLS = 60, 12
 COLOURS = {"tokens": "36", "calls": "32", "errors": "31"}
 LABEL, ROOM = 8, 24
-"""Cells of the name of what is plotted over time, and of the number behind it."""
+"""Cells for the label of a line and for the number after it."""
 
 
 def over_time(timeline: Timeline, width: int, paint: Paint) -> Iterator[str]:
-    """A line for each kind, a sign for each span of time; nothing where no time is known."""
+    """Yields a line per kind and a sign per span of time; nothing if no time is known."""
     spans = timeline.spans(max(min(MOST_SPANS, width - LABEL - ROOM), 1))
     if spans is None:
         return
@@ -27,18 +27,18 @@ def over_time(timeline: Timeline, width: int, paint: Paint) -> Iterator[str]:
             yield f"{kind:<{LABEL}}{paint.in_colour(COLOURS[kind], spark(counts))} {paint.dim(most)}\n"
     room = len(spans.counts[KINDS[0]])
     begin, end = spans.begin, spans.end
-    apart = max(room - len(begin) - len(end), 1)
-    yield " " * LABEL + paint.dim(begin if begin == end else f"{begin}{' ' * apart}{end}") + "\n"
+    padding = max(room - len(begin) - len(end), 1)
+    yield " " * LABEL + paint.dim(begin if begin == end else f"{begin}{' ' * padding}{end}") + "\n"
 
 
 def spark(counts: Sequence[int]) -> str:
-    """A sign for each number, as high as its part of the greatest; of what is not nothing something is seen."""
+    """Returns a sign per number, scaled to the greatest; every non-zero number is visible."""
     most = max(counts, default=0) or 1
     return "".join(LEVELS[-(-count * (len(LEVELS) - 1) // most)] for count in counts)
 
 
 def by_tool(calls: Mapping[str, int], errors: Mapping[str, int], width: int, paint: Paint) -> Iterator[str]:
-    """A bar for each tool, the most used first: how often it was called, and how many of its results are errors."""
+    """Yields a bar per tool, the most used first: the number of calls, and of results that are errors."""
     names = sorted(calls, key=lambda name: -calls[name])
     if not names:
         return
@@ -50,8 +50,8 @@ def by_tool(calls: Mapping[str, int], errors: Mapping[str, int], width: int, pai
         failed = min(errors.get(name, 0), calls[name])
         bad, whole = _length(failed, most, room), _length(calls[name], most, room)
         bar = paint.in_colour(COLOURS["calls"], "█" * (whole - bad)) + paint.in_colour(COLOURS["errors"], "▒" * bad)
-        told = f"{calls[name]:,}" + (f", {failed:,} failed" if failed else "")
-        yield f"{text}{' ' * (label - cells(text))}{bar if whole else ''} {told}\n"
+        label_text = f"{calls[name]:,}" + (f", {failed:,} failed" if failed else "")
+        yield f"{text}{' ' * (label - cells(text))}{bar if whole else ''} {label_text}\n"
     if len(names) > MOST_TOOLS:
         rest = sum(calls[name] for name in names[MOST_TOOLS:])
         yield paint.dim(f"and {len(names) - MOST_TOOLS:,} more tools with {rest:,} calls") + "\n"

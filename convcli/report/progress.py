@@ -1,8 +1,7 @@
-"""How far a long job is, in bytes, on one line of the terminal.
+"""Progress of a long job in bytes, on one line of the terminal.
 
-Only where standard error is a terminal, and only after a second. A timer of the system draws the line between two
-steps of the work, so the work need not know of it and no thread stands in the way of other processes. What the
-program prints takes the line away first.
+It is shown only if standard error is a terminal, and after a second. A system timer draws the line, so the work need
+not know of it and no thread disturbs other processes. Output of the program clears the line first.
 """
 
 from __future__ import annotations
@@ -16,17 +15,19 @@ from time import monotonic
 from types import FrameType, TracebackType
 
 FIRST, EVERY = 1.0, 0.25
-"""Seconds before the line is drawn for the first time, and between two drawings."""
+"""Seconds before the line is first drawn, and between two drawings."""
 ESTIMATE_FROM = 0.02
-"""What must be done before it is told how long the rest takes."""
+"""Fraction of the work after which the remaining time is estimated."""
 BAR = 20
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 CLEAR = b"\r\x1b[K"
 
 
 class Progress:
-    """A line that says how much of `total` bytes is done. `reading` gives the bytes that were read of the input that is
-    being read; `passed` are those of the inputs before it."""
+    """A line that shows how much of `total` bytes is done.
+
+    `reading` returns the bytes read so far from the current input; `passed` counts those of the inputs before it.
+    """
 
     def __init__(self, total: int, *, shown: bool | None = None) -> None:
         self.total, self.passed, self.inputs = total, 0, 0
@@ -44,30 +45,30 @@ class Progress:
         self.stop()
 
     def watch(self, reading: Callable[[], int]) -> None:
-        """From now on this input is read."""
+        """Sets the current input, by a function that returns the bytes read so far."""
         self.reading = reading
 
     def pass_by(self, size: int) -> None:
-        """An input of this size is done."""
+        """Counts an input of this size as done."""
         self.passed += size
         self.inputs += 1
         self.reading = lambda: 0
 
     def summary(self) -> str:
-        """`12 files, 500 MB in 37.6 s, 13 MB/s`."""
+        """Returns a line such as `12 files, 500 MB in 37.6 s, 13 MB/s`."""
         seconds = monotonic() - self._begin
         speed = size(int(self.passed / seconds)) if seconds else "0 bytes"
         unit = "file" if self.inputs == 1 else "files"
         return f"{self.inputs:,} {unit}, {size(self.passed)} in {seconds:.1f} s, {speed}/s"
 
     def clear(self) -> None:
-        """Take the line away, until it is drawn anew."""
+        """Clears the line until it is drawn again."""
         if self._drawn:
             self._drawn = False
             _put(CLEAR)
 
     def stop(self) -> None:
-        """Take the line away for good."""
+        """Clears the line and stops drawing it."""
         if self._shown:
             self._shown = False
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -81,13 +82,13 @@ class Progress:
 
 
 def is_wanted() -> bool:
-    """Does a person look at standard error, and can the system wake us?"""
-    there = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-    return there and hasattr(signal, "setitimer")
+    """True if standard error is a terminal and the system has interval timers."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    return is_terminal and hasattr(signal, "setitimer")
 
 
 def line(done: int, total: int, seconds: float) -> str:
-    """`[####    ] 45%  1.2 of 3.4 GB  65 MB/s  0:32 left`, in at most 79 cells."""
+    """Returns `[####    ] 45%  1.2 of 3.4 GB  65 MB/s  0:32 left`, in at most 79 cells."""
     bar = ("#" * (BAR * done // total)).ljust(BAR)
     speed = done / seconds if seconds else 0.0
     left = f"  {_clock((total - done) / speed)} left" if speed and ESTIMATE_FROM * total <= done < total else ""
@@ -95,7 +96,7 @@ def line(done: int, total: int, seconds: float) -> str:
 
 
 def size(number: int) -> str:
-    """`1.2 GB`: three digits at most."""
+    """Formats a number of bytes with at most three digits, such as `1.2 GB`."""
     value, unit = float(number), 0
     while value >= 999.5 and unit < len(UNITS) - 1:
         value, unit = value / 1000, unit + 1
@@ -108,6 +109,6 @@ def _clock(seconds: float) -> str:
 
 
 def _put(text: bytes) -> None:
-    """Past the buffers, in which the work that was interrupted may be writing."""
+    """Bypasses the buffers, because the timer may interrupt a write to them."""
     with suppress(OSError, ValueError):
         os.write(sys.stderr.fileno(), text)

@@ -1,4 +1,4 @@
-"""Standard output and standard error as this program uses them: results on the one, all else on the other."""
+"""Standard output for results, standard error for everything else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Colour: TypeAlias = Literal["auto", "always", "never"]
 
 
 class Screen:
-    """Where a command prints. `out` and `err` say whether colours are wanted there."""
+    """The output of a command. `out` and `err` have the colors that are wanted there."""
 
     def __init__(self, colour: Colour = "auto", *, debug: bool = False) -> None:
         self.debug, self.verbose = debug, False
@@ -33,7 +33,7 @@ class Screen:
 
     @contextmanager
     def into(self, output: Output) -> Iterator[None]:
-        """What is shown meanwhile goes into this output, without colours, and appears when all of it is written."""
+        """Redirects results to this output, without colors; it is committed once all of it is written."""
         paint, self.out, self._output = self.out, Paint(), output
         try:
             yield
@@ -44,7 +44,7 @@ class Screen:
 
     @contextmanager
     def paged(self, wanted: bool | None = None) -> Iterator[None]:
-        """What is printed meanwhile goes through a pager, where a terminal listens. To close it early is no error."""
+        """Sends results through a pager if the output is a terminal. Closing it early is not an error."""
         from convcli.report.pager import Pager, command
 
         self._pager = Pager(words) if (words := command(wanted, os.environ)) else None
@@ -59,7 +59,7 @@ class Screen:
                 running.close()
 
     def show(self, pieces: Iterable[str]) -> None:
-        """Print a result. Raises OutputError when it cannot be written, BrokenPipeError when its reader has gone."""
+        """Prints a result. Raises OutputError if it cannot be written, BrokenPipeError if its reader is gone."""
         if self._output is not None:
             for piece in pieces:
                 self._output.write(piece.encode("utf-8", "backslashreplace"))
@@ -77,14 +77,14 @@ class Screen:
                 raise cannot_write("standard output", error) from None
 
     def flush(self) -> None:
-        """What was shown is seen now, though more will come."""
+        """Flushes standard output or the pager."""
         if self._pager is not None:
             self._pager.flush()
         elif sys.stdout is not None:
             sys.stdout.buffer.flush()
 
     def tell(self, text: str) -> None:
-        """Print what is no result. Nobody may be listening, which is no reason to stop."""
+        """Prints to standard error. Write errors are ignored: nobody may be listening."""
         if self._progress is not None:
             self._progress.clear()
         if self._pager is not None and text and sys.stderr is not None and sys.stderr.isatty():
@@ -95,12 +95,12 @@ class Screen:
                 sys.stderr.flush()
 
     def tell_speed(self) -> None:
-        """Say how much was read and how fast, where that was asked for."""
+        """Reports how much was read and how fast, with `--verbose`."""
         if self.verbose and self._progress is not None:
             self.tell(f"{self._progress.summary()}\n")
 
     def progress(self, total: int) -> Progress:
-        """A line that says how much of a long job is done; what is printed takes it away."""
+        """Starts a progress line for a long job; other output clears it."""
         from convcli.report.progress import Progress
 
         is_covered = self._pager is not None and self._pager.is_running
@@ -108,7 +108,7 @@ class Screen:
         return self._progress
 
     def error(self, error: ConvcliError) -> None:
-        """Print why something could not be done."""
+        """Prints an error."""
         from convcli.jobs.documents import finding_of
         from convcli.report.formats.full import block
 
@@ -117,13 +117,13 @@ class Screen:
 
 
 def _write(stream: TextIO, text: str, pager: Pager | None = None) -> None:
-    """UTF-8 into files and pipes; on a terminal, what its encoding does not have becomes a visible escape."""
+    """Writes UTF-8 to files and pipes; on a terminal, characters outside its encoding become visible escapes."""
     encoding = (stream.encoding if stream.isatty() else None) or "utf-8"
     (pager or stream.buffer).write(text.encode(encoding, "backslashreplace"))
 
 
 def wants_colour(stream: TextIO | None, colour: Colour, environment: Mapping[str, str]) -> bool:
-    """The option decides, then NO_COLOR and FORCE_COLOR, then whether a terminal listens that knows colours."""
+    """True if output is colored: by the option, then NO_COLOR and FORCE_COLOR, then the terminal."""
     if colour != "auto":
         return colour == "always"
     if environment.get("NO_COLOR"):

@@ -1,7 +1,7 @@
-"""Text from files made safe to show, and the few words and signs of which all reports are made.
+"""Makes text from files safe to show, and formats what all reports share.
 
-A transcript can hold anything: terminal sequences, marks that reverse the direction of writing, half surrogates.
-`safe_text` lets none of it through, so every string that comes from a file or a command line passes it.
+A transcript can contain anything: terminal sequences, marks that reverse the writing direction, lone surrogates.
+`safe_text` escapes all of it, so every string from a file or a command line passes through it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import msgspec
 _UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""A pattern that takes long to compile, and that plain text does not need."""
+"""Compiled only when needed: it is slow to compile, and printable text does not need it."""
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def safe_text(text: str, *, lines: bool = False) -> str:
-    """The text with each control, direction, zero-width and tag character as a visible escape (`\\x1b`, `\\u202e`).
+    """Returns text with control, direction, zero-width and tag characters as visible escapes (`\\x1b`, `\\u202e`).
 
-    Newlines and tabs stay only with `lines`, for text that is printed as a block.
+    Newlines and tabs are kept only with `lines`, for text printed as a block.
     """
-    if (text.replace("\n", "") if lines else text).isprintable():  # nothing that is unsafe is
+    if (text.replace("\n", "") if lines else text).isprintable():  # unsafe characters are not printable
         return text
     if lines:
         return re.sub(_UNSAFE, _escape, text)
@@ -41,7 +41,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def json_text(value: Any, *, indent: bool = False) -> str:
-    """The JSON text of a value, compact or over several lines, in which what a terminal could obey is a JSON escape."""
+    """Returns a value as JSON, compact or indented, with characters unsafe for a terminal as JSON escapes."""
     from convcli.wire import exact_json  # not at the top: errors and help need no JSON
 
     return re.sub(_UNSAFE, _json_escape, exact_json.write(value, indent=indent).decode())
@@ -53,7 +53,7 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """The beginning of a text that fills at most `width` cells of a terminal, with an ellipsis if there is more."""
+    """Cuts text to at most `width` terminal cells, with an ellipsis if something is cut."""
     if len(text) * 2 <= width:
         return text
     used = 0
@@ -66,7 +66,7 @@ def cut(text: str, width: int) -> str:
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal a text fills."""
+    """Returns the width of text in terminal cells."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
@@ -77,7 +77,7 @@ def _cells(char: str) -> int:
 
 
 def tail(text: str, width: int) -> str:
-    """The end of a text, as `cut` gives the beginning: of a path it tells more."""
+    """Cuts the start of text, as `cut` cuts the end: the end of a path is more useful."""
     if cells(text) <= width:
         return text
     while text and cells(text) >= width:
@@ -86,8 +86,10 @@ def tail(text: str, width: int) -> str:
 
 
 def filled(pieces: Iterable[str], glue: str, width: int | None) -> str:
-    """The pieces with the glue between them, as many on a line as fit, further lines indented; all on one without a
-    width. No piece is broken."""
+    """Joins pieces with glue, as many per line as fit; further lines are indented. No piece is broken.
+
+    Without a width, everything is on one line.
+    """
     lines, used = [""], 0
     for piece in pieces:
         room = cells(piece) + (cells(glue) if used else 0)
@@ -103,7 +105,7 @@ def filled(pieces: Iterable[str], glue: str, width: int | None) -> str:
 
 
 def lines_of(text: str, width: int) -> list[str]:
-    """The lines of a text, broken between words where they fill more cells than this."""
+    """Wraps the lines of text between words at this width."""
     from rich.console import Console
     from rich.text import Text
 
@@ -111,47 +113,49 @@ def lines_of(text: str, width: int) -> list[str]:
 
 
 def place(file: str, number: int | None = None, column: int = 0, where: str = "") -> str:
-    """`file:line:column /pointer`, as far as it is known; the number of the line, or of a row of a table."""
+    """Formats `file:line:column /pointer`, as far as known; the number is that of a line or a table row."""
     numbers = "" if number is None else f":{number}:{column}" if column else f":{number}"
     return safe_text(f"{file}{numbers} {where}".rstrip() if where else f"{file}{numbers}")
 
 
 def spot(line: int, where: str, row: int = -1) -> str:
-    """`line 40 /message`, in a table `row 39 /message`: a place in a file that is known, `the whole` where that is all
-    that is known."""
+    """Formats a position in a known file: `line 40 /message`, or `row 39 /message` in a table.
+
+    Returns `the whole` if neither is known.
+    """
     record = f"row {row}" if row >= 0 else f"line {line}" if line else ""
     return safe_text(" ".join(filter(None, [record, where]))) or "the whole"
 
 
 MOST_COLOURED = 1 << 18
-"""Characters of a JSON text that is coloured: a second of work."""
+"""Limit on the characters of colored JSON, about a second of work."""
 
 
 class Paint(msgspec.Struct, frozen=True):
-    """How to mark what matters: with colour, or not at all."""
+    """Highlights text with colors, or not at all."""
 
     colour: bool = False
 
     def severity(self, word: str, text: str) -> str:
-        """Text in the colour of an error, a warning or an info."""
+        """Colors text as an error, a warning or an info."""
         return self._sgr({"error": "1;31", "warning": "1;33"}.get(word, "1;36"), text)
 
     def bold(self, text: str) -> str:
-        """Text that leads."""
+        """Makes text bold."""
         return self._sgr("1", text)
 
     def dim(self, text: str) -> str:
-        """Text that is secondary."""
+        """Dims text that is secondary."""
         return self._sgr("2", text)
 
     def in_colour(self, code: str, text: str) -> str:
-        """Text in a colour of the terminal's palette."""
+        """Colors text by an SGR code of the terminal's palette."""
         return self._sgr(code, text)
 
     def json(self, text: str) -> str:
-        """JSON text with keys, strings, numbers and words in different colours, if it is not too long for a person.
+        """Colors keys, strings, numbers and words of JSON, unless it is too long for a person.
 
-        Only the colours are by rich: what it would print of a value has other numbers, and control characters.
+        rich adds only the colors: its own JSON output would change numbers and print control characters.
         """
         if not self.colour or len(text) > MOST_COLOURED:
             return text

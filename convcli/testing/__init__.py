@@ -1,4 +1,4 @@
-"""The laws of convcli as functions, for the tests of a dialect: of ours, and of yours in a plugin.
+"""The laws of convcli as functions, for the tests of a dialect, built-in or in a plugin.
 
     from convcli import testing
     from my_plugin import DIALECT
@@ -7,19 +7,19 @@
         for document in DOCUMENTS:                   # those that the schema of the dialect accepts
             testing.assert_laws(DIALECT, document)
 
-No test framework is needed: what breaks a law raises AssertionError, whose message names the law, the place and what
-differs. `assert_laws` holds all of them against one document; the others are for one law each:
+No test framework is needed: a broken law raises AssertionError, whose message names the law, the pointer and the
+difference. `assert_laws` checks all laws for one document; the others check one law each:
 
-    assert_keeps             L1a  every value of a document is in the transcript that `lift` gives
-    assert_fits              L1b  `fit` leaves alone what the vendor takes
-    assert_writes            L1c  `write` writes all that its format has a place for
-    assert_same              L1d  a document comes back as it was, from its own dialect and from the intermediate format
+    assert_keeps             L1a  `lift` keeps every value of a document
+    assert_fits              L1b  `fit` does not change what the vendor accepts
+    assert_writes            L1c  `write` writes everything that its format can store
+    assert_same              L1d  a document is unchanged by way of its own dialect and from the intermediate format
     assert_conversion        L2–L6, L8 of one document in one target; assert_stable is L4, assert_pure L8 alone
     assert_restores          L10  an output and its restore record give the exact original
-    assert_refuses_nothing   L11  records of which none is a message are refused
+    assert_refuses_nothing   L11  records without any message are refused
 
-L7 (the same bytes from a file, a pipe or many processes) and L9 (twins written by hand) are laws of files and of
-samples; they are not about one document.
+L7 (the same bytes from a file, a pipe or many processes) and L9 (twins written by hand) are laws of files and samples,
+not of one document.
 """
 
 from __future__ import annotations
@@ -56,8 +56,10 @@ KINDS = {"text", "data", "error", "multimodal"}
 
 
 def assert_laws(dialect: Dialect, document: Any) -> None:
-    """All laws that speak of one document of this dialect, which its schema must accept. Records of which none is a
-    message are only refused (L11)."""
+    """Checks all laws of one document of this dialect, which its schema must accept.
+
+    Records without any message are only refused (L11).
+    """
     hub = dialects.get(HUB)
     assert_refuses_nothing(dialect, document)
     assert_keeps(dialect, document)
@@ -76,10 +78,10 @@ def assert_laws(dialect: Dialect, document: Any) -> None:
 
 
 def assert_keeps(dialect: Dialect, document: Any) -> None:
-    """L1a: a value planted anywhere, in place of another or under an unknown key, is found in what `lift` gives.
+    """L1a: a value planted anywhere, replacing another or under an unknown key, is in the result of `lift`.
 
-    Values are planted one at a time, where the schema still accepts the document. What only repeats another value of
-    the document stands in `Dialect.repeats`.
+    Values are planted one at a time, if the schema still accepts the document. Values that only repeat others are in
+    `Dialect.repeats`.
     """
     for number, path in enumerate(plantable(document)):
         if is_repeated(dialect, path):
@@ -93,26 +95,26 @@ def assert_keeps(dialect: Dialect, document: Any) -> None:
 
 
 def assert_fits(dialect: Dialect, document: Any) -> None:
-    """L1b: what the vendor takes as a request, without a finding, `fit` leaves as `lift` gives it.
+    """L1b: if a document is a request that the vendor accepts, without findings, `fit` does not change it.
 
-    Keys that a request lacks do not matter: `fit` makes none up.
+    Missing request keys do not matter: `fit` generates none.
     """
-    found = {finding.code for finding in pipeline.validate(document, dialect, purpose="request")}
-    if found - BESIDE_TURNS or "incomplete-response" in found:
+    codes = {finding.code for finding in pipeline.validate(document, dialect, purpose="request")}
+    if codes - BESIDE_TURNS or "incomplete-response" in codes:
         return
     transcript = dialect.lift(document)
     changed = difference(transcript, dialect.fitted(transcript, _own_form(dialect, transcript)))
-    assert not changed, f"L1b: {dialect.name} fits what has no finding: {_told(changed[0])}"
+    assert not changed, f"L1b: {dialect.name} changes a document without findings: {_described(changed[0])}"
 
 
 def assert_writes(dialect: Dialect, transcript: Transcript) -> None:
-    """L1c: of a fitted transcript, whoever lifted it, only fields that the dialect lacks are not written."""
+    """L1c: of a fitted transcript, by any reader, only fields that the dialect lacks are not written."""
     assert dialect.write is not None, f"{dialect.name} is only read"
     form = dialect.form(transcript)
     fitted = _with_own_extras(dialect.fitted(transcript, form), dialect)
     again = dialect.lift(dialect.write(fitted, Options(form=form)))
     for loss in difference(fitted, again):
-        assert _may_be_lacking(loss, dialect, form), f"L1c: {dialect.name} does not write {_told(loss)}"
+        assert _may_be_lacking(loss, dialect, form), f"L1c: {dialect.name} does not write {_described(loss)}"
 
 
 def assert_same(dialect: Dialect, document: Any) -> None:
@@ -120,7 +122,7 @@ def assert_same(dialect: Dialect, document: Any) -> None:
     hub, key = dialects.get(HUB), exact_json.key(document)
     unchanged = pipeline.convert(document, dialect, dialect)
     assert exact_json.key(unchanged.document) == key, f"L1d: {dialect.name} does not give the document back"
-    assert unchanged.losses == [], f"L1d: a document in its own dialect loses {_told(unchanged.losses[0])}"
+    assert unchanged.losses == [], f"L1d: a document in its own dialect loses {_described(unchanged.losses[0])}"
     stored = pipeline.convert(document, dialect, hub).document
     assert schemas.findings(HUB, stored) == [], "L1d: the intermediate document does not pass its schema"
     if dialect is not hub:
@@ -138,34 +140,34 @@ def _assert_one_form(stored: Any, dialect: Dialect) -> None:
 
 
 def is_repeated(dialect: Dialect, path: Path) -> bool:
-    """Is it a place whose value only repeats another?"""
+    """True for a path whose value only repeats another."""
     return any(_matches(pattern.split("/")[1:], path) for pattern in dialect.repeats)
 
 
 def _may_be_lacking(loss: Loss, dialect: Dialect, form: str) -> bool:
-    made_up = loss.kind == "invented" and loss.field in MADE_UP
-    return made_up or is_lacking(loss.field, dialect, form)
+    is_generated = loss.kind == "invented" and loss.field in MADE_UP
+    return is_generated or is_lacking(loss.field, dialect, form)
 
 
 def _own_form(dialect: Dialect, transcript: Transcript) -> str:
-    """The form that the document has, where it is one that is written."""
+    """Returns the form of the document, if it can be written."""
     form = transcript.origin.form if transcript.origin is not None else ""
     return form if form in dialect.forms else dialect.form(transcript)
 
 
 def _with_own_extras(transcript: Transcript, dialect: Dialect) -> Transcript:
-    """The same without what other dialects carry in it, for which no writer but the hub has a place."""
+    """Removes extras of other dialects, which only the hub writes."""
     if dialect.carries_all or all(map(dialect.owns, _owners(transcript))):
         return transcript
     bare = copy.deepcopy(transcript)
     for one in untrusted.records(bare):
-        owned = {owner: carried for owner, carried in (one.extras or {}).items() if dialect.owns(owner)}
+        owned = {owner: kept for owner, kept in (one.extras or {}).items() if dialect.owns(owner)}
         one.extras = owned or None
     return bare
 
 
 def _owners(transcript: Transcript) -> set[str]:
-    """The dialects whose extras are in it."""
+    """Returns the dialects whose extras it has."""
     return {owner for one in untrusted.records(transcript) for owner in one.extras or ()}
 
 
@@ -179,15 +181,15 @@ def _matches(pattern: list[str], path: Path) -> bool:
 
 
 def assert_conversion(source: Dialect, target: Dialect, document: Any) -> None:
-    """L2–L6 and L8: losses are complete and minimal, the output is stable, valid and in order, and nothing is touched.
+    """L2–L6 and L8: losses are complete and minimal, the output is stable, valid and in order, the input unchanged.
 
-    A document whose carried keys the target refuses, or of which nothing is understood, is an answer too: ConvcliError.
+    A ConvcliError is also a valid result: for extras that the target refuses, or a document without messages.
     """
     key = exact_json.key(document)
     converted = pipeline.convert(document, source, target)
     assert exact_json.key(document) == key, f"L8: {source.name} to {target.name} changes its input"
-    found = schemas.findings(target.name, converted.document)
-    assert found == [], f"L5: {source.name} to {target.name}: {found[0].message} at {found[0].where}"
+    findings = schemas.findings(target.name, converted.document)
+    assert findings == [], f"L5: {source.name} to {target.name}: {findings[0].message} at {findings[0].where}"
     after = target.lift(converted.document)
     assert_losses_are_exact(converted.transcript, after, converted.losses)
     assert_reasons_are_true(target, converted.losses)
@@ -197,64 +199,68 @@ def assert_conversion(source: Dialect, target: Dialect, document: Any) -> None:
 
 
 def assert_losses_are_exact(before: Transcript, after: Transcript, losses: list[Loss]) -> None:
-    """L2 and L3, by counting: nothing vanishes or appears without a loss that holds it, and no loss is empty."""
+    """L2 and L3, by counting: nothing vanishes or appears without a loss that contains it, and no loss is empty."""
     x, y = counted(facts(before)), counted(facts(after))
     conventions = {loss.before for loss in losses if loss.field == "tool_result.kind"}
     if any(loss.field == "tool_result.value" and loss.kind == "encoded" for loss in losses):
         conventions.add("multimodal")
-    told_gone = counted([_value(loss.before) for loss in losses] + _results(before, conventions))
-    told_come = counted([_value(loss.after) for loss in losses] + _results(after, KINDS if conventions else set()))
-    hidden = _made_up(before) | _made_up(after)
+    reported_before = counted([_value(loss.before) for loss in losses] + _results(before, conventions))
+    reported_after = counted([_value(loss.after) for loss in losses] + _results(after, KINDS if conventions else set()))
+    hidden = _generated(before) | _generated(after)
     for leaf, count in (x - y).items():
-        assert leaf in hidden or count <= told_gone[leaf], f"L2: {leaf} vanished and no loss says so"
+        assert leaf in hidden or count <= reported_before[leaf], f"L2: {leaf} vanished without a loss"
     for leaf, count in (y - x).items() if "multimodal" not in conventions else ():
-        assert leaf in hidden or count <= told_come[leaf], f"L2: {leaf} appeared and no loss says so"
+        assert leaf in hidden or count <= reported_after[leaf], f"L2: {leaf} appeared without a loss"
     for loss in losses:
-        assert _says_something(loss), f"L3: nothing is lost: {_told(loss)}"
+        assert _has_content(loss), f"L3: nothing is lost: {_described(loss)}"
     if exact_json.key(facts(before)) == exact_json.key(facts(after)) and not hidden:
-        assert losses == [], f"L3: nothing differs, but there is a loss: {_told(losses[0])}"
+        assert losses == [], f"L3: nothing differs, but there is a loss: {_described(losses[0])}"
 
 
 def assert_reasons_are_true(target: Dialect, losses: list[Loss]) -> None:
-    """L3: that the target has no field for it is said only of keys that its schema does not name anywhere, and of
-    fields that it lacks in every form."""
+    """L3: the reason that the target has no such field is used only if it is true.
+
+    No schema key and no form of the target has the field.
+    """
     keys = schemas.vocabulary(target.name)
     for loss in losses:
         if loss.why != f"{target.title} {NO_FIELD}":
             continue
         if loss.field.startswith("extras."):
-            assert not is_named(loss.field, keys), f"L3: the schema of {target.name} has this key: {_told(loss)}"
+            assert not is_named(loss.field, keys), f"L3: the schema of {target.name} has this key: {_described(loss)}"
         else:
             having = [form for form in target.forms if not is_lacking(loss.field, target, form)]
-            assert not having, f"L3: {target.name} has this field in a {having[0]}: {_told(loss)}"
+            assert not having, f"L3: {target.name} has this field in a {having[0]}: {_described(loss)}"
 
 
 def assert_stable(dialect: Dialect, document: Any) -> None:
-    """L4: an output converted to its own dialect again changes nothing and reports nothing; one of records of which
-    none is a message is refused (L11)."""
+    """L4: converting an output to its own dialect changes and reports nothing.
+
+    Records without any message are refused (L11).
+    """
     if conversion.not_understood(document, dialect.lift(document), dialect) is not None:
         return
     again = pipeline.convert(document, dialect, dialect)
     assert exact_json.key(again.document) == exact_json.key(document), f"L4: {dialect.name} changes its own output"
-    assert again.losses == [], f"L4: an output of {dialect.name} loses {_told(again.losses[0])}"
+    assert again.losses == [], f"L4: an output of {dialect.name} loses {_described(again.losses[0])}"
 
 
 def assert_order_is_kept(before: Transcript, after: Transcript, losses: list[Loss]) -> None:
-    """L6: what is on both sides stands in the same order, unless a loss says that it moved."""
+    """L6: what is on both sides has the same order, unless a loss reports that it moved."""
     if any(loss.kind == "moved" for loss in losses):
         return
     places = {
         part_key(part): (j, k) for j, message in enumerate(after.messages) for k, part in enumerate(message.parts)
     }
     keys = Counter(part_key(part) for message in before.messages for part in message.parts)
-    hidden = _made_up(before) | _made_up(after)
+    hidden = _generated(before) | _generated(after)
     unique = [key for key, count in keys.items() if count == 1 and key in places and f'"{key[1]}"' not in hidden]
     for one, two in pairwise(unique):
-        assert places[one] < places[two], f"L6: {one} and {two} changed places, and no loss says so"
+        assert places[one] < places[two], f"L6: {one} and {two} changed places without a loss"
 
 
 def assert_pure(source: Dialect, target: Dialect, document: Any) -> None:
-    """L8: a transcript is written alike twice, and so are a deep copy and a pickle of it; it stays as it was."""
+    """L8: writing a transcript twice, a deep copy and a pickle gives the same result and leaves it unchanged."""
     transcript = conversion.lift(document, source)
     before = exact_json.key(facts(transcript))
     written = exact_json.key(conversion.written(transcript, target, conversion.BY_DEFAULT, source))
@@ -266,7 +272,7 @@ def assert_pure(source: Dialect, target: Dialect, document: Any) -> None:
     )
     for name, copied in copies:
         again = exact_json.key(conversion.written(copied(), target, conversion.BY_DEFAULT, source))
-        assert again == written, f"L8: {target.name} writes {name} of {source.name} in another way"
+        assert again == written, f"L8: {target.name} writes {name} of {source.name} differently"
 
 
 # ---------------------------------------------------------------- L10, L11
@@ -276,39 +282,41 @@ def assert_restores(source: Dialect, target: Dialect, document: Any) -> None:
     """L10: the output and its restore record, both read from bytes again, give the exact original."""
     converted = pipeline.convert(document, source, target).document
     kept = exact_json.parse(exact_json.write(record(document, converted, source, target)))
-    found = schemas.findings("restore", kept)
-    assert found == [], f"L10: the restore record of {source.name} to {target.name}: {found[0].message}"
+    findings = schemas.findings("restore", kept)
+    assert findings == [], f"L10: the restore record of {source.name} to {target.name}: {findings[0].message}"
     original = restore(converted, kept)
-    assert exact_json.key(original) == exact_json.key(document), f"L10: {source.name} from {target.name} is another one"
+    assert exact_json.key(original) == exact_json.key(document), f"L10: {source.name} from {target.name} differs"
 
 
 def assert_refuses_nothing(dialect: Dialect, document: Any) -> None:
-    """L11: a document with records of which none is a message is refused, and another document is not refused for
-    that. An empty conversation has no records, and passes."""
+    """L11: a document with records but no messages is refused, and no other document is refused for that reason.
+
+    An empty conversation has no records, and passes.
+    """
     transcript = dialect.lift(document)
-    is_strange = bool(transcript.messages) and all(message.role == "event" for message in transcript.messages)
+    has_only_events = bool(transcript.messages) and all(message.role == "event" for message in transcript.messages)
     judged = any(finding.code == "no-messages" for finding in pipeline.validate(document, dialect))
     try:
         conversion.lift(document, dialect)
         refused = False
     except RefusedError as error:
         refused = error.code == "no-messages"
-    words = "is an empty success" if is_strange else "is refused, though it is"
-    assert judged == refused == is_strange, f"L11: a document of no message {words} of {dialect.name}"
+    words = "is an empty success" if has_only_events else "is refused although it is none"
+    assert judged == refused == has_only_events, f"L11: a {dialect.name} document without messages {words}"
 
 
 # ---------------------------------------------------------------- what transcripts and losses say
 
 
 def facts(transcript: Transcript) -> Any:
-    """What a transcript says, as a JSON value."""
+    """Returns the content of a transcript as a JSON value."""
     write = dialects.get(HUB).write
     assert write is not None
     return write(transcript, Options(form="plain"))
 
 
 def counted(value: Any) -> Counter[str]:
-    """How often each string and number stands inside a JSON value; keys are not values."""
+    """Counts each string and number inside a JSON value; keys are not values."""
     return Counter(
         json.dumps(leaf)
         for _, leaf in nodes(value)
@@ -316,19 +324,19 @@ def counted(value: Any) -> Counter[str]:
     )
 
 
-def _made_up(transcript: Transcript) -> set[str]:
-    """Ids that a lift made up: they are not facts."""
+def _generated(transcript: Transcript) -> set[str]:
+    """Returns generated ids, which are not facts."""
     invented = transcript.origin.invented if transcript.origin else set()
     return {f'"{id_}"' for id_ in invented}
 
 
 def _results(transcript: Transcript, kinds: set[Any]) -> list[Any]:
-    """The values of results that a convention wrote in another way: the loss names the kind, not the value."""
+    """Returns the values of results that a convention wrote differently: the loss has the kind, not the value."""
     results = [part for message in transcript.messages for part in message.parts if isinstance(part, ToolResult)]
     return [builtins(result.value) for result in results if result.kind in kinds]
 
 
-def _says_something(loss: Loss) -> bool:
+def _has_content(loss: Loss) -> bool:
     return (
         loss.kind in ("moved", "invented")
         or exact_json.key(_value(loss.before)) != exact_json.key(_value(loss.after))
@@ -341,7 +349,7 @@ def _value(value: Any) -> Any:
     return None if value is msgspec.UNSET else builtins(value)
 
 
-def _told(loss: Loss) -> str:
+def _described(loss: Loss) -> str:
     return f"{loss.kind} {loss.field} at {loss.where or '/'}: {_shown(loss.before)} → {_shown(loss.after)}"
 
 

@@ -1,4 +1,4 @@
-"""Values planted in documents: each stands nowhere else, so it can be searched for in what came of the document."""
+"""Plants unique values in documents, so that they can be searched for in the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})+={0,2}")
 
 
 def plantable(document: Any) -> Iterator[Path]:
-    """The paths of every string and number of a document, and in every object that of an unknown key."""
+    """Yields the paths of every string and number of a document, and one unknown key per object."""
     for path, node in nodes(document):
         if isinstance(node, dict) and UNKNOWN_KEY not in node:
             yield (*path, UNKNOWN_KEY)
@@ -30,8 +30,10 @@ def plantable(document: Any) -> Iterator[Path]:
 
 
 def plant(document: Any, path: Path, number: int, accepts: Callable[[Any], bool]) -> tuple[Any, Any, str] | None:
-    """A copy with a value at a path that stands nowhere else, the value, and the word to search for; None where
-    nothing else is accepted there."""
+    """Plants a unique value at a path.
+
+    Returns the edited copy, the value, and the word to search for; None if nothing else is accepted there.
+    """
     if not path:
         return None
     edited = copy.deepcopy(document)
@@ -48,7 +50,7 @@ def plant(document: Any, path: Path, number: int, accepts: Callable[[Any], bool]
 
 
 def seeds(value: Any, number: int) -> Iterator[tuple[Any, str]]:
-    """Values to plant instead of one, and the word to search for."""
+    """Yields values to plant instead of one, each with the word to search for."""
     word = f"zq{number:06d}q"
     if isinstance(value, int):
         yield from ((each, str(each)) for each in (70_000_000 + number, 1_000 + number))
@@ -76,7 +78,7 @@ def _texts(value: str, word: str, number: int) -> Iterator[tuple[str, str]]:
 
 
 def _inside(value: str, word: str) -> Iterator[tuple[str, str]]:
-    """JSON in a string: its first text."""
+    """Plants into the first string of JSON inside a string."""
     try:
         inner = json.loads(value)
     except ValueError:
@@ -91,7 +93,7 @@ def _inside(value: str, word: str) -> Iterator[tuple[str, str]]:
 
 
 def is_in(text: str, word: str, value: Any) -> bool:
-    """Is it there, as it is or as another spelling of the same time?"""
+    """True if the value is in the text, as it is or as another spelling of the same time."""
     return word in text or any(time in text for time in _times(value))
 
 
@@ -108,7 +110,7 @@ def _times(value: Any) -> list[str]:
 
 
 def nodes(value: Any) -> Iterator[tuple[Path, Any]]:
-    """Every value inside a JSON value, itself included, and where it is."""
+    """Yields every value inside a JSON value, including itself, with its path."""
     stack: list[tuple[Path, Any]] = [((), value)]
     while stack:
         path, node = stack.pop()

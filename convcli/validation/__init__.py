@@ -1,1 +1,1 @@
-"""What is wrong with a document: by the schema of its dialect, and by the rules of its service."""
+"""Checks a document against the schema of its dialect and the rules of its service."""

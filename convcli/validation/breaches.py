@@ -1,6 +1,6 @@
-"""What is wrong with a document that a schema refuses, and which of its keys the schema does not name, as findings.
+"""Findings for a document that its schema refuses, and for keys that the schema does not name.
 
-What the validators say is put into our words (`explaining`), at the places of the document."""
+The validators' messages are reworded (`explaining`); each finding has a pointer into the document."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from convcli.validation.wording import did_you_mean
 from convcli.wire.pointers import follow, pointer, resolve
 
 MOST = 10_000
-"""Breaches of one document that are looked at: nobody reads more, and a document of any size ends in time."""
-MORE = f"more is wrong, and not told: of one document the schema is asked for {MOST:,} findings"
+"""Limit on the breaches of one document: nobody reads more, and a document of any size is checked in bounded time."""
+MORE = f"more is wrong but not reported: the limit is {MOST:,} schema findings per document"
 
 
 def findings(name: str, document: Any, *, is_accepted: bool, strict: bool) -> list[Finding]:
-    """What the schema `name` objects to, in the order of the pointers; no errors where it has accepted the document.
+    """Returns the objections of the schema `name`, ordered by pointer; no errors if `is_accepted`.
 
-    One error for each place and for each missing key, at most `MOST`. With `strict` also a warning `unknown-key` for
-    each key that the schema does not name, at most `MOST`. The last one says so when there would be more.
+    There is one error per path and per missing key, at most `MOST`. `strict` adds a warning `unknown-key` for each key
+    that the schema does not name, also at most `MOST`. If there are more, the last finding has a note.
     """
     breaches: Iterator[Any] = iter(()) if is_accepted else _breaches(name, document)
     unknown: Iterator[Any] = _unknown_keys(name, [schemas.schema(name)], document, ()) if strict else iter(())
-    told = explained(islice(breaches, MOST), partial(schemas.vocabulary, name)) + list(islice(unknown, MOST))
-    if told and any(next(left, None) is not None for left in (breaches, unknown)):
-        told[-1] = replace(told[-1], notes=(*told[-1].notes, MORE))
-    return told
+    reported = explained(islice(breaches, MOST), partial(schemas.vocabulary, name)) + list(islice(unknown, MOST))
+    if reported and any(next(left, None) is not None for left in (breaches, unknown)):
+        reported[-1] = replace(reported[-1], notes=(*reported[-1].notes, MORE))
+    return reported
 
 
 def _breaches(name: str, document: Any) -> Iterator[SchemaBreach]:
@@ -61,13 +61,15 @@ def _thorough_breach(error: Any) -> SchemaBreach:
 
 
 def _has_unknown_type(name: str, nodes: Iterable[dict[str, Any]], value: dict[str, Any]) -> bool:
-    """Do the schemas tell such objects by their type, and do they not know this one? Then its keys are not to blame."""
-    tells = any("type" in (node["if"].get("properties") or {}) for node in nodes if isinstance(node.get("if"), dict))
-    return tells and isinstance(value.get("type"), str) and value["type"] not in schemas.types(name)
+    """True if the schemas distinguish such objects by type and do not know this type: its keys are then not judged."""
+    distinguishes = any(
+        "type" in (node["if"].get("properties") or {}) for node in nodes if isinstance(node.get("if"), dict)
+    )
+    return distinguishes and isinstance(value.get("type"), str) and value["type"] not in schemas.types(name)
 
 
 def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> Iterator[Finding]:
-    """Walks the document beside the schemas that apply to it; what no schema describes is not entered."""
+    """Walks the document along the schemas that apply to it; values that no schema describes are skipped."""
     applying = [applied for node in nodes for applied in _applying(name, node, value)]
     if isinstance(value, list):
         below = [node["items"] for node in applying if "items" in node]
@@ -85,7 +87,7 @@ def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> It
 
 
 def _named(node: dict[str, Any]) -> Iterator[str]:
-    """The keys that a schema object describes or asks for."""
+    """Yields the keys that a schema object describes or requires."""
     yield from node.get("properties", ())
     yield from node.get("required", ())
     for below in node.get("anyOf", ()):
@@ -93,12 +95,12 @@ def _named(node: dict[str, Any]) -> Iterator[str]:
 
 
 def _unknown_key(name: str, path: Path, known: Collection[str]) -> Finding:
-    message = f"{place_of(path)} is not known to {name} here"
+    message = f"{place_of(path)} is not a key that {name} defines here"
     return Finding("unknown-key", "warning", message, pointer(path), help=did_you_mean(str(path[-1]), known))
 
 
 def _applying(name: str, node: Any, value: Any) -> Iterator[dict[str, Any]]:
-    """The schema object itself and those that it adds for this value."""
+    """Yields the schema object itself and those that it applies to this value."""
     if not isinstance(node, dict):
         return
     yield node

@@ -1,4 +1,4 @@
-"""What is told of a breach of a schema: by its keyword, in words that name places, types and lengths and no value."""
+"""Explains schema breaches by keyword. Messages name keys, types and lengths, never values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MINIMUM_OF = {"minItems": "item", "minLength": "character", "minProperties": "ke
 
 
 class SchemaBreach(NamedTuple):
-    """`value`, which stands at `path`, breaks `keyword` of the schema object `node`."""
+    """`value` at `path` breaks `keyword` of the schema object `node`."""
 
     path: Path
     keyword: str
@@ -36,7 +36,7 @@ class SchemaBreach(NamedTuple):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """What a breach means. Of several at one place and about one `subject` the one with the least `weight` is told."""
+    """The meaning of a breach. Per path and `subject`, only the one with the least `weight` is reported."""
 
     subject: str
     weight: tuple[int, int]
@@ -44,19 +44,21 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 def explained(breaches: Iterable[SchemaBreach], vocabulary: Callable[[], Collection[str]]) -> list[Finding]:
-    """One finding for each place and for each missing key, in the order of the places; `vocabulary` gives all keys that
-    the schema names."""
+    """Returns one finding per path and per missing key, ordered by path.
+
+    `vocabulary` returns all keys that the schema names.
+    """
     best: dict[tuple[Path, str], Explanation] = {}
     for breach in breaches:
-        for told in _meaning(breach, vocabulary):
-            key = breach.path, told.subject
-            if key not in best or told.weight < best[key].weight:
-                best[key] = told
+        for explanation in _meaning(breach, vocabulary):
+            key = breach.path, explanation.subject
+            if key not in best or explanation.weight < best[key].weight:
+                best[key] = explanation
     return [best[key].finding for key in sorted(best)]
 
 
 def _meaning(breach: SchemaBreach, vocabulary: Callable[[], Collection[str]]) -> Iterator[Explanation]:
-    """What the user is told, by keyword. The weight prefers a wrong type, and of two lists the shorter."""
+    """Explains a breach by its keyword. The weight prefers a wrong type, and the shorter of two lists."""
     path, keyword, node, value = breach
     stated, here, actual = node.get(keyword), place_of(path), described(value)
     if keyword == "required":
@@ -83,7 +85,7 @@ def _explanation(path: Path, weight: tuple[int, int], code: str, message: str, h
 
 
 def _missing(path: Path, key: str, value: dict[str, Any], vocabulary: Callable[[], Collection[str]]) -> Explanation:
-    """The help looks for a misspelt key: one that the schema never names."""
+    """The help looks for a misspelled key: one that the schema never names."""
     near = [other for other in islice(value, 100) if other not in vocabulary()]
     help_text = did_you_mean(key, near, 'found {}: did you mean "' + key + '"?')
     finding = Finding("missing-key", "error", f'"{key}" is missing', where=pointer(path), help=help_text)
@@ -108,7 +110,7 @@ def _unknown_value(path: Path, allowed: list[Any], value: Any) -> Explanation:
 
 
 def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Explanation:
-    """`refused` is the schema under `not`; its description says what to do."""
+    """`refused` is the schema under `not`; its description is the help."""
     named = refused.get("enum", [refused.get("const")])
     verdict = f"cannot be {shown_key(value)}" if isinstance(value, str) and value in named else "is not allowed"
     message = f"{place_of(path)} {verdict} here"
@@ -116,7 +118,7 @@ def _not_allowed(path: Path, refused: dict[str, Any], value: Any) -> Explanation
 
 
 def place_of(path: Path) -> str:
-    """A place in the words of a message."""
+    """Names a path in a message."""
     if not path:
         return "the document"
     owner = next((step for step in reversed(path) if isinstance(step, str)), None)

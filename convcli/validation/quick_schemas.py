@@ -1,7 +1,7 @@
-"""A small validator for the few small good documents that most calls of the program are about: it decides on them
-before a full one would be loaded. What it cannot decide it says, and a full validator is asked.
+"""A small validator for small valid documents, which most runs are about: it avoids loading a full validator.
 
-It knows the keywords of our schemas that need nothing but the value (JSON Schema 2020-12, validation vocabulary:
+It raises `UndecidedError` if it cannot decide; then a full validator is asked. It knows those keywords of our schemas
+that need only the value (JSON Schema 2020-12, validation vocabulary:
 https://json-schema.org/draft/2020-12/json-schema-validation)."""
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ Schema = dict[str, Any]
 
 
 class UndecidedError(Exception):
-    """The look has taken as many steps as it may, or there is something in the schema that it does not know."""
+    """The step limit is reached, or the schema has an unknown keyword."""
 
 
 class QuickValidator:
-    """Looks at documents until all of them together have taken `most` steps; a step is a schema object at a value."""
+    """Validates documents until all of them together have taken `most` steps.
+
+    A step is one schema object applied to one value.
+    """
 
     def __init__(self, most: int) -> None:
         self.left = most
         self._root: Schema = {}
 
     def passes(self, schema: Schema, document: Any) -> bool:
-        """Whether the document passes. Raises UndecidedError."""
+        """True if the document passes. Raises UndecidedError."""
         self._root = schema
         try:
             return self._pass(schema, document)
@@ -100,7 +103,7 @@ def _is_const(_: QuickValidator, node: Schema, value: Any) -> bool:
 
 
 def _is_among(stated: Iterable[Any], value: Any) -> bool:
-    """True and 1 differ, 1 and 1.0 do not."""
+    """True and 1 differ; 1 and 1.0 do not."""
     if any(isinstance(each, (list, dict)) for each in stated):
         raise UndecidedError
     return any(each == value and isinstance(each, bool) == isinstance(value, bool) for each in stated)
@@ -147,4 +150,4 @@ CHECKS: dict[str, Callable[[QuickValidator, Schema, Any], bool]] = {
     "$ref": QuickValidator._refers,
 }
 SILENT = frozenset({"then", "else", "$schema", "$id", "$defs", "title", "description", "x-marks", "x-absent"})
-"""Keywords that refuse nothing by themselves."""
+"""Keywords that never refuse a value by themselves."""

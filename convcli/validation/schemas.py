@@ -1,9 +1,9 @@
-"""The JSON Schemas of convcli: where they are, whether a document passes one, and what is wrong where it does not.
+"""convcli's JSON Schemas: where they are, whether a document passes one, and the findings if it does not.
 
-`jsonschema_rs` gives the verdict and the places within microseconds per kilobyte. `jsonschema` takes over where it is
-missing or cannot hold a value (a lone surrogate). Both are imported when first needed, and neither opens a connection;
-a few small good documents need neither (`quick_schemas`). Tests hold all three together. The messages are ours: those
-of the validators quote the value."""
+`jsonschema_rs` gives the verdict and the paths within microseconds per kilobyte. `jsonschema` is the fallback if it is
+missing or cannot represent a value (a lone surrogate). Both are imported when first needed; neither opens a connection.
+A few small valid documents need neither (`quick_schemas`). Tests check that all three agree. The messages are our own:
+those of the validators quote the value."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from convcli.wire.pointers import follow, members
 
 SUFFIX = ".schema.json"
 MOST_STEPS = 3000
-"""Steps of a `QuickValidator` in the time that the fast validator takes to load."""
+"""Steps that a `QuickValidator` takes in the time that the fast validator takes to load."""
 
 
 @cache
 def folder() -> str:
-    """Where the schemas are: inside the package as installed, beside it in a checkout."""
+    """Returns the folder of the schemas: inside the installed package, next to it in a checkout."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     inside = os.path.join(package, "schemas")
     return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "schemas")
@@ -41,37 +41,40 @@ def _names() -> tuple[str, ...]:
 
 
 def names() -> list[str]:
-    """The names of all schemas, sorted: the dialects, those of plugins too, and what convcli itself writes."""
+    """Returns all schema names, sorted: dialects, including those of plugins, and convcli's own output formats."""
     return sorted({*_names(), *plugins.names()})
 
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """The schema `name`, one object for all callers, not to be changed. Raises JobError `unknown-schema`, and
-    `bad-plugin` when a plugin brings a dialect without one."""
+    """Returns the schema `name`: one shared object, not to be changed.
+
+    Raises JobError `unknown-schema`, and `bad-plugin` if a plugin brings a dialect without a schema.
+    """
     if name not in _names():
         return _of_plugin(name)
     with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
         text = file.read()
     loaded: dict[str, Any] = exact_json.parse(text)
-    return _bundled(loaded) if text.count(OTHER) > 1 else loaded  # one is its own name
+    return _bundled(loaded) if text.count(OTHER) > 1 else loaded  # the first match is its own name
 
 
 _HEAD = 1024
-"""Characters of a schema that hold its marks, and what is absent, if it names any; a test holds that."""
+"""The first characters of a schema, which contain its marks and absent keys, if any; a test checks this."""
 
 
 @cache
 def marks(name: str) -> frozenset[str]:
-    """Keys one of which has each document that the dialect recognises: itself, one of its items or of its messages.
-    A path leads to a key of an object in a content, or of a call; `role:NAME` is a role. Empty where the schema names
-    none."""
+    """Returns marks: each document of the dialect has one of these keys in itself, its items or its messages.
+
+    A path leads to a key of a content object or of a call; `role:NAME` is a role. Empty if the schema names none.
+    """
     return _listed(name, "x-marks")
 
 
 @cache
 def absent(name: str) -> frozenset[str]:
-    """Keys that no document has, itself, that the dialect recognises."""
+    """Returns keys that no document of the dialect has at its root."""
     return _listed(name, "x-absent")
 
 
@@ -82,17 +85,17 @@ def _listed(name: str, keyword: str) -> frozenset[str]:
 
 @cache
 def _head(name: str) -> str:
-    """How a schema begins. The rest is not read: all dialects are asked for their marks where one is detected."""
+    """Returns the start of a schema. Detection asks all dialects for their marks, so the rest is not read."""
     with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
         return file.read(_HEAD)
 
 
 OTHER = "urn:convcli:schema:"
-"""How a reference to another schema begins; behind it stands the name of that."""
+"""Prefix of a reference to another schema; the name follows."""
 
 
 def _bundled(loaded: dict[str, Any]) -> dict[str, Any]:
-    """The schema with those that it refers to among its definitions, so that all references stay within it."""
+    """Copies the schemas that it refers to into its definitions, so that all references stay within it."""
     others = sorted({reference.removeprefix(OTHER) for reference in _references(loaded) if reference.startswith(OTHER)})
     if not others:
         return loaded
@@ -112,7 +115,7 @@ def _references(node: Any) -> Iterator[str]:
 
 
 def _renamed(node: Any, prefix: str) -> Any:
-    """The same with references to definitions under this prefix, and to other schemas within this one."""
+    """Rewrites references to definitions with this prefix, and references to other schemas to this one."""
     if isinstance(node, list):
         return [_renamed(below, prefix) for below in node]
     if not isinstance(node, dict):
@@ -127,7 +130,7 @@ def _renamed(node: Any, prefix: str) -> Any:
 
 
 def _of_plugin(name: str) -> dict[str, Any]:
-    """The schema in the package of a plugin."""
+    """Returns the schema from a plugin's package."""
     brought = plugins.entry(name)
     if brought is None:
         raise JobError("unknown-schema", f"there is no schema {shown_key(name)}", help=did_you_mean(name, names()))
@@ -137,20 +140,20 @@ def _of_plugin(name: str) -> dict[str, Any]:
     except ValueError:
         loaded = None
     if not isinstance(loaded, dict):
-        problem = "brings no JSON Schema with it" if text is None else "brings a schema that is no JSON object"
+        problem = "has no JSON Schema" if text is None else "has a schema that is not a JSON object"
         place = plugins.SCHEMA_PLACES[0].format(name)
         message = f"the plugin for the dialect {shown_key(name)} {problem}"
-        raise JobError("bad-plugin", message, help=f"it belongs into the package {brought.module}, at {place}")
+        raise JobError("bad-plugin", message, help=f"it belongs in the package {brought.module}, at {place}")
     return loaded
 
 
 def accepts(name: str, document: Any) -> bool:
-    """Whether the document passes the schema `name`; keys that it does not name do not matter."""
+    """True if the document passes the schema `name`; keys that it does not name are ignored."""
     return _passes_quickly(name, document) or is_valid(name, document)
 
 
 def _passes_quickly(name: str, document: Any) -> bool:
-    """True where that is sure and costs little."""
+    """True if the document surely passes and the check is cheap."""
     if _quick_validator().left <= 0:
         return False
     try:
@@ -161,7 +164,7 @@ def _passes_quickly(name: str, document: Any) -> bool:
 
 @cache
 def _quick_validator() -> QuickValidator:
-    """All documents of a process share its steps: whoever has many is better off with the fast validator."""
+    """Shared by all documents of a process: with many documents, the fast validator is quicker."""
     return QuickValidator(MOST_STEPS)
 
 
@@ -170,25 +173,27 @@ def is_valid(name: str, document: Any) -> bool:
     if fast is not None:
         try:
             return bool(fast.is_valid(document))
-        except ValueError:  # a value that Rust cannot hold
+        except ValueError:  # a value that Rust cannot represent
             pass
     return bool(thorough_validator(name).is_valid(document))
 
 
 def findings(name: str, document: Any, *, strict: bool = False) -> list[Finding]:
-    """What the schema `name` objects to, in the order of the pointers; no errors exactly when it accepts. With `strict`
-    also a warning `unknown-key` for each key that the schema does not name (`breaches`)."""
+    """Returns the objections of the schema `name`, ordered by pointer; no errors exactly if it accepts the document.
+
+    `strict` adds a warning `unknown-key` for each key that the schema does not name (`breaches`).
+    """
     is_accepted = accepts(name, document)
     if is_accepted and not strict:
         return []
-    from convcli.validation import breaches  # only what has findings needs the words for them
+    from convcli.validation import breaches  # only needed if there are findings
 
     return breaches.findings(name, document, is_accepted=is_accepted, strict=strict)
 
 
 @cache
 def fast_validator(name: str) -> Any:
-    """The fast validator, None where it is not installed."""
+    """Returns the fast validator, None if it is not installed."""
     try:
         from jsonschema_rs import Draft202012Validator
     except ImportError:
@@ -198,7 +203,7 @@ def fast_validator(name: str) -> Any:
 
 @cache
 def thorough_validator(name: str) -> Any:
-    """The thorough validator. Its registry is empty: the default one would fetch what a reference names."""
+    """Returns the thorough validator. Its registry is empty: the default one would fetch references."""
     from jsonschema import Draft202012Validator  # type: ignore[import-untyped, unused-ignore]
     from referencing import Registry
 
@@ -207,20 +212,22 @@ def thorough_validator(name: str) -> Any:
 
 @cache
 def keys_in(name: str, path: Path) -> frozenset[str] | None:
-    """The keys that the schema names in the object at a path of keys, `*` for each item of a list, in whatever form of
-    the document; None where it names none, and any key may stand."""
+    """Returns the keys that the schema names in the object at a path, in any form of the document.
+
+    In the path, `*` stands for each item of a list. None if the schema names none: then any key is allowed.
+    """
     return frozenset(key for node in _nodes(name, path) for key in node.get("properties", ())) or None
 
 
 @cache
 def allows_text(name: str, path: Path) -> bool:
-    """May a text stand at such a path in some form of the document? Where the schema says nothing, anything may."""
+    """True if some form of the document allows a string at this path, or if the schema does not restrict it."""
     stated = [node["type"] for node in _nodes(name, path) if "type" in node]
     return not stated or any("string" in ([kind] if isinstance(kind, str) else kind) for kind in stated)
 
 
 def _nodes(name: str, path: Path) -> list[dict[str, Any]]:
-    """The schema objects for the values at a path."""
+    """Returns the schema objects for the values at a path."""
     nodes = list(_possible(name, schema(name)))
     for step in path:
         below = [node["properties"][step] for node in nodes if step in node.get("properties", ())]
@@ -230,7 +237,7 @@ def _nodes(name: str, path: Path) -> list[dict[str, Any]]:
 
 
 def _possible(name: str, node: Any) -> Iterator[dict[str, Any]]:
-    """The schema object itself and all that it may add for some value."""
+    """Yields the schema object itself and all that it may apply to some value."""
     if not isinstance(node, dict):
         return
     yield node
@@ -242,7 +249,7 @@ def _possible(name: str, node: Any) -> Iterator[dict[str, Any]]:
 
 @cache
 def vocabulary(name: str) -> frozenset[str]:
-    """All keys that the schema names somewhere."""
+    """Returns all keys that the schema names anywhere."""
 
     keys, nodes = set[str](), [schema(name)]
     while nodes:
@@ -255,7 +262,7 @@ def vocabulary(name: str) -> frozenset[str]:
 
 @cache
 def types(name: str) -> frozenset[str]:
-    """The words that the schema names somewhere for a key `type`, but for those that it refuses."""
+    """Returns the values that the schema names anywhere for a key `type`, except refused ones."""
 
     def words(node: Any) -> Iterator[str]:
         if isinstance(node, dict):

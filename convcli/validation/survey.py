@@ -1,4 +1,4 @@
-"""A transcript as the rules see it: its messages, parts, calls and results, each with its node."""
+"""A transcript prepared for rules: its messages, parts, calls and results, each with its node."""
 
 from __future__ import annotations
 
@@ -19,40 +19,38 @@ KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *
 """The types of parts."""
 
 Purpose: TypeAlias = Literal["document", "request", "output"]
-"""Is the transcript judged as something that is kept, as a request that a service would be sent, or as an output that
-may be either?"""
+"""What the transcript is judged as: a stored document, a request to a service, or an output that may be either."""
 
 
 class LocatedCall(msgspec.Struct, frozen=True):
-    """A call and where it is."""
+    """A call and its position."""
 
     message: int
     part: int
     call: ToolCall
 
     def at(self, field: str = "", steps: Path = ()) -> NodeRef:
-        """The node of the call, or of a field of it."""
+        """Returns the node of the call, or of one of its fields."""
         return NodeRef(self.message, self.part, field=field, steps=steps)
 
 
 class LocatedResult(msgspec.Struct, frozen=True):
-    """A result and where it is."""
+    """A result and its position."""
 
     message: int
     part: int
     result: ToolResult
 
     def at(self, field: str = "") -> NodeRef:
-        """The node of the result, or of a field of it."""
+        """Returns the node of the result, or of one of its fields."""
         return NodeRef(self.message, self.part, field=field)
 
 
 class Survey:
-    """One transcript with its document, gone through once for what most rules ask for.
+    """One transcript with its document, indexed once for the rules.
 
-    `parts` holds by their type the parts of all messages, each behind the indexes of its message and in it; `carrying`
-    those of them that have extras. Most transcripts break no rule, so a rule looks there first and makes nodes only of
-    what it has found.
+    `parts` maps each type to its parts in all messages, as (message index, part index, part); `carrying` has those
+    with extras. Most transcripts break no rule, so rules look there first and create nodes only for breaches.
     """
 
     def __init__(
@@ -69,40 +67,40 @@ class Survey:
         self.carrying: list[tuple[int, int, Any]] = []
         for i, message in enumerate(transcript.messages):
             for k, part in enumerate(message.parts):
-                spot = (i, k, part)
-                self.parts[part.type].append(spot)
+                entry = (i, k, part)
+                self.parts[part.type].append(entry)
                 if part.extras is not None:
-                    self.carrying.append(spot)
+                    self.carrying.append(entry)
 
     @cached_property
     def calls(self) -> list[LocatedCall]:
         """All calls, in order."""
-        return [LocatedCall(*spot) for spot in self.parts["tool_call"]]
+        return [LocatedCall(*entry) for entry in self.parts["tool_call"]]
 
     @cached_property
     def results(self) -> list[LocatedResult]:
         """All results, in order."""
-        return [LocatedResult(*spot) for spot in self.parts["tool_result"]]
+        return [LocatedResult(*entry) for entry in self.parts["tool_result"]]
 
     @cached_property
     def active_messages(self) -> list[Message]:
-        """The messages that a service would see: no events, and of a tree the active branch."""
+        """The messages that a service would see: no events, and only the active branch of a tree."""
         return active(self.transcript)
 
     @cached_property
     def active_indexes(self) -> Sequence[int]:
-        """Their indexes."""
+        """The indexes of the active messages."""
         if self.active_messages is self.messages:
             return range(len(self.messages))
         ids = {id(message) for message in self.active_messages}
         return [i for i, message in enumerate(self.messages) if id(message) in ids]
 
     def path(self, at: NodeRef) -> Path:
-        """Where a node stands in the document."""
+        """Returns the path of a node in the document."""
         return path_of(self.places, at)
 
     def shown(self, at: NodeRef) -> Path:
-        """Where a finding on a node is told: what a text of the document spells has the place of the text."""
+        """Returns the path at which a finding is reported: inside a JSON string, the path of the string."""
         path, value = self.path(at), self.document
         for i, step in enumerate(path):
             if isinstance(value, str):
@@ -111,19 +109,19 @@ class Survey:
         return path
 
     def native(self, at: NodeRef) -> Any:
-        """What the document says there; None where it says nothing."""
+        """Returns the document's value for a node, None if there is none."""
         return _value(self.document, self.path(at))
 
     def native_message(self, index: int) -> Any:
-        """What the document says where a message stands."""
+        """Returns the document's value for a message, None if there is none."""
         return _value(self.document, self.places.routed(self.places.message(index)))
 
     def is_one_turn(self, i: int, j: int) -> bool:
-        """Do two messages stand in one object of the document?"""
+        """True if two messages come from one object of the document."""
         return self.places.message(i) == self.places.message(j)
 
     def turns(self) -> Iterator[list[int]]:
-        """The messages of the line by the object of the document in which they stand."""
+        """Groups the active messages by the object of the document that they come from."""
         turn: list[int] = []
         for i in self.active_indexes:
             if turn and not self.is_one_turn(i, turn[0]):
@@ -135,7 +133,7 @@ class Survey:
 
 
 def _value(document: Any, path: Path) -> Any:
-    """The value at a path, None where there is none; tried as quickly as can be first."""
+    """Returns the value at a path, None if there is none; the fast way is tried first."""
     value = document
     try:
         for step in path:
@@ -151,7 +149,7 @@ def _value(document: Any, path: Path) -> Any:
 
 
 def path_of(places: Places, at: NodeRef) -> Path:
-    """The path of a node by the places of its transcript."""
+    """Returns the path of a node, given the places of its transcript."""
     if at.tool != NO_INDEX:
         place = places.tool(at.tool)
     elif at.part != NO_INDEX:
@@ -166,15 +164,15 @@ def path_of(places: Places, at: NodeRef) -> Path:
 
 
 def limited_to(rule: Rule, *codes: str) -> Rule:
-    """The rule, for a service where it can find nothing but these codes."""
+    """Restricts a rule to a service where it can report only these codes."""
     return Rule(codes, rule.check, tuple(code for code in rule.of_input if code in codes))
 
 
 def for_requests(rule: Rule) -> Rule:
-    """The rule, but only for what a service would be sent: a transcript that is kept may break it."""
+    """Restricts a rule to requests: a stored transcript may break it."""
     return Rule(rule.codes, lambda survey: rule.check(survey) if survey.purpose == "request" else ())
 
 
 def for_outputs(rule: Rule) -> Rule:
-    """The rule, for what a service would be sent and for what was written for it, but not for what somebody keeps."""
+    """Restricts a rule to requests and outputs: a stored document may break it."""
     return Rule(rule.codes, lambda survey: rule.check(survey) if survey.purpose != "document" else ())

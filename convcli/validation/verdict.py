@@ -1,4 +1,4 @@
-"""Findings of the rules of a dialect: on a document, or on an output with the places of the source."""
+"""Turns rule breaches into findings: on a document, or on an output with pointers into its source."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Placing = Callable[[NodeRef], Path]
 def findings(
     document: Any, transcript: Transcript, dialect: Dialect, rules: Sequence[Rule], purpose: Purpose = "document"
 ) -> list[Finding]:
-    """What these rules say of a document of this dialect and its transcript."""
+    """Returns the findings of these rules on a document of this dialect and its transcript."""
     if not rules:
         return []
     survey = Survey(transcript, document, dialect, purpose)
@@ -32,16 +32,16 @@ def findings(
 
 
 def rules_of(dialect: Dialect) -> tuple[Rule, ...]:
-    """What a document of this dialect is judged by: its own rules, and that its parts have types which it knows."""
+    """Returns the rules for documents of this dialect: its own, and that its part types are known."""
     return dialect.rules if dialect.carries_all else (*dialect.rules, known_types(dialect.name))
 
 
 def of_input(document: Any, transcript: Transcript, source: Dialect) -> list[Finding]:
-    """What is wrong with a document that the output will not show, as warnings: see `Rule.of_input`."""
+    """Returns, as warnings, findings on a document that the output will not show: see `Rule.of_input`."""
     rules = _of_input(source)
-    told = {code for rule in rules for code in rule.of_input}
-    found = findings(document, transcript, source, rules)
-    return [replace(finding, severity="warning") for finding in found if finding.code in told]
+    codes = {code for rule in rules for code in rule.of_input}
+    all_findings = findings(document, transcript, source, rules)
+    return [replace(finding, severity="warning") for finding in all_findings if finding.code in codes]
 
 
 @cache
@@ -58,7 +58,7 @@ def of_output(
     *,
     purpose: Purpose = "document",
 ) -> list[Finding]:
-    """What the rules of the target say of an output, at the places of the source that the output was made from."""
+    """Returns the findings of the target's rules on an output, with pointers into its source."""
     if not target.rules:
         return []
     breaches = _breaches(Survey(after, written, target, purpose), target.rules)
@@ -76,7 +76,7 @@ def _whole(_: NodeRef) -> Path:
 
 
 def _breaches(survey: Survey, rules: Iterable[Rule]) -> list[Breach]:
-    """All breaches, in the order of the transcript: of the whole, of messages and parts, of tools."""
+    """Returns all breaches in transcript order: the whole, messages and parts, tools."""
     breaches = [breach for rule in rules for breach in rule.check(survey)]
     return sorted(breaches, key=lambda breach: (breach.at.tool, breach.at.message, breach.at.part))
 
@@ -96,7 +96,7 @@ def _finding(breach: Breach, placing: Placing) -> Finding:
 
 
 def _in_source(before: Transcript, after: Transcript, source: Dialect | None) -> Placing:
-    """Where a node of `after` stands in the document of `before`; what was made up, where what precedes it stands."""
+    """Maps nodes of `after` to paths in the document of `before`; a generated node maps to the one before it."""
     places = Places(before, source)
     tools = {tool.name: i for i, tool in enumerate(before.tools or ())}
     in_message: Placing | None = None
@@ -117,14 +117,14 @@ def _in_source(before: Transcript, after: Transcript, source: Dialect | None) ->
 
 
 def _in_message(before: Transcript, after: Transcript, places: Places) -> Placing:
-    """The same of messages and their parts, for which the messages of both are aligned."""
+    """Maps nodes of messages and parts, after aligning the messages of both."""
     from bisect import bisect_right  # not at the top: most findings are about the whole document
 
     from convcli.proof.align import align
 
     invented = [transcript.origin.invented for transcript in (before, after) if transcript.origin is not None]
     alignment = align(before.messages, after.messages, set().union(*invented))
-    parts = {spot: origin for origin, spot in alignment.part_of.items()}
+    parts = {output: origin for origin, output in alignment.part_of.items()}
     messages: dict[int, int] = {}
     for i, j in enumerate(alignment.message_of):
         if j is not None:
@@ -137,8 +137,8 @@ def _in_message(before: Transcript, after: Transcript, places: Places) -> Placin
             return path_of(places, replace(at, message=i, part=k))
         if at.message in messages and at.part == NO_INDEX:
             index = messages[at.message]
-            is_said = getattr(before.messages[index], _attribute(at.field), None) is not None
-            return path_of(places, NodeRef(index, field=at.field if is_said else ""))
+            is_set = getattr(before.messages[index], _attribute(at.field), None) is not None
+            return path_of(places, NodeRef(index, field=at.field if is_set else ""))
         near = bisect_right(known, at.message)
         return path_of(places, NodeRef(messages[known[near - 1]]) if near else NodeRef())
 
@@ -147,5 +147,5 @@ def _in_message(before: Transcript, after: Transcript, places: Places) -> Placin
 
 @cache
 def _attribute(field: str) -> str:
-    """The attribute of a message that has this field; of what is no field, what every message has."""
+    """Returns the message attribute for this field; "role", which every message has, if there is none."""
     return next((name for name, known in fields_of(Message, "message")[1] if known == field), "role")

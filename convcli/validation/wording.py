@@ -1,4 +1,4 @@
-"""The words that messages share: values, counts and keys by name, never by value, and the nearest known word."""
+"""Shared wording of messages: values, counts and keys are named, never quoted; and the nearest known word."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from convcli.model.errors import JobError
 from convcli.wire.patterns import pattern
 
 PLAIN_WORD = pattern(r"[A-Za-z0-9_.-]{1,40}\Z")
-"""What a message may repeat of a document: the name of a role or a key, never a text or a terminal sequence."""
+"""What a message may quote from a document: the name of a role or key, never text or a terminal sequence."""
 SCALAR_NAMES = {bool: "a boolean", int: "an integer", float: "a number"}
 EDITS = ((2, 0), (5, 1), (9, 2), (40, 3))
-"""Lengths of words, and in how many letters one of at most that length may differ from the word that was meant."""
+"""Maximum word length, and the number of edits by which such a word may differ from the intended one."""
 SHORTEST_PREFIX = 2
-"""Letters from which on the beginning of a word stands for the word."""
+"""Minimum length of an abbreviation."""
 MOST_COMPARED = 50
-"""Words of a document among which the nearest is looked for: that costs time for each of them, in each finding."""
+"""Limit on a document's words to compare for a hint: each costs time in each finding."""
 LENGTHS = ((str, "a string", "character"), (list, "a list", "item"), (dict, "an object", "key"))
 
 
 def shown_key(word: str) -> str:
-    """A name, key or id as a message may show it: only if it is a plain word."""
+    """Quotes a name, key or id if it is a plain word, otherwise gives its length."""
     return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {counted(len(word), 'character')}"
 
 
 def described(value: Any) -> str:
-    """The type and the length of a value, without the value."""
+    """Returns the type and length of a value, without the value."""
     for kind, name, unit in LENGTHS:
         if isinstance(value, kind):
             return f"{name} of {counted(len(value), unit)}" if value else f"an empty {name.split()[1]}"
@@ -35,24 +35,26 @@ def described(value: Any) -> str:
 
 
 def counted(number: int, unit: str) -> str:
-    """`1 error`, `2 errors`."""
+    """Formats a count: `1 error`, `2 errors`."""
     return f"{number:,} {unit}{'s' * (number != 1)}"
 
 
 def one_of(words: Iterable[str]) -> str:
+    """Joins words as alternatives: `a, b or c`."""
     *first, last = words
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def listed(keys: Iterable[str]) -> str:
+    """Quotes keys and joins them with commas."""
     return ", ".join(f'"{key}"' for key in keys)
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
-    """The word that was meant; None when none is near.
+    """Returns the word that was meant, None if none is near.
 
-    One that is spelled with other capitals or hyphens comes first, then the shortest that begins with this word, then
-    the longest with which this word begins, then one of the same parts, then one that differs in few letters.
+    Order of preference: the same word with other capitals or hyphens, the shortest word that begins with it, the
+    longest that it begins with, one with the same parts, one that differs in few letters.
     """
     known = {_spelled(other): other for other in reversed(list(words))}
     here = _spelled(word)
@@ -69,9 +71,9 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
 
 
 def _spelled(word: str) -> str:
-    """The word in small letters with hyphens between its parts: `toolUse`, `tool_use` and `--tool-use` agree."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_.\s]+", "-", word)
-    return apart.strip("-").lower()
+    """Returns the word in lower case with hyphens between its parts: `toolUse`, `tool_use` and `--tool-use` agree."""
+    hyphenated = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_.\s]+", "-", word)
+    return hyphenated.strip("-").lower()
 
 
 def _least_edited(word: str, words: Iterable[str]) -> str | None:
@@ -82,7 +84,7 @@ def _least_edited(word: str, words: Iterable[str]) -> str | None:
 
 
 def edits(one: str, other: str) -> int:
-    """How many letters must be put in, left out, replaced or swapped with their neighbour to make one of the other."""
+    """Returns the edit distance: insertions, deletions, replacements and swaps of neighboring letters."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, 1):
@@ -95,21 +97,23 @@ def edits(one: str, other: str) -> int:
 
 
 def did_you_mean(word: str, words: Iterable[str], form: str = "did you mean {}?") -> str:
-    """The question whether the nearest of the words was meant, in this form; empty when none is near."""
+    """Asks whether the nearest of the words was meant, in this form; empty if none is near."""
     near = nearest(word, [other for other in words if PLAIN_WORD.match(other)])
     return form.format(f'"{near}"') if near is not None else ""
 
 
 def brief_hint(word: str, words: Collection[str]) -> str:
-    """`did_you_mean` where a document may have any number of words; empty where too many are to be compared."""
+    """Like `did_you_mean`, for any number of words; empty if there are too many to compare."""
     return did_you_mean(word, words) if len(words) <= MOST_COMPARED and PLAIN_WORD.match(word) else ""
 
 
 def unknown(
     kind: str, word: str, known: Iterable[str], otherwise: str, synonyms: Mapping[str, str] | None = None
 ) -> JobError:
-    """The error for a word that is none of the known ones. Its help is the known word that `synonyms` has for it, or
-    the nearest one, else `otherwise`."""
+    """Returns the error for an unknown word.
+
+    Its help is the known word that `synonyms` maps it to, or the nearest one, else `otherwise`.
+    """
     known = list(known)
     squeezed = word.lower().replace("-", "").replace("_", "")
     other = next((meant for name, meant in (synonyms or {}).items() if name.replace("-", "") == squeezed), None)

@@ -1,1 +1,1 @@
-"""Transcripts and conversions as rows and numbers, for reports to show."""
+"""Transcripts and conversions as rows and numbers for reports."""

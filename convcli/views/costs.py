@@ -1,4 +1,4 @@
-"""What answers cost, by the prices that a project gives: nobody else's are known here, since services change theirs."""
+"""Costs of answers, by prices that the project configures: convcli has no prices, because services change them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 MILLION = 1_000_000
-"""Tokens that a price is for."""
+"""The number of tokens that a price is for."""
 
 
 class Prices:
-    """Prices by patterns of names of models; the first pattern that matches counts."""
+    """Prices by patterns of model names; the first pattern that matches counts."""
 
     def __init__(self, table: Mapping[str, Mapping[str, float]]) -> None:
         self.table = table
         self._of = cache(self._first)
 
     def cost(self, usage: Mapping[str, int] | None, model: str | None) -> float | None:
-        """What an answer cost; None where its tokens or the prices of its model are not known.
+        """Returns the cost of an answer, None if its tokens or the prices of its model are unknown.
 
-        Tokens that were read from a cache or written to one are among those of the input, and cost as much as these
-        unless they have a price of their own."""
+        Tokens read from or written to a cache are included in the input tokens, and cost the same unless they have a
+        price of their own."""
         price = self._of(model or "")
         if price is None or not usage:
             return None

@@ -1,4 +1,4 @@
-"""A call or a session in a few words: the command or the argument that tells most, what the user said first."""
+"""Short summaries: of a call, its command or most informative argument; of a session, its first user message."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
 COMMANDS = ("command", "cmd", "script")
-TELLING = ("pattern", "query", "file_path", "path", "filePath", "absolute_path", "filename", "file", "notebook_path",
-           "url", "prompt", "description", "name", "id")  # fmt: skip
-"""Names of arguments, those first that tell most of what a call does."""
+INFORMATIVE = (
+    "pattern", "query", "file_path", "path", "filePath", "absolute_path", "filename", "file", "notebook_path", "url",
+    "prompt", "description", "name", "id",
+)  # fmt: skip
+"""Argument names, the most informative first."""
 LONGEST = 100
 WORDS = 60
-"""Characters of what stands for a session without a title."""
+"""Maximum length of the text that stands for a session without a title."""
 
 
 def gist(arguments: Any, width: int = LONGEST) -> str:
-    """The command as `$ command`, else the telling argument as `path=…/tables.py`, else all of them as JSON.
+    """Returns the command as `$ command`, else the informative argument as `path=…/tables.py`, else all as JSON.
 
-    Of a path the end is kept, of all else the beginning.
+    Paths are cut at the start, everything else at the end.
     """
     if not isinstance(arguments, dict):
         return _cut(_line(arguments), width)
     command = next((command_of(arguments[name]) for name in COMMANDS if name in arguments), None)
     if command:
         return _cut(f"$ {_line(command)}", width)
-    name = next((name for name in TELLING if isinstance(arguments.get(name), str)), None)
+    name = next((name for name in INFORMATIVE if isinstance(arguments.get(name), str)), None)
     if name is None:
         return _cut(_line(arguments), width) if arguments else ""
     value, room = _line(arguments[name]), width - len(name) - 1
@@ -35,8 +37,7 @@ def gist(arguments: Any, width: int = LONGEST) -> str:
 
 
 def first_words(transcript: Transcript, width: int = WORDS) -> str:
-    """What the user said first, on one line: of what a program put before it, and of its own commands, only if there is
-    nothing else."""
+    """Returns the first user text on one line; text that a program inserted, and its commands, only if no other."""
     texts = [
         " ".join(part.text[: 4 * width].split())
         for message in transcript.messages
@@ -48,7 +49,7 @@ def first_words(transcript: Transcript, width: int = WORDS) -> str:
 
 
 def command_of(value: Any) -> str | None:
-    """A command that is a text, or a list of words."""
+    """Returns a command that is a string or a list of words; None for other values."""
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
         return value[-1] if len(value) == 3 and value[1] in ("-c", "-lc") else " ".join(value)
     return value if isinstance(value, str) else None

@@ -1,7 +1,7 @@
-"""How much of what a transcript says a conversion keeps, encodes, changes and drops.
+"""Counts how much of a transcript a conversion keeps, encodes, changes and drops.
 
-A loss report names what differs. Beside that stands here what does not: the facts of a transcript are counted by the
-names that losses use, so that `kept` is what no loss names.
+A loss report names what differs; this module counts what does not. The facts of a transcript are counted by the names
+that losses use, so `kept` is what no loss names.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from convcli.wire import pointers
 
 Outcome: TypeAlias = Literal["kept", "encoded", "changed", "dropped"]
 OUTCOMES: tuple[Outcome, ...] = ("kept", "encoded", "changed", "dropped")
-"""What becomes of a fact, the worst last."""
+"""Outcomes of a fact, worst last."""
 OUTCOME_OF_LOSS: dict[str, Outcome] = {
     "dropped": "dropped",
     "changed": "changed",
     "moved": "changed",
     "encoded": "encoded",
 }
-"""What a loss means for the fact that it names. What is invented was no fact of the source."""
+"""The outcome of the fact that a loss names. Invented values are not facts of the source."""
 
 CORE: dict[str, frozenset[str]] = {
     "message": frozenset(("role",)),
@@ -43,23 +43,23 @@ CORE: dict[str, frozenset[str]] = {
     "opaque": frozenset(("dialect", "value")),
     **dict.fromkeys(MEDIA_KINDS, frozenset(("data", "url", "fileId", "path", "text"))),
 }
-"""The fields that make a node what it is: together they are one fact. Every other field is a fact of its own."""
+"""The fields that define a node: together they are one fact. Every other field is a fact of its own."""
 
 MOST_PLACES = 5
-"""Losses of a group that are remembered with their places."""
+"""Losses of a group that are kept with their positions."""
 
 MessageOutcome: TypeAlias = Outcome | Literal["beside"]
 FROM_BEST_TO_WORST: tuple[MessageOutcome, ...] = ("kept", "beside", "encoded", "changed", "dropped")
-"""What became of a message: `beside` is what lost only context or envelope. The worst last."""
+"""Outcomes of a message, worst last; `beside` means that only context or envelope was lost."""
 
 Place: TypeAlias = tuple[int, str]
-"""Line and JSON Pointer, as losses have them."""
+"""Line and JSON Pointer of a loss."""
 PlaceOf: TypeAlias = Callable[[str], Place]
-"""Gives the place of a pointer into the whole document."""
+"""Returns the position of a pointer into the whole document."""
 
 
 class FactCount(NamedTuple):
-    """The facts of one name: `level` as losses have it, and how many there are of each outcome."""
+    """The facts of one name: their `level`, and the number of each outcome."""
 
     name: str
     level: Level
@@ -67,7 +67,7 @@ class FactCount(NamedTuple):
 
 
 class LossGroup(msgspec.Struct):
-    """Losses of one kind, of one field, for one reason: how many, and the first of them."""
+    """Losses of one kind, field and reason: their number, and the first of them."""
 
     level: Level
     kind: str
@@ -78,10 +78,10 @@ class LossGroup(msgspec.Struct):
 
 
 class OutcomeTable:
-    """Facts and what became of them, over the conversions of one job. Its size is that of the names, not of the data.
+    """Facts and their outcomes, over the conversions of one job. Its size depends on the names, not on the data.
 
-    `invented` are values that the target needs and the source lacks, by level: they were no facts of the source.
-    `transcripts` are the worst that befell the content of each, `messages` that of each message of the last one.
+    `invented` counts values that the target needs and the source lacks, by level. `transcripts` has the worst outcome
+    of each transcript's content, `messages` that of each message of the last transcript.
     """
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class OutcomeTable:
     def add(
         self, transcript: Transcript, losses: list[Loss], source: Dialect, target: Dialect, place_of: PlaceOf
     ) -> None:
-        """Count in a conversion, whose losses have their places from `placed`."""
+        """Adds a conversion, whose losses have positions from `placed`."""
         self.sources[source.name] = None
         nodes = dict(_nodes(transcript, source, place_of))
         worst = _worst(losses, nodes)
@@ -111,7 +111,7 @@ class OutcomeTable:
         self.transcripts.append(max([*self.messages, rest], key=FROM_BEST_TO_WORST.index))
 
     def lose(self, losses: list[Loss]) -> None:
-        """Count in what could not even be read."""
+        """Adds losses of documents that could not be read."""
         for loss in losses:
             self._facts[loss.field][OUTCOME_OF_LOSS[loss.kind]] += 1
             self._levels[loss.field] = loss.level
@@ -142,7 +142,7 @@ class OutcomeTable:
 
 
 def facts(transcript: Transcript, *, branches: bool = True) -> Counter[str]:
-    """How many facts of each name a transcript has; without `branches` a turn off the active one is one fact."""
+    """Counts the facts of a transcript by name; without `branches`, an inactive message is one fact."""
     counts = Counter(_of_transcript(transcript))
     on_branch = None if branches or transcript.head is None else {id(message) for message in active(transcript)}
     for message in transcript.messages:
@@ -168,7 +168,7 @@ def _of_transcript(transcript: Transcript) -> Iterator[str]:
 
 
 def _of_node(node: str, record: Any) -> Iterator[str]:
-    """The node itself, and each field beside its core."""
+    """Yields the node itself, and each field outside of its core."""
     yield node
     for name in record.__struct_fields__:
         value = getattr(record, name)
@@ -182,12 +182,12 @@ def _of_node(node: str, record: Any) -> Iterator[str]:
 
 
 def _of_extras(extras: dict[str, dict[str, Any]] | None) -> Iterator[str]:
-    """What lies deeper is a part of the key."""
+    """Yields the facts of extras; deeper values belong to their key."""
     return (fact_of(f"extras.{dialect}.{key}") for dialect, keys in (extras or {}).items() for key in keys)
 
 
 def fact_of(field: str) -> str:
-    """The fact that a loss of this field is about."""
+    """Returns the fact that a loss of this field is about."""
     node, dot, name = field.partition(".")
     if node == "extras":
         return ".".join(field.split(".")[:3])
@@ -195,7 +195,7 @@ def fact_of(field: str) -> str:
 
 
 def _covered(loss: Loss) -> list[str]:
-    """The facts that a loss is about: a node that is dropped takes its fields with it."""
+    """Returns the facts that a loss is about; a dropped node includes its fields."""
     if loss.kind != "dropped" or loss.field not in CORE or not isinstance(loss.before, dict):
         return [fact_of(loss.field)]
     keys = (key for key in loss.before if key not in ("type", "usage") and key not in CORE[loss.field])
@@ -206,11 +206,11 @@ def _covered(loss: Loss) -> list[str]:
 # --- where they stand ------------------------------------------------------------------------------------------------
 
 Node: TypeAlias = tuple[int, int]
-"""Numbers of a message and of one of its parts; -1 for the message itself, and (-1, n) for the tool n."""
+"""Indexes of a message and of one of its parts; -1 for the message itself, and (-1, n) for tool n."""
 
 
 def _nodes(transcript: Transcript, source: Dialect, place_of: PlaceOf) -> Iterator[tuple[Place, Node]]:
-    """The places of messages, parts and tools; of nodes that stand at the same place, the last."""
+    """Yields the positions of messages, parts and tools; the last of nodes with the same position counts."""
     places = Places(transcript, source)
     for index in range(len(transcript.tools or ())):
         yield place_of(pointers.pointer(places.existing(places.tool(index)))), (-1, index)
@@ -221,7 +221,7 @@ def _nodes(transcript: Transcript, source: Dialect, place_of: PlaceOf) -> Iterat
 
 
 def _node_at(loss: Loss, nodes: dict[Place, Node]) -> Node | None:
-    """The innermost node around the place of a loss."""
+    """Returns the innermost node that contains the position of a loss."""
     pointer = loss.where
     while (node := nodes.get((record_of(loss), pointer))) is None and pointer:
         pointer = pointer.rpartition("/")[0]
@@ -229,7 +229,7 @@ def _node_at(loss: Loss, nodes: dict[Place, Node]) -> Node | None:
 
 
 def _worst(losses: Iterable[Loss], nodes: dict[Place, Node]) -> dict[str, dict[Any, Outcome]]:
-    """By fact, the worst that befell it at each node: two losses can be about one fact."""
+    """Returns the worst outcome by fact and node: two losses can be about one fact."""
     worst: dict[str, dict[Any, Outcome]] = defaultdict(dict)
     for loss in losses:
         outcome = OUTCOME_OF_LOSS.get(loss.kind)
@@ -241,7 +241,7 @@ def _worst(losses: Iterable[Loss], nodes: dict[Place, Node]) -> dict[str, dict[A
 
 
 def _by_message(losses: Iterable[Loss], nodes: dict[Place, Node], number: int) -> list[MessageOutcome]:
-    """What befell the content of each message, the worst of it, and of the rest."""
+    """Returns the worst outcome of the content of each message, and of everything else."""
     worst: list[MessageOutcome] = ["kept"] * (number + 1)
     for loss in losses:
         node = _node_at(loss, nodes)

@@ -1,7 +1,7 @@
-"""What dialects can say, measured: a small transcript for each feature, converted like any other.
+"""Measures what dialects can store: a small transcript for each feature, converted like any other.
 
-Nothing here knows a dialect. What becomes of a feature is what the loss report says of its probe, without what it
-says of the same transcript without the feature.
+This module knows no dialect. The outcome of a feature is the loss report of its probe, minus the losses of the same
+transcript without the feature.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ FEATURE_OUTCOMES: dict[str, FeatureOutcome] = {
     "changed": "changed",
     "dropped": "lost",
 }
-"""What each kind of loss means for a feature, the worst last."""
+"""The outcome of a feature by kind of loss, worst last."""
 
-MADE_UP = frozenset(("call_1", "call_2"))
-"""Ids that tie calls to results in the probes but are no facts there, except in the probe of ids."""
+PROBE_IDS = frozenset(("call_1", "call_2"))
+"""Ids that link calls to results in the probes; they are facts only in the probe of ids."""
 
 
 class Probe(NamedTuple):
@@ -52,7 +52,7 @@ class Probe(NamedTuple):
 
 
 def _talk(*messages: Message, **more: Any) -> Transcript:
-    origin = Origin("", invented=set(MADE_UP))
+    origin = Origin("", invented=set(PROBE_IDS))
     return Transcript([Message("user", [Text("Hi.")]), *messages], origin=origin, **more)
 
 
@@ -191,11 +191,11 @@ PROBES: dict[str, Probe] = {
 
 
 EVERY = "every transcript"
-"""What a conversation of plain texts loses besides its texts, as the parents of messages: it is no loss of a text."""
+"""Losses of any conversation of plain texts, such as message parents; they do not count for the feature `text`."""
 
 
 class FeatureReport(NamedTuple):
-    """What becomes of a feature, and the losses that say so."""
+    """The outcome of a feature, and its losses."""
 
     outcome: FeatureOutcome
     losses: list[Loss]
@@ -203,7 +203,7 @@ class FeatureReport(NamedTuple):
 
 @lru_cache(maxsize=4_096)
 def written(feature: str, target: str) -> FeatureReport:
-    """What becomes of a feature when a transcript is written in a dialect."""
+    """Returns the outcome of a feature when a transcript is written in a dialect."""
     from convcli import dialects
 
     probe, dialect = PROBES[feature], dialects.get(target)
@@ -211,14 +211,14 @@ def written(feature: str, target: str) -> FeatureReport:
 
 
 def shown() -> list[str]:
-    """The dialects that the matrix compares: those that are written, but not mere streams of what a model answers."""
+    """Returns the dialects of the matrix: those that are written, except streams of answers."""
     from convcli import dialects
 
     return [each.name for each in dialects.builtin() if each.is_written and "sse" not in each.framings]
 
 
 def converted(source: Dialect, target: Dialect) -> Iterator[tuple[str, FeatureReport]]:
-    """What becomes of each feature that `source` can say when it is converted to `target`."""
+    """Yields the outcome of each feature that `source` can store when it is converted to `target`."""
     usual = [loss for loss in _losses(_as_document(PLAIN, source), target, source) if loss.level != "content"]
     if usual:
         yield EVERY, _report(usual, [])
@@ -230,7 +230,7 @@ def converted(source: Dialect, target: Dialect) -> Iterator[tuple[str, FeatureRe
 
 
 def _as_document(transcript: Transcript, source: Dialect) -> Transcript:
-    """The transcript as a document of the source says it. What cannot be written is read as it is."""
+    """Returns the transcript as read back from a source document; unchanged if the source is read-only."""
     return transcript if not source.is_written else source.lift(source.lower(transcript, conversion.BY_DEFAULT))
 
 

@@ -1,4 +1,4 @@
-"""Transcripts as rows of a table: for each call, result and message, for each tool call, or for each transcript."""
+"""Transcripts as rows of a table: by call, result and message, by tool call, or by transcript."""
 
 from __future__ import annotations
 
@@ -31,47 +31,50 @@ from convcli.wire.decimals import builtins
 Row: TypeAlias = dict[str, Any]
 
 LONGEST = 2_000
-"""Characters of a text that a row holds, unless all is asked for: a table is for looking at."""
+"""Characters of text in a row, unless the full text is requested."""
 
 
 UNWELL = {name: name for name in ("length", "content_filter", "refusal", "error", "aborted")}
-"""Stop reasons of an answer that did not come to its end."""
+"""Stop reasons of answers that did not end normally."""
 
 
 class CallPairs:
-    """Which call belongs to which results: all carry the same mark, `#1` for the first call. What a tool says after its
-    first result belongs to the same call; where calls share an id, each gets one before any gets another."""
+    """Links calls to their results by a common mark, `#1` for the first call.
+
+    Further results with the same id belong to the same call. If calls share an id, each gets one result before any gets
+    a second.
+    """
 
     def __init__(self, transcript: Transcript) -> None:
-        self.calls = list(_spots(transcript, ToolCall))
-        self.results = list(_spots(transcript, ToolResult))
+        self.calls = list(_located(transcript, ToolCall))
+        self.results = list(_located(transcript, ToolResult))
         waiting: dict[str, list[int]] = {}
         for index, (_, _, call) in reversed(list(enumerate(self.calls))):
             waiting.setdefault(call.id, []).append(index)
         self.call_of: dict[int, int | None] = {}
         self.results_of: dict[int, list[tuple[int, Message, ToolResult]]] = {}
         answered: dict[str, int] = {}
-        for spot in self.results:
-            result = spot[2]
+        for located in self.results:
+            result = located[2]
             index = _pop(waiting, result.tool_call_id)
             index = answered.get(result.tool_call_id) if index is None else index
             self.call_of[id(result)] = index
             if index is not None:
                 answered[result.tool_call_id] = index
-                self.results_of.setdefault(index, []).append(spot)
+                self.results_of.setdefault(index, []).append(located)
         self.mark_of = {id(call): f"#{index + 1}" for index, (_, _, call) in enumerate(self.calls)}
         self.answered = {id(self.calls[index][2]) for index in self.results_of}
         self.unpaired = sum(len(left) for left in waiting.values()) + list(self.call_of.values()).count(None)
 
     def mark(self, part: ToolCall | ToolResult) -> str:
-        """The mark of a call or a result; `?` for a result that answers none."""
+        """Returns the mark of a call or result; `?` for a result that answers no call."""
         if isinstance(part, ToolCall):
             return self.mark_of[id(part)]
         index = self.call_of[id(part)]
         return "?" if index is None else f"#{index + 1}"
 
     def status(self, part: ToolCall | ToolResult) -> str | None:
-        """`open` and `orphan` for what has no partner; of a result what it says, `error` or `ok`."""
+        """Returns `open` or `orphan` without a partner; of a result its status, `error` or `ok`."""
         if isinstance(part, ToolCall):
             return None if id(part) in self.answered else "open"
         if self.call_of[id(part)] is None:
@@ -83,8 +86,8 @@ def _pop(waiting: dict[str, list[int]], name: str) -> int | None:
     return waiting[name].pop() if waiting.get(name) else None
 
 
-def _spots(transcript: Transcript, kind: Any) -> Iterator[tuple[int, Message, Any]]:
-    """All parts of a kind, with the number of their message and the message."""
+def _located(transcript: Transcript, kind: Any) -> Iterator[tuple[int, Message, Any]]:
+    """Yields all parts of a kind, with the index of their message and the message."""
     for index, message in enumerate(transcript.messages):
         for part in message.parts:
             if isinstance(part, kind):
@@ -92,7 +95,7 @@ def _spots(transcript: Transcript, kind: Any) -> Iterator[tuple[int, Message, An
 
 
 def is_error(part: Part) -> bool:
-    """Is this the result of a call that failed?"""
+    """True for the result of a failed call."""
     return isinstance(part, ToolResult) and (part.kind == "error" or part.is_error is True)
 
 
@@ -100,19 +103,20 @@ def is_error(part: Part) -> bool:
 
 
 def by_message(transcript: Transcript, *, longest: int | None = LONGEST, in_short: int = 0) -> Iterator[Row]:
-    """A row for each call and result, and one for what else stands together in a message; of a call, what tells most in
-    `in_short` characters, if that is asked for.
+    """Yields a row for each call and result, and for each group of other parts in a message.
+
+    With `in_short`, a call is summarized in so many characters.
 
     `message` counts from 0 · `call` is the mark that a call shares with its result · `size` in characters · `tokens`
-    are those of the answer, in its first row · `status` says what a call came to, `branch` for what is not on the
-    active branch, and why an answer stopped that did not end well.
+    are those of the answer, in its first row · `status` is that of a call, `branch` for inactive messages, or why an
+    answer did not end normally.
     """
     pairs = CallPairs(transcript)
     on_branch = {id(message) for message in active(transcript)} if transcript.head is not None else None
     for index, message in enumerate(transcript.messages):
         tokens = (message.usage or {}).get("outputTokens")
-        apart = on_branch is not None and id(message) not in on_branch and message.role != "event"
-        state = "branch" if apart else "error" if message.error else UNWELL.get(message.stop_reason or "")
+        is_inactive = on_branch is not None and id(message) not in on_branch and message.role != "event"
+        state = "branch" if is_inactive else "error" if message.error else UNWELL.get(message.stop_reason or "")
         for parts in _together(message.parts):
             row = {
                 "message": index,
@@ -128,7 +132,7 @@ def by_message(transcript: Transcript, *, longest: int | None = LONGEST, in_shor
 
 
 def _together(parts: list[Part]) -> Iterator[list[Part]]:
-    """Each call and result alone, and neighbours of other kinds; one empty group for an empty message."""
+    """Yields each call and result alone, and groups of other parts; one empty group for an empty message."""
     if not parts:
         yield []
     for alone, group in groupby(parts, lambda part: isinstance(part, (ToolCall, ToolResult, Reasoning))):
@@ -159,7 +163,7 @@ def kind_of(part: Part) -> str:
 
 
 def part_text(part: Part) -> str:
-    """What a reader sees of a part: its text, else its arguments or value as JSON, else what kind of file it is."""
+    """Returns the visible text of a part: its text, its arguments or value as JSON, or a description of its file."""
     match part:
         case Text() | Reasoning() | Refusal():
             return part.text
@@ -180,7 +184,7 @@ def _value(value: Any) -> str:
 
 
 def _medium(part: Media) -> str:
-    """Never its bytes."""
+    """Describes a medium without its bytes."""
     if part.text is not None:
         return part.text
     where = f"base64 of {len(part.data):,}" if part.data is not None else part.url or part.file_id or part.path or ""
@@ -192,10 +196,11 @@ def _json(value: Any) -> str:
 
 
 def by_call(transcript: Transcript, *, longest: int | None = LONGEST, in_short: int = 0) -> Iterator[Row]:
-    """A row for each call with its result, and one for each further result, then the results that answer no call; of
-    the arguments what tells most in `in_short` characters, if that is asked for.
+    """Yields a row for each call with its result, for each further result, and for results that answer no call.
 
-    `asked` and `answered` are numbers of messages · `seconds` between the two, where both say when.
+    With `in_short`, arguments are summarized in so many characters.
+
+    `asked` and `answered` are message indexes · `seconds` between the two, if both have times.
     """
     pairs = CallPairs(transcript)
     for index, asked in enumerate(pairs.calls):
@@ -230,7 +235,7 @@ def _seconds(asked: Any, answer: Any) -> float | None:
 
 
 def seconds_between(begin: str | None, end: str | None) -> float | None:
-    """The seconds between two times; None where one of them is missing or no time."""
+    """Returns the seconds between two times; None if one is missing or invalid."""
     try:
         first, last = (datetime.fromisoformat(str(time)) for time in (begin, end))
         return (last - first).total_seconds()
@@ -242,12 +247,11 @@ def seconds_between(begin: str | None, end: str | None) -> float | None:
 
 
 def by_transcript(transcript: Transcript, file: str, line: int | None, dialect: str) -> Row:
-    """A row of counts.
+    """Returns a row of counts.
 
-    `line` is that of a record, of a table the row from 0; None where the file is one transcript. `messages` are those
-    of the source: what it says inside another one is no message of its own, and rows that no model saw are `events`.
-    `unpaired` are calls without a result and results without a call. `input` and `output` are tokens, as far as they
-    are recorded.
+    `line` is that of a record, or the row of a table from 0; None if the file is one transcript. `messages` are those
+    of the source, without messages nested in others; `events` are events. `unpaired` counts calls without a result and
+    results without a call. `input` and `output` are tokens, as far as recorded.
     """
     kinds = Counter(part.type for message in transcript.messages for part in message.parts)
     roles = Counter(message.role for message in _outer(transcript))
@@ -272,7 +276,7 @@ def by_transcript(transcript: Transcript, file: str, line: int | None, dialect: 
 
 
 def about(transcript: Transcript) -> Row:
-    """What a transcript says of itself; the model may be named by its messages only."""
+    """Returns a transcript's own metadata; the model may be named only by its messages."""
     times = [message.created_at for message in transcript.messages if message.created_at]
     models = dict.fromkeys(message.model for message in transcript.messages if message.model)
     return {
@@ -285,7 +289,7 @@ def about(transcript: Transcript) -> Row:
 
 
 def _outer(transcript: Transcript) -> Iterator[Message]:
-    """The messages that stand in the source by themselves, not inside another one or together with it."""
+    """Yields the messages that have their own place in the source, not inside or together with another one."""
     origin = transcript.origin
     known = origin is not None and len(origin.places) == len(transcript.messages)
     before: Path | None = None

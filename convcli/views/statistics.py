@@ -1,4 +1,4 @@
-"""What many transcripts come to: models, roles, kinds, tools, tokens, time and cost."""
+"""Totals of many transcripts: models, roles, kinds, tools, tokens, time and cost."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ WHAT = ("transcripts", "models", "roles", "kinds", "tools", "tokens", "costs")
 
 
 Counted: TypeAlias = tuple[str, str, int, int, int | None, float | None, float | None]
-"""What was counted and its name, how often, how many errors, the size, the seconds and the cost."""
+"""The category and name, the count, the number of errors, the size, the seconds and the cost."""
 UNPRICED = "unpriced"
 
 
 class Statistics:
-    """Counts over many transcripts. `costs` are by model; `unpriced` are answers with tokens whose model has no
-    price while others have; `timeline` is what happened when."""
+    """Counts over many transcripts.
+
+    `costs`: by model · `unpriced`: answers with tokens whose model has no price while others have · `timeline`: counts
+    over time.
+    """
 
     def __init__(self, prices: Prices | None = None) -> None:
         self.prices = prices or Prices({})
@@ -31,7 +34,7 @@ class Statistics:
         self.timeline = Timeline()
 
     def add(self, transcript: Transcript, dialect: str) -> None:
-        """Count in a transcript."""
+        """Adds a transcript."""
         facts = about(transcript)
         self.counts["transcripts", dialect] += 1
         self._lasted("transcripts", dialect, facts["begin"], facts["end"])
@@ -45,8 +48,10 @@ class Statistics:
                 self._lasted("tools", call.name, message.created_at, answer.created_at)
 
     def rows(self) -> Iterator[Row]:
-        """A row for each thing that was counted, the most frequent first; of models and costs, the answers. `size` in
-        characters, `seconds` those of transcripts from their begin to their end and of calls until their results."""
+        """Yields a row for each counted thing, the most frequent first; for models and costs, the number of answers.
+
+        `size` is in characters; `seconds` are those of whole transcripts, and of calls until their results.
+        """
         for key, count in sorted(self.counts.items(), key=lambda item: (WHAT.index(item[0][0]), -item[1])):
             what, name = key
             yield {
@@ -60,7 +65,7 @@ class Statistics:
             }
 
     def counted(self) -> Iterator[Counted]:
-        """The same as plain values, for `add_counted`; without the timeline."""
+        """Yields the counts as plain values for `add_counted`, without the timeline."""
         for key in dict.fromkeys((*self.counts, *self.sizes)):
             errors = self.errors[key[1]] if key[0] == "tools" else 0
             cost = self.costs.get(key[1]) if key[0] == "costs" else None
@@ -68,7 +73,7 @@ class Statistics:
         yield from ((UNPRICED, name, count, 0, None, None, None) for name, count in self.unpriced.items())
 
     def add_counted(self, counted: Iterable[Counted]) -> None:
-        """Count in what was counted elsewhere."""
+        """Adds counts made elsewhere."""
         for what, name, count, errors, size, seconds, cost in counted:
             if what == UNPRICED:
                 self.unpriced[name] += count
@@ -123,6 +128,6 @@ class Statistics:
 
 
 def _with_total(usage: dict[str, int]) -> dict[str, int]:
-    """With a total even where the source leaves the sum to its readers: else it would count some answers only."""
+    """Adds the total if the source omits it; otherwise only some answers would be counted."""
     total = usage.get("inputTokens", 0) + usage.get("outputTokens", 0)
     return {"totalTokens": total, **usage} if usage else {}

@@ -1,4 +1,4 @@
-"""How much of what happened when: tokens, calls and errors by the minute."""
+"""Tokens, calls and errors per minute."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ KINDS = ("tokens", "calls", "errors")
 
 
 class Timeline:
-    """Counts of each kind, as far as it is known when they were."""
+    """Counts of each kind, by known times."""
 
     def __init__(self) -> None:
         self._minutes: dict[str, Counter[int]] = {kind: Counter() for kind in KINDS}
 
     def add(self, time: str | None, **counts: int) -> None:
-        """Count in what happened at a time in RFC 3339; what has no time is left out."""
+        """Adds counts at an RFC 3339 time; without a time they are left out."""
         minute = _minute(time) if any(counts.values()) else None
         if minute is not None:
             for kind, number in counts.items():
                 self._minutes[kind][minute] += number
 
     def spans(self, number: int) -> Spans | None:
-        """All of the time in so many spans of equal length, or fewer of one minute; None where no time is known."""
+        """Returns all of the time in `number` equal spans, or fewer of one minute; None if no time is known."""
         known = [minute for minutes in self._minutes.values() for minute in minutes]
         if not known:
             return None
@@ -38,7 +38,7 @@ class Timeline:
 
 
 class Spans(NamedTuple):
-    """The first and the last minute, and what each span in between has of each kind."""
+    """The first and last minute, and the counts of each kind in each span."""
 
     begin: str
     end: str

@@ -1,1 +1,1 @@
-"""JSON values and their bytes: read and written exactly, pointed into, and patched."""
+"""JSON values and their bytes: exact reading and writing, pointers and patches."""

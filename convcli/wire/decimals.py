@@ -1,4 +1,4 @@
-"""Numbers that a double cannot hold: floats that are written as they were read."""
+"""Numbers that a double cannot represent: floats that are written as they were read."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import msgspec
 from convcli.wire.surrogates import Spelled
 
 EXACT_DIGITS = 15
-"""Digits that every double gives back."""
+"""Digits that every double preserves."""
 
 
 class Decimal(float):
-    """A number with a fraction or an exponent whose nearest double is another number; `literal` is its JSON text.
+    """A number with a fraction or exponent whose nearest double is another number; `literal` is its JSON text.
 
-    It counts and compares as that double, so two that differ only beyond it are told apart by what is written of them.
+    It computes and compares as that double, so numbers that differ only beyond it are distinguished by `literal`.
     """
 
     __slots__ = ("literal",)
     literal: str
 
     def __new__(cls, literal: str) -> Decimal:
-        """The number that this text is."""
+        """Creates the number for this text."""
         number = super().__new__(cls, literal)
         number.literal = literal
         return number
@@ -35,7 +35,7 @@ class Decimal(float):
 
 
 def read(literal: str) -> float:
-    """The number that a JSON text with a fraction or an exponent is, exactly."""
+    """Reads a JSON number with a fraction or exponent exactly."""
     value = float(literal)
     if len(literal) <= EXACT_DIGITS and "e" not in literal and "E" not in literal:
         return value
@@ -43,11 +43,11 @@ def read(literal: str) -> float:
 
     try:
         same = decimal.Decimal(literal) == decimal.Decimal(repr(value))
-    except decimal.InvalidOperation:  # an exponent beyond all reason
+    except decimal.InvalidOperation:  # an exponent beyond decimal's limits
         same = value in (float("inf"), float("-inf"))
     return value if same else Decimal(literal)
 
 
 def builtins(value: Any) -> Any:
-    """Records as JSON values."""
+    """Converts records to JSON values."""
     return msgspec.to_builtins(value, builtin_types=(Decimal, Spelled))

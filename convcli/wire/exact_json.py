@@ -1,8 +1,8 @@
 """Bytes ⇄ JSON values, exactly. No number, key or character changes without an error; the only owner of orjson.
 
-orjson is fast but turns integers beyond 64 bits into floats, rounds what a double cannot hold, and keeps the last of
-two equal keys, all in silence.
-So what it read is written again: equal bytes prove that nothing was lost, because the value then determines the text.
+orjson is fast, but without an error it turns integers beyond 64 bits into floats, rounds what a double cannot
+represent, and keeps the last of two equal keys. So its result is written again: equal bytes prove that nothing was
+lost, because the value then determines the text.
 Texts that another writer spaced or escaped differently are proved by two counts (`_proved`), and whatever is left
 goes to the strict reader. Numbers are exact at any size; what a double cannot hold is a `decimals.Decimal`.
 """
@@ -42,19 +42,19 @@ __all__ = [
 
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789.", b"0000000000")
 _TOO_LONG = b"0" * 16
-"""Digits and a point. A double gives 15 digits back, unless the number is `_TINY`, and 64 bits hold 18."""
+"""Digits and a point. A double preserves 15 digits, unless the number is `_TINY`, and 64 bits preserve 18."""
 _TINY = 1e-290
 _SMALL, _SMALL_TOO = b"0e-000", b"0E-000"
-"""How a number that is `_TINY` is written with few digits."""
+"""The start of a `_TINY` number with few digits."""
 _ENDLESS = 10_000
-"""Levels that only a value that holds itself has."""
+"""A depth that only a value containing itself reaches."""
 
 
 def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Position = BEGIN) -> Any:
-    """The JSON value of a whole document (RFC 8259), at most 200 levels deep; lone surrogates stay as they are.
+    """Parses a whole JSON document (RFC 8259), at most 200 levels deep; lone surrogates are kept.
 
-    A leading byte order mark is accepted in bytes, not in a `str`, where it could not be told from text. `start` is
-    where `data` begins in its file. Raises ContentError with a place and one of the codes `empty-input`,
+    A leading byte order mark is accepted in bytes, not in a `str`, where it could be text. `start` is the position of
+    `data` in its file. Raises ContentError with a position and one of the codes `empty-input`,
     `wrong-encoding`, `not-utf8`, `misplaced-bom`, `not-json`, `not-finite`, `number-overflow`, `duplicate-key`,
     `control-character`, `too-deep`, `big-number`.
     """
@@ -62,8 +62,8 @@ def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: 
 
 
 def parse_text(text: str) -> tuple[Any, bool]:
-    """JSON inside a string: its value, and whether `write_text` gives the same text again. Raises as `parse` does."""
-    if len(text) <= MAX_DEPTH:  # as most are, and such a text cannot be too deep
+    """Parses JSON inside a string; also returns whether `write_text` gives the same text. Raises as `parse` does."""
+    if len(text) <= MAX_DEPTH:  # most are, and cannot be too deep
         try:
             raw, value = text.encode(), orjson.loads(text)
             again = orjson.dumps(value)
@@ -75,8 +75,10 @@ def parse_text(text: str) -> tuple[Any, bool]:
 
 
 def parse_rounded(text: str) -> Any:
-    """JSON inside a string, of whose numbers only the nearest doubles may be there: for who wants to know its keys, and
-    that nothing is wrong with it. Raises as `parse` does."""
+    """Parses JSON inside a string; numbers may be rounded to doubles.
+
+    For callers that need only its keys, and to know that it is valid. Raises as `parse` does.
+    """
     try:
         value = orjson.loads(text)
         has_all_keys = text.count('"') == orjson.dumps(value).count(b'"') and r"\u0022" not in text
@@ -102,10 +104,9 @@ def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Position) ->
 
 
 def _proved(raw: bytes, value: Any, again: bytes, duplicate_keys: DuplicateKeys) -> bool:
-    """True only if no key was dropped and every number is that of the text; it may be False without need.
+    """True only if no key was dropped and every number is exact; may be False without need.
 
-    A dropped entry takes at least the two quotes of its key along, and writing again adds a quote only where the text
-    spelled one as `\\u0022`.
+    A dropped entry loses at least the two quotes of its key. Writing adds a quote only for one spelled as `\\u0022`.
     """
     if duplicate_keys == "error" and (raw.count(b'"') != again.count(b'"') or rb"\u0022" in raw):
         return False
@@ -116,7 +117,7 @@ def _proved(raw: bytes, value: Any, again: bytes, duplicate_keys: DuplicateKeys)
 
 
 def _holds_tiny(value: Any) -> bool:
-    """Is there a number to which a number beyond the smallest doubles may have been rounded?"""
+    """True if there is a number to which a number below the smallest doubles may have been rounded."""
     stack = [value]
     while stack:
         node = stack.pop()
@@ -130,7 +131,7 @@ def _holds_tiny(value: Any) -> bool:
 
 
 def _dump_within_depth(value: Any) -> tuple[bytes, int]:
-    """orjson's writing of a value, and how many lists are around it there, which use up orjson's own limit of depth.
+    """Returns orjson's output for a value, and the number of lists around it, which use up orjson's depth limit.
 
     Raises TypeError beyond 200 levels."""
     nest = nest_of_thread()
@@ -142,7 +143,7 @@ def _dump_within_depth(value: Any) -> tuple[bytes, int]:
 
 
 class Nest(msgspec.Struct, frozen=True):
-    """`spare` lists inside each other, as many as orjson writes beyond our limit."""
+    """`spare` nested lists, as many as orjson writes beyond our limit."""
 
     spare: int
     outer: list[Any]
@@ -153,7 +154,7 @@ _of_thread = local()
 
 
 def nest_of_thread() -> Nest:
-    """The lists of this thread: in common ones, threads would find each other's values."""
+    """Returns the lists of this thread: shared ones would mix the values of threads."""
     known: Nest | None = getattr(_of_thread, "nest", None)
     if known is not None:
         return known
@@ -167,7 +168,7 @@ def nest_of_thread() -> Nest:
 
 @cache
 def _spare_depth() -> int:
-    """How many levels orjson writes beyond ours; it differs between its versions."""
+    """Returns how many levels orjson writes beyond our limit; this differs between its versions."""
     value: list[Any] = []
     for _ in range(MAX_DEPTH):
         value = [value]
@@ -181,7 +182,7 @@ def _spare_depth() -> int:
 
 
 def write(value: Any, *, indent: bool = False) -> bytes:
-    """The UTF-8 text of a JSON value, compact or indented by two, without a newline at the end.
+    """Returns a JSON value as UTF-8, compact or indented by two, without a final newline.
 
     Integers beyond 64 bits, lone surrogates (as the escapes that were read, or in small letters) and depths that orjson
     refuses come out in the same layout. Raises TypeError for what is not a JSON value.
@@ -193,7 +194,7 @@ def write(value: Any, *, indent: bool = False) -> bytes:
 
 
 def write_line(value: Any, *, indent: bool = False) -> bytes:
-    """The same with a newline at the end. A text may be so large that nobody wants two copies of it."""
+    """Like `write`, with a final newline; avoids a second copy of large text."""
     try:
         return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0))
     except TypeError:
@@ -201,13 +202,13 @@ def write_line(value: Any, *, indent: bool = False) -> bytes:
 
 
 def write_text(value: Any) -> str:
-    """The compact text of a JSON value, for JSON inside a string."""
+    """Returns a JSON value as a compact string, for JSON inside a string."""
     return write(value).decode()
 
 
 def digest(value: Any) -> str:
-    """SHA-256 of a JSON value, in hexadecimal: equal for equal values and key order, whatever the layout of a file."""
-    from hashlib import sha256  # slow to import, and few calls need it
+    """Returns the SHA-256 of a JSON value in hexadecimal; it depends on values and key order, not on layout."""
+    from hashlib import sha256  # slow to import, and rarely needed
 
     return sha256(key(value)).hexdigest()
 
@@ -220,7 +221,7 @@ def exact(a: Any, b: Any) -> bool:
 
 
 def key(value: Any) -> bytes:
-    """The same bytes for the same JSON value, however its lone surrogates were spelled; other bytes for any other."""
+    """Returns equal bytes for equal JSON values, however lone surrogates are spelled, and different bytes otherwise."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -228,16 +229,16 @@ def key(value: Any) -> bytes:
 
 
 def locate_all(data: bytes, pointers: Collection[str]) -> dict[str, Position]:
-    """Line, column and byte at which the values at these JSON Pointers begin; (0, 0, -1) for what is absent."""
+    """Returns line, column and byte of the values at these JSON Pointers; (0, 0, -1) if absent."""
     paths = {pointer: steps(pointer) for pointer in pointers}
     located = strict_json.positions(data, paths.values())
     return {pointer: located.get(path, strict_json.ABSENT) for pointer, path in paths.items()}
 
 
 class Order:
-    """The order of a document: where the value at a JSON Pointer stands, as the position of each step in its container.
+    """The order of a document: sorts JSON Pointers by the position of each step in its container.
 
-    What is absent stands where the last step that is there stands.
+    An absent value sorts like its last existing parent.
     """
 
     def __init__(self, document: Any) -> None:
@@ -245,7 +246,7 @@ class Order:
         self._ranks: dict[int, dict[str, int]] = {}
 
     def of(self, pointer: str) -> list[int]:
-        """A key to sort pointers by."""
+        """Returns a sort key for a pointer."""
         node, position = self._document, list[int]()
         for step in steps(pointer):
             if isinstance(node, dict) and step in node:
@@ -259,7 +260,7 @@ class Order:
         return position
 
     def _rank(self, node: dict[str, Any], name: str) -> int:
-        """Each object is counted once, for there may be a finding for each of its keys."""
+        """Ranks the keys of an object; cached, because each key may have a finding."""
         if id(node) not in self._ranks:
             self._ranks[id(node)] = {key: i for i, key in enumerate(node)}
         return self._ranks[id(node)][name]
@@ -269,7 +270,7 @@ class Order:
 
 
 def pieces(value: Any, indent: bool = False, *, spelled: bool = True) -> Iterator[bytes]:
-    """The text of a value piece by piece, without recursion; without `spelled`, lone surrogates in small letters."""
+    """Yields the text of a value in pieces, without recursion; unless `spelled`, lone surrogates in lower case."""
     leaf = _spelled if spelled else _leaf
     open_containers: list[tuple[Iterator[tuple[bytes, Any]], bytes]] = []
     name, child = b"", value
@@ -280,7 +281,7 @@ def pieces(value: Any, indent: bool = False, *, spelled: bool = True) -> Iterato
             opening, closing = (b"{", b"}") if isinstance(child, dict) else (b"[", b"]")
             open_containers.append((_children(child, b": " if indent else b":", leaf), closing))
             if len(open_containers) > _ENDLESS:
-                raise TypeError("a value that holds itself is no JSON value")
+                raise TypeError("a value that contains itself is not a JSON value")
             yield opening
         else:
             yield leaf(child)

@@ -1,7 +1,7 @@
-"""JSON Patch (RFC 6902): what turns one JSON value into another, key order included.
+"""JSON Patch (RFC 6902): the operations that turn one JSON value into another, including key order.
 
-https://www.rfc-editor.org/rfc/rfc6902 leaves the order of keys open. Here `add` puts a new key at the end and `move`
-from a place to itself takes a key to the end, which is how the order of keys is kept. Linear in the size of both."""
+https://www.rfc-editor.org/rfc/rfc6902 leaves the order of keys open. Here `add` appends a new key, and `move` from a
+path to itself moves a key to the end, which preserves key order. Linear in the size of both values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Operation = dict[str, Any]
 
 
 def patch(before: Any, after: Any) -> list[Operation]:
-    """The operations that make `after` of `before`; none exactly when they are the same JSON."""
+    """Returns the operations that turn `before` into `after`; none exactly if they are the same JSON."""
     return list(_differ(before, after, ()))
 
 
@@ -50,7 +50,7 @@ def _differ_objects(before: dict[str, Any], after: dict[str, Any], path: Path) -
 
 
 def _in_order(order: list[str], wanted: list[str]) -> int:
-    """How many of the wanted keys stand in their order at the front, when the others are taken to the end."""
+    """Counts the wanted keys that are already in order at the front when the others are moved to the end."""
     kept = 0
     for key in order:
         if kept < len(wanted) and key == wanted[kept]:
@@ -59,7 +59,7 @@ def _in_order(order: list[str], wanted: list[str]) -> int:
 
 
 def _differ_lists(before: list[Any], after: list[Any], path: Path) -> Iterator[Operation]:
-    """Walk both; an item that the other list does not have any more is taken out, put in, or changed in its place."""
+    """Walks both lists; items missing in the other list are removed, added, or changed in place."""
     old, new = list(map(exact_json.key, before)), list(map(exact_json.key, after))
     left, wanted = Counter(old), Counter(new)
     i = j = 0
@@ -85,7 +85,7 @@ def _differ_lists(before: list[Any], after: list[Any], path: Path) -> Iterator[O
 
 
 def apply(document: Any, operations: list[Operation]) -> Any:
-    """A copy of the document with the operations applied. Raises ContentError where one does not fit."""
+    """Returns a copy of the document with the operations applied. Raises ContentError if one does not apply."""
     holder = {"": _copy(document)}
     for number, operation in enumerate(operations):
         try:
@@ -96,13 +96,13 @@ def apply(document: Any, operations: list[Operation]) -> Any:
                 "patch-does-not-fit",
                 f"operation {number + 1} of the patch does not fit the document",
                 where=str(operation.get("path", "")),
-                help="was the converted file edited, or is the restore file of another conversion?",
+                help="was the converted file edited, or does the restore file belong to another conversion?",
             ) from None
     return holder[""]
 
 
 def _copy(value: Any) -> Any:
-    """A copy in which nothing is shared: two places that held one object can change apart."""
+    """Copies a value so that nothing is shared."""
     if isinstance(value, dict):
         return {key: _copy(child) for key, child in value.items()}
     return [_copy(child) for child in value] if isinstance(value, list) else value
@@ -135,7 +135,7 @@ def _value(holder: dict[str, Any], operation: Operation) -> Any:
 
 
 def _path(pointer: str) -> list[str]:
-    """The steps to a value of the document below its holder."""
+    """Returns the steps to a value, including the one from the holder to the document."""
     return ["", *pointers.steps(pointer)]
 
 

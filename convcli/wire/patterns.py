@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-To compile all that stand in the modules of a small conversion takes a third as long as to start the interpreter, and it
-uses few of them."""
+Compiling all patterns in the modules of a small conversion takes a third of the interpreter's start time, and few of
+them are used."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, AnyStr, cast
 
 
 def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """As `re.compile`; for the methods of a pattern only, since the functions of `re` do not take it."""
+    """Like `re.compile`, but only for a pattern's methods: functions of `re` do not accept it."""
     return cast("re.Pattern[AnyStr]", _Uncompiled(text, flags))
 
 
 class _Uncompiled:
-    """Becomes a pattern method by method, each of which is looked up once."""
+    """Becomes a pattern method by method; each is looked up once."""
 
     def __init__(self, text: Any, flags: int) -> None:
         self._expression = text, flags

@@ -1,4 +1,4 @@
-"""JSON Pointers (RFC 6901): paths as texts, texts as steps, and the value that they lead to.
+"""JSON Pointers (RFC 6901): conversion from and to paths, and lookup of values.
 
 https://www.rfc-editor.org/rfc/rfc6901
 """
@@ -14,7 +14,7 @@ _INDEX = pattern("0|[1-9][0-9]*")
 
 
 def pointer(path: Collection[str | int]) -> str:
-    """The JSON Pointer of these steps; the empty path is the whole document, `""`."""
+    """Returns the JSON Pointer of a path; `""` for the empty path, which is the whole document."""
     text = "/".join(map(str, path))
     if "~" in text or text.count("/") != len(path) - 1:  # the empty path, and steps to be escaped
         return "".join(["/" + _escaped(str(step)) for step in path])
@@ -26,23 +26,23 @@ def _escaped(step: str) -> str:
 
 
 def steps(pointer: str) -> tuple[str, ...]:
-    """The steps of a JSON Pointer, all of them texts. Raises ValueError for what is none."""
+    """Returns the steps of a JSON Pointer as strings. Raises ValueError for an invalid pointer."""
     if pointer and not pointer.startswith("/"):
         raise ValueError("a JSON Pointer begins with a slash")
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
 def index(step: str) -> int:
-    """The index of an item of a list that a step names. Raises ValueError where it names none."""
+    """Returns the list index that a step names. Raises ValueError if it is not an index."""
     if not _INDEX.fullmatch(step):
-        raise ValueError("no index of a list")
+        raise ValueError("not a list index")
     return int(step)
 
 
 def resolve(document: Any, path: Collection[str | int]) -> Any:
-    """The value at a path: names lead into objects, indexes into lists, as numbers or as the digits of a pointer.
+    """Returns the value at a path: names for objects, indexes for lists, as numbers or as digits.
 
-    Raises LookupError when it is absent.
+    Raises LookupError if it is absent.
     """
     for step in path:
         if isinstance(document, dict) and isinstance(step, str):
@@ -55,7 +55,7 @@ def resolve(document: Any, path: Collection[str | int]) -> Any:
 
 
 def follow(document: Any, reference: str) -> Any:
-    """The value that a reference within a document (`#/$defs/x`, the fragment of a URI) names. Raises LookupError."""
+    """Returns the value of a reference within a document (`#/$defs/x`, a URI fragment). Raises LookupError."""
     try:
         return resolve(document, steps(reference.removeprefix("#")))
     except ValueError:
@@ -63,5 +63,5 @@ def follow(document: Any, reference: str) -> Any:
 
 
 def members(node: Any) -> Iterable[Any]:
-    """The values directly inside an object or a list; none for any other."""
+    """Returns the values directly inside an object or list; none for other values."""
     return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()

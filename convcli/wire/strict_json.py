@@ -1,8 +1,8 @@
-"""The strict JSON reader: slower than orjson, exact where orjson is not, and it says where a document breaks.
+"""The strict JSON reader: slower than orjson, exact where orjson is not, and it reports where a document breaks.
 
-RFC 8259 as the standard library reads it, with equal keys, NaN and overflow refused, numbers of any size, lone
-surrogates kept, and a limit of depth. `exact_json.parse` asks it about every document that orjson refuses or may have
-changed, so it also judges the fast reader. Positions come of a second pass, only when there is something to say."""
+It reads RFC 8259 with the standard library, but refuses duplicate keys, NaN and overflow, reads numbers of any size,
+keeps lone surrogates, and limits depth. `exact_json.parse` uses it for documents that orjson refuses or may have
+changed. A second pass finds positions, only if there is an error."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ BEGIN: Position = (1, 1, 0)
 ABSENT: Position = (0, 0, -1)
 MAX_DEPTH = 200
 MAX_SHOWN = 6
-"""Steps of the path to what is too deep."""
+"""Steps of the path shown for a document that is too deep."""
 MAX_DIGITS = 4_300
 BLANK = " \t\n\r"
 BOM = b"\xef\xbb\xbf"
 
-# Possessive quantifiers: a string without an end is given up at once instead of being tried from every quote.
+# Possessive quantifiers: an unterminated string fails at once instead of backtracking.
 _TOKEN = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]|[^\s",:\[\]{}]++', re.DOTALL)
 _BRACKET = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 _CUT = pattern(r"-?|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\u[0-9a-fA-F]{0,4}")
@@ -46,26 +46,26 @@ _SYNTAX = (
     ("Expecting property name", "a key in double quotes is missing here"),
     ("Illegal trailing comma", "no JSON value begins here"),
     ("Extra data", "one JSON value is complete, and more follows it here"),
-    ("Invalid \\", "no JSON escape begins here"),
+    ("Invalid \\", "this is not a JSON escape"),
 )
 
 
 class _RefusedError(ValueError):
-    """The standard library would have accepted it; which defect it is and where, a second pass finds."""
+    """A defect that the standard library would accept; a second pass identifies and locates it."""
 
 
 def read(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: Position = BEGIN) -> Any:
-    """The JSON value of a whole document, exactly: integers `int` of any size, other numbers `float`, order kept.
+    """Parses a whole JSON document exactly: integers as `int` of any size, other numbers as `float`, order kept.
 
-    A `float` that is not the number that stands there is a `decimals.Decimal`, which is written as it was read, and so
-    is a text with half of a surrogate pair in capital letters, a `surrogates.Spelled`.
+    A number that no double represents is a `decimals.Decimal`, which is written as it was read. A string with half of a
+    surrogate pair in capital letters is a `surrogates.Spelled`.
 
-    `start` is where `data` begins in its file, so that errors tell places of the file.
+    `start` is the position of `data` in its file, for positions in errors.
     Raises ContentError; the codes are those of `wire.parse`.
     """
     text, start = _decode(data, start)
     if not text.strip(BLANK):
-        raise _error("empty-input", "there is nothing in it", text, 0, start)
+        raise _error("empty-input", "the input is empty", text, 0, start)
     _refuse_depth(text, start)
     try:
         return spelled(_READERS[duplicate_keys].decode(text), text)
@@ -78,7 +78,7 @@ def read(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: P
 
 
 def positions(data: bytes, paths: Collection[tuple[str, ...]]) -> dict[tuple[str, ...], Position]:
-    """Where the values at these paths begin in a document that has been read; absent paths are absent."""
+    """Returns the positions of the values at these paths in a valid document; absent paths are omitted."""
     start, data = ((1, 1, 3), data[3:]) if data.startswith(BOM) else (BEGIN, data)
     text = data.decode("utf-8", "replace")
     wanted, lengths = frozenset(paths), {len(path) for path in paths}
@@ -87,7 +87,7 @@ def positions(data: bytes, paths: Collection[tuple[str, ...]]) -> dict[tuple[str
         if kind in "ov" and len(steps) in lengths and (path := tuple(map(str, steps))) in wanted:
             offsets[path] = at  # of equal keys the last one counts, as in the value
         if not any(lengths):
-            break  # nothing but the whole, which is the first of them
+            break  # only the whole document is wanted
     located: dict[tuple[str, ...], Position] = {}
     before, last = 0, start
     for path, at in sorted(offsets.items(), key=lambda pair: pair[1]):
@@ -97,7 +97,7 @@ def positions(data: bytes, paths: Collection[tuple[str, ...]]) -> dict[tuple[str
 
 
 def position(text: str, at: int, start: Position = BEGIN) -> Position:
-    """The place of character `at` in a text that begins at `start`."""
+    """Returns the position of character `at` in text that begins at `start`."""
     line, column, byte = start
     newline = text.rfind("\n", 0, at)
     column = at - newline if newline >= 0 else column + at
@@ -157,16 +157,16 @@ def _refuse_depth(text: str, start: Position) -> None:
 def _decode(data: bytes | str, start: Position) -> tuple[str, Position]:
     if isinstance(data, str):
         return data, start
-    foreign = encodings.of_beginning(data)
-    if foreign is not None:
-        raise _error(foreign.code, foreign.message, "", 0, start, foreign.help)
+    other = encodings.of_beginning(data)
+    if other is not None:
+        raise _error(other.code, other.message, "", 0, start, other.help)
     if data.startswith(BOM):
         data, start = data[len(BOM) :], (start[0], start[1], start[2] + len(BOM))
     try:
         return data.decode("utf-8"), start
     except UnicodeDecodeError as error:
-        before, foreign = data[: error.start].decode("utf-8"), encodings.of_invalid(data, error.start)
-        raise _error(foreign.code, foreign.message, before, len(before), start, foreign.help) from None
+        before, other = data[: error.start].decode("utf-8"), encodings.of_invalid(data, error.start)
+        raise _error(other.code, other.message, before, len(before), start, other.help) from None
 
 
 # --- what is wrong, and where ----------------------------------------------------------------------------------------
@@ -185,10 +185,10 @@ def _too_deep(text: str, at: int, start: Position) -> ContentError:
 
 
 def _way_to(text: str, at: int) -> str:
-    """The first steps on the way to a character: all of a deep path would tell nobody more."""
+    """Returns the first steps of the path to a character; a deep path is not useful in full."""
     try:
         steps = next((list(path) for _, position, _, path in _events(text) if position >= at), [])
-    except ValueError:  # a key that is no JSON
+    except ValueError:  # a key that is not JSON
         return ""
     return pointer(steps[:MAX_SHOWN])
 
@@ -203,14 +203,14 @@ def _syntax_error(text: str, error: JSONDecodeError, start: Position) -> Content
     if error.msg.startswith("Invalid control"):
         return _error(
             "control-character",
-            f"a string holds the raw control character U+{ord(text[at]):04X}",
+            f"a string contains the raw control character U+{ord(text[at]):04X}",
             text,
             at,
             start,
             "inside strings it must be written as an escape",
         )
     if text[at] == "\ufeff":
-        return _error("misplaced-bom", "a byte order mark stands where only JSON may stand", text, at, start)
+        return _error("misplaced-bom", "a byte order mark is not allowed here", text, at, start)
     zeros = encodings.of_zeros(text, at)
     if zeros is not None:
         return _error(zeros.code, zeros.message, text, at, start, zeros.help)
@@ -221,11 +221,11 @@ def _syntax_error(text: str, error: JSONDecodeError, start: Position) -> Content
 
 NO_JSON = "convcli reads JSON, JSON Lines, streams of events (SSE), and tables of Parquet and Arrow"
 _OPENING = pattern(r"^\s*[\[{]", re.MULTILINE)
-"""How a line of JSON begins that can hold a transcript."""
+"""The start of a line of JSON that can be a transcript."""
 
 
 def _first_bad(text: str, error: JSONDecodeError) -> int:
-    """Where the error is, the same for every version of Python: an escape at its backslash, no comma blamed."""
+    """Returns the position of the error, the same in every Python version."""
     if error.msg.startswith("Invalid \\"):
         return text.rfind("\\", 0, error.pos + 1)
     if error.msg.startswith("Illegal trailing comma"):
@@ -237,24 +237,24 @@ def _hint(text: str, at: int, message: str) -> str:
     if message.startswith("Extra data"):
         return _hint_of_more(text, at)
     if _PYTHON.match(text, at):
-        return "this looks like Python's repr; write it with json.dumps"
+        return "this looks like Python's repr; use json.dumps"
     if text.startswith(("//", "/*", "#"), at):
         return "JSON has no comments"
     if text[at] in "]}" and text[:at].rstrip(BLANK).endswith(","):
         return "JSON has no comma before a closing bracket"
     if message.startswith("Expecting property") and (text[at].isalpha() or text[at] in "_$"):
-        return "keys stand in double quotes; this looks like JavaScript"
+        return "JSON keys need double quotes; this looks like JavaScript"
     return ""
 
 
 def _hint_of_more(text: str, at: int) -> str:
     if "\n" in text[len(text[:at].rstrip(BLANK)) : at]:
-        return "several documents in one file: JSON Lines has one on each line"
-    return "two values stand on one line; is a line end missing?" if text[at] in '{["' else ""
+        return "several documents in one file: JSON Lines has one per line"
+    return "there are two values on one line; is a newline missing?" if text[at] in '{["' else ""
 
 
 def _defect(text: str, duplicate_keys: DuplicateKeys, start: Position) -> ContentError:
-    """The first thing in document order that JSON's grammar allows or Python reads, and we refuse."""
+    """Returns the error for the first defect that JSON's grammar or Python allows but we refuse."""
     seen: list[dict[str, int]] = []
     for kind, at, token, path in _events(text):
         if kind == "o":
@@ -267,19 +267,19 @@ def _defect(text: str, duplicate_keys: DuplicateKeys, start: Position) -> Conten
             first = seen[-1].setdefault(str(path[-1]), at)
             if first != at:
                 return _duplicate(text, first, at, path, start)
-    raise AssertionError("the reader refused a document in which nothing is wrong")
+    raise AssertionError("the reader refused a valid document")
 
 
 def _refusal(token: str) -> tuple[str, str] | None:
     if token.startswith(("NaN", "Infinity", "-Infinity")):
-        return "not-finite", "NaN and Infinity are no JSON numbers"
+        return "not-finite", "NaN and Infinity are not JSON numbers"
     number = _NUMBER.match(token)
     if number and number["rest"]:
         return (
             ("number-overflow", "the number is beyond the range of a double") if math.isinf(float(number[0])) else None
         )
     if number and len(number["digits"]) > MAX_DIGITS:
-        return "big-number", f"an integer of more than {MAX_DIGITS} digits"
+        return "big-number", f"the integer has more than {MAX_DIGITS} digits"
     return None
 
 
@@ -288,14 +288,14 @@ def _duplicate(text: str, first: int, again: int, path: list[str | int], start: 
     here = f"line {one[0]} column {one[1]}" if one[0] != two[0] else f"column {one[1]}"
     there = f"line {two[0]} column {two[1]}" if one[0] != two[0] else f"column {two[1]}"
     message = f"the same key twice in one object: {here} (byte {one[2]}) and {there} (byte {two[2]})"
-    return _error("duplicate-key", message, text, again, start, "--duplicate-keys last takes the last", pointer(path))
+    return _error("duplicate-key", message, text, again, start, "--duplicate-keys last keeps the last", pointer(path))
 
 
 # --- the second pass -------------------------------------------------------------------------------------------------
 
 
 def _events(text: str) -> Iterator[tuple[str, int, str, list[str | int]]]:
-    """Every `o`pening, `c`losing, `k`ey and plain `v`alue with its position, its text and its path (one live list)."""
+    """Yields each `o`pening, `c`losing, `k`ey and `v`alue with its position, text and path (one live list)."""
     path: list[str | int] = []
     open_brackets: list[str] = []
     key_next = False

@@ -1,7 +1,7 @@
-"""Half of a surrogate pair: texts that hold one are written as they were read.
+"""Half of a surrogate pair: strings that contain one are written as they were read.
 
-UTF-8 cannot say half of a pair, so it always stands as an escape, and an escape has several spellings: `\\uD83D` and
-`\\ud83d` are one text. `wire.write` uses small letters; a text that came with other letters keeps them.
+UTF-8 cannot encode half of a pair, so it is always an escape, and an escape has several spellings: `\\uD83D` and
+`\\ud83d` are the same string. `wire.write` uses lower case; a string read with capital letters keeps them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _CAPITAL = pattern(r"\\u(?=[dD][89a-fA-F])[0-9a-f]{0,3}[A-F]")
 
 
 class Spelled(str):
-    """A text with half of a pair; `literal` is its JSON text. It is equal to every other spelling of the text."""
+    """A string with half of a surrogate pair; `literal` is its JSON text. It is equal to all its other spellings."""
 
     __slots__ = ("literal",)
     literal: str
 
     def __new__(cls, literal: str) -> Spelled:
-        """The text that this JSON is."""
+        """Creates the string for this JSON text."""
         text = super().__new__(cls, json.loads(literal))
         text.literal = literal
         return text
@@ -33,9 +33,9 @@ class Spelled(str):
 
 
 def spelled(value: Any, text: str) -> Any:
-    """The JSON value that was read from a text, with what the text spells in capital letters as `Spelled`.
+    """Returns a JSON value with `Spelled` for each string that its text spells in capital letters.
 
-    Of two spellings of one text in one document the last counts.
+    If one document has two spellings of a string, the last one counts.
     """
     if "\\uD" not in text and "\\ud" not in text:
         return value

@@ -257,7 +257,7 @@ def test_a_folder_for_outputs_that_is_a_file_is_told_as_that(tmp_path: Path) -> 
     source = write(tmp_path / "a.json", LOSSY)
     for words in (["convert", source, "--to", OTHER], ["inspect", source, "--output-format", "html"]):
         done = run(*words, "--out-dir", source)
-        assert (done.returncode, b"it is no directory" in done.stderr) == (3, True)
+        assert (done.returncode, b"it is not a directory" in done.stderr) == (3, True)
 
 
 def test_two_inputs_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ def test_what_is_missing_in_every_line_is_told_once_and_counted(tmp_path: Path) 
     told = run("convert", write(tmp_path / "a.jsonl", *rows), "--to", "anthropic").stderr.decode()
     assert told.count("warning[incomplete-request]") == 1
     assert "and 29 more incomplete-request in " in told
-    assert "= help: add what you know: --set model=… --set max_tokens=1024" in told
+    assert "= help: add the values you know: --set model=… --set max_tokens=1024" in told
 
 
 def test_transcripts_inside_a_document_are_converted_each_by_itself(tmp_path: Path) -> None:
@@ -567,7 +567,7 @@ def test_a_table_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--to", "anthropic-stream", "--framing", "sse"], b"no rows of a table"),
+        (["--to", "anthropic-stream", "--framing", "sse"], b"not table rows"),
         (["--to", "hf-chat", "--restore-file", "kept"], b"--restore-file"),
     ],
 )

@@ -84,7 +84,7 @@ def test_each_help_is_told_once_however_many_errors_have_the_same_code(tmp_path:
     files = [write(tmp_path / f"{number}.json", document) for number, document in enumerate([trace, pairs, trace])]
     told = run("detect", *files).stderr.decode()
     assert (told.count("error[unknown-dialect]"), told.count("help:")) == (3, 2)
-    assert told.count("--at langfuse") == told.count("with the key prompt") == 1
+    assert told.count("--at langfuse") == told.count("rename the key question") == 1
 
 
 def test_detect_names_the_other_readings_of_messages_alone(tmp_path: Path) -> None:

@@ -101,8 +101,8 @@ def test_a_typo_gets_its_nearest_match_and_exit_2(words: list[str], hint: str) -
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["inspect", ""], "an empty text names no file"),
-        (["convert", "", "--to", OTHER], "an empty text names no file"),
+        (["inspect", ""], "an empty string is not a file name"),
+        (["convert", "", "--to", OTHER], "an empty string is not a file name"),
         (["convert", "a.json", "--to", OTHER, "-j", "x"], "invalid value for '-j' / '--jobs': 'x' is no integer"),
     ],
 )

@@ -74,7 +74,7 @@ def test_no_session_is_replaced(tmp_path: Path) -> None:
     before = Path(path).read_bytes()
     done = run(*words)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"exists already" in done.stderr
+    assert b"already exists" in done.stderr
     assert b"--force" not in done.stderr
     assert Path(path).read_bytes() == before
 

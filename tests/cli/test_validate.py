@@ -60,7 +60,7 @@ def test_what_only_follows_from_a_line_that_cannot_be_read_is_counted_and_not_sh
     lines[2] = lines[2][:-1]
     (finding,) = verdicts(write(tmp_path / "a.jsonl", *lines))[0].findings
     assert (finding.code, finding.line) == ("not-json", 3)
-    assert finding.notes == ("2 more that may only follow from this, not shown: missing-parent, orphan-tool-result",)
+    assert finding.notes == ("2 more that may be consequences, not shown: missing-parent, orphan-tool-result",)
 
 
 def test_what_stands_before_the_line_that_cannot_be_read_does_not_follow_from_it(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_what_a_stream_lacks_because_an_event_cannot_be_read_is_not_told_apart(t
     stream[0]["message"]["content"] = []  # type: ignore[index]
     (finding,) = verdicts(write(tmp_path / "a.jsonl", *stream))[0].findings
     assert (finding.code, finding.line) == ("not-json", 2)
-    assert finding.notes == ("1 more that may only follow from this, not shown: stream-out-of-order",)
+    assert finding.notes == ("1 more that may be consequences, not shown: stream-out-of-order",)
 
 
 def test_who_leaves_the_cause_out_gets_what_follows_from_it(tmp_path: Path) -> None:

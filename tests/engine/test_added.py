@@ -1,4 +1,4 @@
-"""Keys that the user adds: told as what they are, valid, and nothing else changes."""
+"""Keys that the user adds: reported as what they are, valid, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_dot_leads_into_an_object_that_need_not_be_there() -> None:
     assert {"settings.maxOutputTokens", "toolChoice"} <= {field for _, _, field in told(done)}
 
 
-def test_a_value_in_which_nothing_is_read_is_told_all_the_same() -> None:
+def test_a_value_in_which_nothing_is_read_is_reported_all_the_same() -> None:
     done = converted("anthropic", metadata={}, max_tokens=9)
     assert done.document["metadata"] == {}
     assert set(told(done)) == {("invented", "", "metadata"), ("invented", "/max_tokens", "settings.maxOutputTokens")}

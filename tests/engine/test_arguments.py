@@ -1,4 +1,4 @@
-"""What the library is called with: a text in place of a document is told, and choices are checked."""
+"""Arguments of the library: a string in place of a document is reported, and choices are checked."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ TEXT = json.dumps({"messages": [{"role": "user", "content": "Hi."}]})
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        (TEXT, "a text was given: parse it first"),
-        (TEXT.encode(), "bytes were given: parse them first"),
-        (Path("chat.json"), "a path was given: read the file first"),
+        (TEXT, "got a string: parse it first"),
+        (TEXT.encode(), "got bytes: parse them first"),
+        (Path("chat.json"), "got a path: read the file first"),
     ],
 )
-def test_what_is_not_parsed_is_told(function: Any, document: Any, words: str) -> None:
+def test_what_is_not_parsed_is_reported(function: Any, document: Any, words: str) -> None:
     with pytest.raises(JobError, match=words):
         function(document)
 
 
-def test_a_text_is_told_where_the_dialect_is_named_too() -> None:
+def test_a_text_is_reported_where_the_dialect_is_named_too() -> None:
     with pytest.raises(JobError, match="parse it first"):
         convcli.convert(TEXT, to="gemini", source="openai-chat")
 
@@ -42,13 +42,13 @@ def test_a_text_is_told_where_the_dialect_is_named_too() -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        (TEXT.encode(), "bytes were given"),
-        (json.loads(TEXT), "a document was given"),
-        (TEXT, "JSON was given"),
-        ('[\n {"role": "user"}]', "JSON was given"),
+        (TEXT.encode(), "got bytes"),
+        (json.loads(TEXT), "got a document"),
+        (TEXT, "got JSON"),
+        ('[\n {"role": "user"}]', "got JSON"),
     ],
 )
-def test_what_is_no_path_is_told(path: Any, words: str) -> None:
+def test_what_is_no_path_is_reported(path: Any, words: str) -> None:
     with pytest.raises(JobError, match=words):
         convcli.read(path)
 
@@ -67,7 +67,7 @@ def test_a_document_in_no_dialect_says_how_to_name_it_in_python() -> None:
     ("form", "branch", "words"),
     [("requst", "all", 'did you mean "request"'), ("x", "all", "anthropic has"), (None, "newest", "active or all")],
 )
-def test_a_choice_that_does_not_exist_is_told(form: str | None, branch: Any, words: str) -> None:
+def test_a_choice_that_does_not_exist_is_reported(form: str | None, branch: Any, words: str) -> None:
     with pytest.raises(JobError, match=words):
         arguments.options(dialects.get("anthropic"), form, branch, 0)
 

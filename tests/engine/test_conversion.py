@@ -1,4 +1,4 @@
-"""Lift refuses what is not of its dialect, and lower tells what does not come back."""
+"""Lift refuses what is not of its dialect, and lower reports what does not come back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_document_that_its_schema_refuses_is_not_lifted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "words"), [(1, "the only record is no message"), (3, "none of 3 records is a message")]
+    ("count", "words"), [(1, "the only record is not a message"), (3, "none of 3 records is a message")]
 )
 def test_records_of_another_program_are_refused_and_shown_by_their_keys_alone(count: int, words: str) -> None:
     rows = Rows([{"timestamp": "2026", "type": "secret", "a key with spaces": 1}] * count)
@@ -32,7 +32,7 @@ def test_records_of_another_program_are_refused_and_shown_by_their_keys_alone(co
         conversion.lift(rows, SESSION)
     assert refused.value.code == "no-messages"
     assert refused.value.exit_code == 1
-    assert refused.value.findings[0].notes == ('the first of them is an object with the keys "timestamp", "type"',)
+    assert refused.value.findings[0].notes == ('the first is an object with the keys "timestamp", "type"',)
 
 
 def test_a_session_that_went_back_behind_all_that_was_said_is_refused_at_its_last_record() -> None:
@@ -51,7 +51,7 @@ def test_rows_of_another_program_were_never_taken_back() -> None:
         "parentUuid": None,
         "message": {"role": "user", "content": "Hi."},
     }
-    with pytest.raises(RefusedError, match="the only record is no message of Gemini CLI"):
+    with pytest.raises(RefusedError, match="the only record is not a Gemini CLI message"):
         conversion.lift(Rows([row]), dialects.get("gemini-cli"))
 
 
@@ -86,7 +86,7 @@ def test_a_session_of_events_alone_is_refused_though_its_dialect_is_the_right_on
     with pytest.raises(RefusedError) as refused:
         conversion.lift(document, dialects.get(name))
     assert refused.value.code == "no-messages"
-    assert "nothing was said in this session" in refused.value.findings[0].help
+    assert "this session has no messages" in refused.value.findings[0].help
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_session_of_events_alone_is_refused_though_its_dialect_is_the_right_on
         (Rows([{"type": "session_start", "id": "s"}]), "this looks like droid (the first row has type session_start)"),
         (
             Rows([{"type": "SPAN", "id": "s", "traceId": "t"}]),
-            "this looks like a trace of Langfuse, which may hold transcripts: --at langfuse reads the transcripts",
+            "this looks like a Langfuse trace, which may contain transcripts: --at langfuse reads the transcripts",
         ),
     ],
 )
@@ -123,11 +123,13 @@ def test_a_wrong_name_is_told_the_right_one(document: Any, words: str) -> None:
         (
             {"trace": {}, "observations": []},
             "gemini",
-            "this looks like a trace of Langfuse, which may hold transcripts",
+            "this looks like a Langfuse trace, which may contain transcripts",
         ),
     ],
 )
-def test_a_document_that_its_schema_refuses_is_told_what_it_looks_like(document: Any, named: str, words: str) -> None:
+def test_a_document_that_its_schema_refuses_is_reported_what_it_looks_like(
+    document: Any, named: str, words: str
+) -> None:
     with pytest.raises(RefusedError) as refused:
         conversion.lift(document, dialects.get(named))
     assert refused.value.findings[0].help.startswith(words)

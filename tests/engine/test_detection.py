@@ -24,28 +24,28 @@ from tests.support import names, samples
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (None, "this is null, and no transcript"),
-        (True, "this is a boolean, and no transcript"),
-        (0, "this is an integer, and no transcript"),
-        (1.5, "this is a number, and no transcript"),
-        ("", "this is an empty string, and no transcript"),
-        ("text", "this is a string of 4 characters, and no transcript"),
-        ([], "this is an empty list, and no transcript"),
-        ({}, "this is an empty object, and no transcript"),
-        ([[]], "no dialect recognises this: a list, of which the first is an empty list"),
-        ([None], "this is a list of 1 item, and no transcript"),
-        ([{}], "no dialect recognises this: a list, of which the first is an empty object"),
+        (None, "this is null, not a transcript"),
+        (True, "this is a boolean, not a transcript"),
+        (0, "this is an integer, not a transcript"),
+        (1.5, "this is a number, not a transcript"),
+        ("", "this is an empty string, not a transcript"),
+        ("text", "this is a string of 4 characters, not a transcript"),
+        ([], "this is an empty list, not a transcript"),
+        ({}, "this is an empty object, not a transcript"),
+        ([[]], "no dialect recognises this: a list whose first item is an empty list"),
+        ([None], "this is a list of 1 item, not a transcript"),
+        ([{}], "no dialect recognises this: a list whose first item is an empty object"),
         ({"a": 1}, 'no dialect recognises this: an object with the keys "a"'),
         ({"a key with spaces": 1}, "no dialect recognises this: an object of 1 key"),
     ],
 )
-def test_a_value_without_marks_is_in_no_dialect_and_told_as_what_it_is(value: Any, words: str) -> None:
+def test_a_value_without_marks_is_in_no_dialect_and_reported_as_what_it_is(value: Any, words: str) -> None:
     with pytest.raises(ContentError) as caught:
         detection.detect(value)
     assert (caught.value.code, caught.value.message) == ("unknown-dialect", words)
 
 
-def test_a_transcript_under_a_key_is_told_with_what_reads_it() -> None:
+def test_a_transcript_under_a_key_is_reported_with_what_reads_it() -> None:
     request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
     answer = {"id": "r", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Ah"}}]}
     for log, told in (

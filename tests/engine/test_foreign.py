@@ -56,7 +56,7 @@ def test_no_mark_is_seen_in_a_dialect_that_we_read(sample: Any) -> None:
 
 def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() -> None:
     found = [recognise(values) for values in ([{}, ROW], [[{}, ROW]], [Rows([{}, ROW])])]
-    assert [known and known.name for known in found] == ["a session of Kimi"] * 3
+    assert [known and known.name for known in found] == ["a Kimi session"] * 3
     assert recognise([{}] * LOOK_AT + [ROW]) is None
     assert recognise([[{}] * LOOK_AT + [ROW]]) is None
 
@@ -66,32 +66,32 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
     [
         (
             Rows([ROW, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]),
-            "a session of Kimi; convcli does not read it yet",
-            "convcli dialects lists what it reads",
+            "a Kimi session; convcli cannot read it yet",
+            "convcli dialects lists the formats it reads",
         ),
         (
             [{"event.name": "gen_ai.client.inference.operation.details", "content": "Hi."}],
-            "an event or a span of OpenTelemetry without messages; that alone is no conversation",
-            "programs write messages only when they are told to capture content",
+            "an OpenTelemetry event or span without messages; this alone is not a conversation",
+            "programs include messages only if content capture is enabled",
         ),
         (
             {"question": "Hi?", "chosen": "Ho.", "rejected": "Hu."},
-            "a set of preference pairs with a question; convcli does not read it yet",
-            "with the key prompt in place of question it is read",
+            "a set of preference pairs with a question; convcli cannot read it yet",
+            "rename the key question to prompt, and convcli reads it",
         ),
         (
             {"attributes": {"openinference.span.kind": "LLM", "llm.input_messages.0.message.role": "user"}},
-            "a span of OpenInference with flattened messages; convcli does not read it yet",
-            "a span that holds its request in input.value is read with --at openinference",
+            "an OpenInference span with flattened messages; convcli cannot read it yet",
+            "--at openinference reads spans with the request in input.value",
         ),
         (
             {"id": "t", "input": [SAID], "output": SAID, "observations": [{"traceId": "t", "type": "GENERATION"}]},
-            "a trace of Langfuse, which may hold transcripts",
+            "a Langfuse trace, which may contain transcripts",
             "--at langfuse reads the transcripts inside",
         ),
     ],
 )
-def test_what_only_looks_like_a_dialect_is_told_by_its_name(document: Any, words: str, help_text: str) -> None:
+def test_what_only_looks_like_a_dialect_is_reported_by_its_name(document: Any, words: str, help_text: str) -> None:
     with pytest.raises(ContentError) as caught:
         detection.detect(document)
     assert caught.value.code == "unknown-dialect"
@@ -101,7 +101,7 @@ def test_what_only_looks_like_a_dialect_is_told_by_its_name(document: Any, words
 
 def test_a_format_that_can_be_read_in_some_way_is_never_said_to_be_unread() -> None:
     for known in FORMATS:
-        assert ("does not read it" in known.message) is not bool(known.at or known.is_piece), known.name
+        assert ("cannot read it" in known.message) is not bool(known.at or known.is_piece), known.name
         assert not (known.at and known.is_piece), known.name
 
 

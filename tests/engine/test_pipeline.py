@@ -47,7 +47,7 @@ HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T0
 
 @pytest.mark.parametrize("options", [Options(), Options(branch="active")])
 def test_a_session_that_only_began_is_no_empty_request(options: Options) -> None:
-    with pytest.raises(RefusedError, match="there is no message of"):
+    with pytest.raises(RefusedError, match=f"there is no {SESSION.title} message"):
         pipeline.convert(Rows([HEADER]), SESSION, CHAT, options)
     assert pipeline.convert(Rows([HEADER]), SESSION, SESSION).document == [HEADER]
     assert pipeline.convert(Rows([HEADER]), SESSION, dialects.get("intermediate")).document["id"] == "s"
@@ -57,7 +57,7 @@ def test_a_request_without_messages_says_something_else() -> None:
     assert pipeline.convert({"model": "m", "messages": []}, CHAT, ANTHROPIC).document == {"model": "m", "messages": []}
 
 
-def test_unknown_keys_are_told_only_where_that_is_asked_for() -> None:
+def test_unknown_keys_are_reported_only_where_that_is_asked_for() -> None:
     document = {**DOCUMENT, "zz": 1}
     assert pipeline.validate(document, CHAT) == []
     assert [finding.where for finding in pipeline.validate(document, CHAT, strict=True)] == ["/zz"]
@@ -102,7 +102,7 @@ CALL = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "ar
     ],
 )
 @pytest.mark.parametrize("target", ["anthropic", "intermediate"])
-def test_what_the_output_would_not_show_is_told_once_by_a_conversion_too(
+def test_what_the_output_would_not_show_is_reported_once_by_a_conversion_too(
     name: str, rows: list[Any], told: list[tuple[str, str]], target: str
 ) -> None:
     done = pipeline.convert(Rows(rows), dialects.get(name), dialects.get(target))

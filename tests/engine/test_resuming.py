@@ -1,4 +1,4 @@
-"""A session for another program: each call has one result, and what was added or changed is told."""
+"""A session for another program: each call has one result, and what was added or changed is reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def user(text: str = "Go on.") -> Message:
 
 
 def parts(messages: list[Message]) -> list[tuple[str, ...]]:
-    """What is left of a session in Codex's words, and what was told of it."""
+    """Returns what is left of a session in Codex's words, and what was reported."""
     conversion = resumed(Transcript(messages, id=ID), CODEX, SESSION, CONTEXT, "/here")
     told = [f"{loss.kind} {loss.field}" for loss in conversion.losses if loss.level == "content"]
     read = CODEX.lift(conversion.document)
@@ -50,7 +50,7 @@ def test_paired_calls_stay_as_they_are() -> None:
     ]
 
 
-def test_a_call_without_a_result_gets_one_that_says_so_and_it_is_told() -> None:
+def test_a_call_without_a_result_gets_one_that_says_so_and_it_is_reported() -> None:
     assert parts([user(), call("a", "b"), result("a"), user("Well?")]) == [
         ("text", "Go on."),
         ("tool_call", "a"),

@@ -1,4 +1,4 @@
-"""A session in another program and back: what is lost is told on one of the two ways, the rest is equal."""
+"""A session in another program and back: what is lost is reported on one of the two ways, the rest is equal."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def results(transcript: Transcript) -> list[Any]:
 
 
 @pytest.mark.parametrize(("sample", "way"), CASES)
-def test_a_session_comes_back_but_for_what_was_told(sample: Any, way: tuple[str, str]) -> None:
+def test_a_session_comes_back_but_for_what_was_reported(sample: Any, way: tuple[str, str]) -> None:
     own, other = map(dialects.get, way)
     there = pipeline.convert(sample.document, own, other)
     back = pipeline.convert(there.document, other, own)

@@ -68,7 +68,7 @@ def same(first: str, second: str) -> bool:
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_a_text_that_was_edited_is_told_with_the_places_of_both_sides(name: str) -> None:
+def test_a_text_that_was_edited_is_reported_with_the_places_of_both_sides(name: str) -> None:
     document, dialect = TWINS[name].document, dialects.get(name)
     other = edited(document, lambda text: text.replace("did not answer", "was silent"))
     found = told(document, other, dialect, dialect)
@@ -78,7 +78,7 @@ def test_a_text_that_was_edited_is_told_with_the_places_of_both_sides(name: str)
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_an_edited_answer_is_told_in_any_other_dialect_too(name: str) -> None:
+def test_an_edited_answer_is_reported_in_any_other_dialect_too(name: str) -> None:
     other = edited(TWINS[name].document, lambda text: text.replace("did not answer", "was silent"))
     found = told(TWINS["intermediate"].document, other, dialects.get("intermediate"), dialects.get(name))
     before = "Let me check" if name in JOINED else "did not answer"
@@ -121,8 +121,8 @@ def assert_told_at_its_place(document: Any, dialect: Dialect) -> None:
 
 
 TIES = ("index", "messageId")
-"""Keys that say to which thing an event belongs: where one is edited, any event of that thing may tell. An index makes
-two answers of one: then it is told at either, at the place that both have in their events."""
+"""Keys that link events to messages: if one is edited, any event of that message may show it. Equal indexes merge
+two answers: then it is reported at either, at the pointer that both have in their events."""
 
 
 def is_at(where: str, path: Path, transcript: Transcript) -> bool:
@@ -136,12 +136,12 @@ def is_at(where: str, path: Path, transcript: Transcript) -> bool:
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_each_value_that_was_edited_is_told_at_its_place(name: str) -> None:
+def test_each_value_that_was_edited_is_reported_at_its_place(name: str) -> None:
     assert_told_at_its_place(TWINS[name].document, dialects.get(name))
 
 
 @pytest.mark.parametrize("name", IN_PIECES)
-def test_what_was_edited_in_one_of_several_events_is_told_at_this_event(name: str) -> None:
+def test_what_was_edited_in_one_of_several_events_is_reported_at_this_event(name: str) -> None:
     """In all samples, since the twins have few pieces."""
     for sample in samples_of(name):
         assert_told_at_its_place(sample.document, dialects.get(name))
@@ -180,7 +180,7 @@ def test_ids_that_only_tie_a_call_to_its_result_may_differ() -> None:
         (lambda messages: messages[0].update(name="bob"), ["message.name"]),
     ],
 )
-def test_what_differs_is_told_by_its_field(edit: Callable[[Any], object], fields: list[str]) -> None:
+def test_what_differs_is_reported_by_its_field(edit: Callable[[Any], object], fields: list[str]) -> None:
     found = told(CHAT_DOCUMENT, changed(edit))
     assert {one.field for one in found} >= set(fields)
     assert all(one.first or one.second for one in found)
@@ -208,7 +208,7 @@ def test_what_the_other_dialect_has_no_place_for_counts_only_when_it_is_asked_fo
     )
 
 
-def test_what_only_the_second_has_is_told_with_its_place_there() -> None:
+def test_what_only_the_second_has_is_reported_with_its_place_there() -> None:
     longer = changed(lambda messages: messages.append({"role": "user", "content": "And now?"}))
     [found] = told(CHAT_DOCUMENT, longer)
     assert (found.kind, found.field, found.second) == ("invented", "message", "/messages/4")

@@ -90,7 +90,7 @@ def test_documents_as_users_have_them_take_the_short_way(name: str) -> None:
 
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("value", [None, 1, "x", True, [], {}, [{"type": "x"}], {"type": "x"}])
-def test_whatever_key_stands_beside_plain_messages_the_short_way_overlooks_nothing(name: str, value: Any) -> None:
+def test_whatever_key_stands_next_to_plain_messages_the_short_way_overlooks_nothing(name: str, value: Any) -> None:
     dialect = dialects.get(name)
     document = next(iter(data.documents(name, range(1), 0.02)))
     for key in schemas.keys_in(name, ()) or ():
@@ -111,7 +111,7 @@ def test_what_no_field_says_does_not_keep_a_document_from_the_short_way() -> Non
 
 
 @pytest.mark.parametrize(("name", "change"), CHANGES)
-def test_what_stands_beside_plain_messages_is_judged(name: str, change: dict[str, Any]) -> None:
+def test_what_stands_next_to_plain_messages_is_judged(name: str, change: dict[str, Any]) -> None:
     chat = dialects.get("openai-chat")
     for _ in range(2):  # the second time it is remembered
         assert not is_clean({**CHAT, **change}, chat), name

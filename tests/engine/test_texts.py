@@ -80,7 +80,7 @@ def test_arguments_are_a_text_or_an_object(target: str, given: Any, text: str) -
         assert [loss.field for loss in styled.losses] == [loss.field for loss in done.losses]
 
 
-def test_a_service_that_takes_only_a_text_is_told_of_objects_and_not_of_texts() -> None:
+def test_a_service_that_takes_only_a_text_is_reported_of_objects_and_not_of_texts() -> None:
     done = convert(called({"x": 1}), OPEN, OPEN)
     codes = [finding.code for finding in texts.with_arguments(done, OPEN, OPEN, "object").findings]
     assert "arguments-not-text" in codes

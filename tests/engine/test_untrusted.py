@@ -1,4 +1,4 @@
-"""What a document carries for another dialect is used where it fits, and left out where it does not."""
+"""Extras for another dialect are used where they fit, and left out where they do not."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def carrying(**carried: Any) -> dict[str, Any]:
     return {"convcli": 1, "messages": [message], "extras": {"openai-chat": carried}}
 
 
-def test_a_carried_key_that_fits_is_written() -> None:
+def test_a_kept_key_that_fits_is_written() -> None:
     done = pipeline.convert(carrying(logit_bias={"5": 1}), HUB, CHAT)
     assert done.document["logit_bias"] == {"5": 1}
     assert done.losses == []
 
 
 @pytest.mark.parametrize("carried", [{"messages": 7}, {"messages": [{"role": "x"}]}, {"tools": "none"}])
-def test_a_carried_key_that_makes_the_document_invalid_is_left_out_and_told(carried: dict[str, Any]) -> None:
+def test_a_kept_key_that_makes_the_document_invalid_is_left_out_and_reported(carried: dict[str, Any]) -> None:
     done = pipeline.convert(carrying(**carried), HUB, CHAT)
     assert done.document == {"messages": [{"role": "user", "content": "Hi."}]}
     assert [loss.field for loss in done.losses] == [f"extras.openai-chat.{key}" for key in carried]

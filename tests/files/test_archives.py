@@ -71,7 +71,7 @@ def test_an_archive_that_is_still_written_has_no_header_yet(tmp_path: Path, besi
     assert len(read(tmp_path / "a.eval", archive(beside=beside))) == 3
 
 
-def test_another_archive_is_told_as_what_it_is(tmp_path: Path) -> None:
+def test_another_archive_is_reported_as_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(ContentError, match="a zip archive, not like JSON") as caught:
         read(tmp_path / "a.zip", archive(beside="readme.txt"))
     assert (caught.value.code, caught.value.file) == ("not-json", str(tmp_path / "a.zip"))
@@ -98,7 +98,7 @@ def test_a_damaged_sample_does_not_stop_the_others(tmp_path: Path) -> None:
     assert (second.error.code, second.error.line) == ("broken-compression", 2)
 
 
-def test_a_sample_that_is_no_json_is_told_with_the_name_of_its_file(tmp_path: Path) -> None:
+def test_a_sample_that_is_no_json_is_reported_with_the_name_of_its_file(tmp_path: Path) -> None:
     (record,) = read(tmp_path / "a.eval", archive([b"{oops"]))
     assert record.error is not None
     assert "samples/0_epoch_1.json" in record.error.message

@@ -48,7 +48,7 @@ def test_a_full_batch_appears_by_itself(tmp_path: Path, monkeypatch: pytest.Monk
     assert sorted(os.listdir(tmp_path)) == ["0", "1", "2"]
 
 
-def test_an_output_that_cannot_appear_is_told_and_the_others_do(tmp_path: Path) -> None:
+def test_an_output_that_cannot_appear_is_reported_and_the_others_do(tmp_path: Path) -> None:
     batch = OutputBatch()
     committed(batch, tmp_path / "a")
     committed(batch, tmp_path / "b")

@@ -35,7 +35,7 @@ def struct(*fields: tuple[str, Any]) -> Any:
     return pa.struct([(name, getattr(pa, kind)() if isinstance(kind, str) else kind) for name, kind in fields])
 
 
-def test_a_null_of_a_field_or_a_column_is_absent_whatever_stands_beside_it() -> None:
+def test_a_null_of_a_field_or_a_column_is_absent_whatever_stands_next_to_it() -> None:
     kind = struct(*STRUCT)
     got, _ = rows(kind, {"a": 1}, {"b": "x"}, None, {"a": 2, "b": "y"}, {})
     assert got == [{"c": {"a": 1}}, {"c": {"b": "x"}}, {}, {"c": {"a": 2, "b": "y"}}, {"c": {}}]
@@ -122,7 +122,7 @@ def test_a_value_is_read_as_what_json_has_for_its_type(kind: Any, value: Any, te
     assert write_text(read(pa.list_(made), [value])) == f"[[{text}]]"
 
 
-def test_types_that_become_texts_are_told() -> None:
+def test_types_that_become_texts_are_reported() -> None:
     _, reader = rows(struct(("at", pa.timestamp("s")), ("raw", pa.binary()), ("n", pa.int8())), {})
     assert [(changed.path, changed.held) for changed in reader.changed.values()] == [
         (("c", "at"), "timestamps"),
@@ -130,7 +130,7 @@ def test_types_that_become_texts_are_told() -> None:
     ]
 
 
-def test_doubles_are_told_as_soon_as_one_of_them_is_whole_and_are_never_made_integers() -> None:
+def test_doubles_are_reported_as_soon_as_one_of_them_is_whole_and_are_never_made_integers() -> None:
     got, reader = rows(pa.list_(pa.float64()), [0.5, None], [1.5])
     assert reader.changed == {}
     got, reader = rows(pa.list_(pa.float64()), [0.5, None], [2])

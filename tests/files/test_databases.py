@@ -104,7 +104,7 @@ def test_a_session_of_opencode_is_a_record_like_its_export(tmp_path: Path) -> No
     assert info["tokens"]["input"] == 3
 
 
-def test_a_packed_database_and_one_with_changes_beside_it_are_read(goose: Path, tmp_path: Path) -> None:
+def test_a_packed_database_and_one_with_changes_next_to_it_are_read(goose: Path, tmp_path: Path) -> None:
     whole = [record.value for record in read(goose)]
     packed = tmp_path / "packed.db.gz"
     packed.write_bytes(gzip.compress(goose.read_bytes()))
@@ -117,7 +117,7 @@ def test_a_packed_database_and_one_with_changes_beside_it_are_read(goose: Path, 
     connection.close()
 
 
-def test_nothing_is_changed_beside_a_database(goose: Path) -> None:
+def test_nothing_is_changed_next_to_a_database(goose: Path) -> None:
     before, names = goose.read_bytes(), os.listdir(goose.parent)
     read(goose)
     assert goose.read_bytes() == before

@@ -74,7 +74,7 @@ def code_of(error: ContentError | None) -> str:
         ('{"a":1}\n{"a":2}'.encode("utf-16"), "json"),
     ],
 )
-def test_the_content_tells_the_framing(data: bytes, framing: str) -> None:
+def test_the_content_reports_the_framing(data: bytes, framing: str) -> None:
     assert opened(data).framing == framing
 
 
@@ -227,7 +227,7 @@ def test_only_plain_files_can_be_read_in_ranges(tmp_path: Path) -> None:
         list(source.records(2))
 
 
-def test_the_size_at_opening_is_the_limit_and_growth_is_told(tmp_path: Path) -> None:
+def test_the_size_at_opening_is_the_limit_and_growth_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "live.jsonl"
     path.write_bytes(b"1\n2\n")
     with open_source(str(path)) as source:

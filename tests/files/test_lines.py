@@ -1,4 +1,4 @@
-"""Lines are the same however the bytes come in, and the first two of them tell the framing."""
+"""Lines are the same however the bytes come in, and the first two of them show the framing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_reading_in_chunks_of_any_size_is_reading_at_once(pieces: list[bytes], l
         (b"<|start|>user\n<|message|>", "json", False),
     ],
 )
-def test_the_first_lines_tell_the_framing_and_nothing_is_taken_away(
+def test_the_first_lines_report_the_framing_and_nothing_is_taken_away(
     data: bytes, framing: Framing, is_array: bool
 ) -> None:
     told, array, chunks = sniff(iter([data[:3], data[3:]]), 1 << 20)

@@ -60,7 +60,7 @@ def test_each_member_has_its_line_column_and_byte() -> None:
         ("[a:b, 1]", ["a:b", "1"]),
     ],
 )
-def test_where_json_breaks_it_is_told_and_the_others_are_read(text: str, expected: list[str]) -> None:
+def test_where_json_breaks_it_is_reported_and_the_others_are_read(text: str, expected: list[str]) -> None:
     assert [member.problem or member.raw.decode() for member in split(text.encode(), 1)] == expected
 
 

@@ -1,4 +1,4 @@
-"""What a file holds is told by its first bytes, never by its name."""
+"""The first bytes of a file decide what it is, never its name."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("either_way")
-def test_a_new_file_appears_at_commit_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_a_new_file_appears_at_commit_and_nothing_is_left_next_to_it(tmp_path: Path) -> None:
     output = outputs.open_output(str(tmp_path / "out"))
     output.write(b"a" * (3 << 20))
     assert not (tmp_path / "out").exists()

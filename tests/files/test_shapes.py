@@ -66,7 +66,7 @@ def test_a_column_has_the_type_that_holds_all_of_its_values(values: list[Any], e
     assert kind(*values).replace("list<item: ", "list<element: ") == expected
 
 
-def test_integers_beside_fractions_are_doubles() -> None:
+def test_integers_next_to_fractions_are_doubles() -> None:
     _, read = stored({"c": 1}, {"c": 0.5})
     assert exact(read, [{"c": 1.0}, {"c": 0.5}])
 
@@ -82,7 +82,7 @@ def test_an_open_object_is_json_in_a_text_as_a_field_only_where_the_dialect_take
     assert read == rows
 
 
-def test_texts_beside_open_objects_stay_as_they_are() -> None:
+def test_texts_next_to_open_objects_stay_as_they_are() -> None:
     rows = [{"m": [{"argument": {"k": 1}}, {"argument": "no {json"}, {"argument": "[no json"}]}]
     schema, read = stored(*rows)
     assert str(schema.field("m").type.value_type) == "struct<argument: string>"
@@ -90,7 +90,7 @@ def test_texts_beside_open_objects_stay_as_they_are() -> None:
     assert kind({"a": 1}, {"argument": {"a": 1}}) == "struct<a: int64, argument: struct<a: int64>>"
 
 
-def test_texts_beside_lists_of_parts_are_a_part_and_come_back_as_texts() -> None:
+def test_texts_next_to_lists_of_parts_are_a_part_and_come_back_as_texts() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
     rows = [
         {"m": [{"content": "plain"}, {"content": [{"type": "text", "text": "two"}, image]}]},

@@ -124,10 +124,10 @@ def test_urls_mean_objects_folders_and_globs(bucket: str) -> None:
 
 
 @pytest.mark.remote
-def test_a_store_that_nobody_knows_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_nobody_knows_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("fsspec")
     assert main(["stats", "nowhere://a/b.jsonl"]) == 2
-    assert "no store is known by nowhere://" in capfd.readouterr().err
+    assert "there is no store for nowhere://" in capfd.readouterr().err
 
 
 @pytest.mark.remote

@@ -78,7 +78,7 @@ def test_what_was_not_committed_leaves_nothing_behind(tmp_path: Path, name: str)
 @arrow
 def test_a_transcript_that_is_a_list_is_no_row(tmp_path: Path) -> None:
     table = output(tmp_path / "a.parquet")
-    with pytest.raises(JobError, match="a row of a table is an object"):
+    with pytest.raises(JobError, match="a table row must be an object"):
         table.write(b"[1]\n")
 
 
@@ -114,7 +114,7 @@ def test_what_is_read_back_as_another_value_is_known_once_it_is_written(tmp_path
 
 
 @arrow
-def test_an_error_of_the_disk_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_error_of_the_disk_is_reported_and_leaves_nothing_behind(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
 
     class Full:
@@ -147,7 +147,7 @@ def test_data_sets_load_what_was_written(tmp_path: Path) -> None:
 
 
 @arrow
-def test_texts_that_hold_lists_stay_texts_beside_objects(tmp_path: Path) -> None:
+def test_texts_that_hold_lists_stay_texts_next_to_objects(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     known = PathFacts(lambda path: path[-1:] != ("arguments",), lambda _: True)
     rows = [{"call": {"arguments": held}} for held in ({"a": 1}, "[1]", "{", '"', "")]

@@ -111,7 +111,7 @@ def test_row_groups_are_ranges_that_another_process_reads(tmp_path: Path) -> Non
 
 
 @arrow
-def test_a_table_is_pickled_by_its_descriptor_and_without_what_was_told(tmp_path: Path) -> None:
+def test_a_table_is_pickled_by_its_descriptor_and_without_what_was_reported(tmp_path: Path) -> None:
     rows = [{"a": {"x": 1}}, {"a": {"y": 1}}]
     with open_input(str(table(tmp_path / "a.parquet", rows=rows))) as source:
         assert isinstance(source, TableSource)

@@ -55,7 +55,7 @@ def test_what_is_no_baseline_is_an_error(tmp_path: Path, content: str | None, co
     assert (caught.value.code, caught.value.file) == (code, str(path))
 
 
-def test_a_baseline_that_cannot_be_read_is_told_as_that(tmp_path: Path) -> None:
+def test_a_baseline_that_cannot_be_read_is_reported_as_that(tmp_path: Path) -> None:
     with pytest.raises(JobError) as caught:
         Baseline(str(tmp_path)).load()
     assert (caught.value.code, caught.value.file) == ("unreadable-input", str(tmp_path))

@@ -16,7 +16,7 @@ from tests.cli_cases import command, environment
 
 
 def run(*words: object) -> str:
-    """What the program tells of a job that it has done."""
+    """Returns what the program reports of a finished job."""
     done = subprocess.run(command(*words), capture_output=True, text=True, env=environment())
     assert done.returncode == 0
     return done.stderr

@@ -77,7 +77,7 @@ def test_a_pointer_picks_values_in_the_order_of_the_document(
         ("x", "langfuse"),
     ],
 )
-def test_what_is_neither_a_pointer_nor_a_preset_is_told(name: str, nearest: str) -> None:
+def test_what_is_neither_a_pointer_nor_a_preset_is_reported(name: str, nearest: str) -> None:
     with pytest.raises(JobError) as caught:
         patterns([name])
     assert nearest in caught.value.help
@@ -160,7 +160,7 @@ def test_records_and_members_are_picked_from_one_at_a_time(tmp_path: Path) -> No
     assert [each.at for each in documents(items)] == ["/0/input", "/1/input"]
 
 
-def test_a_line_of_which_nothing_can_be_read_is_told(tmp_path: Path) -> None:
+def test_a_line_of_which_nothing_can_be_read_is_reported(tmp_path: Path) -> None:
     items, _ = opened(write(tmp_path / "a.jsonl", {"body": CHAT}, "{", {"body": CHAT}), "/body")
     assert [type(item) for item in items] == [Document, Skipped, Document]
 
@@ -169,8 +169,8 @@ def test_a_line_of_which_nothing_can_be_read_is_told(tmp_path: Path) -> None:
     ("document", "code", "words"),
     [
         ({"a": 1}, "empty-input", "there is no /observations/*/input"),
-        ({"observations": [{"input": "hi"}, {"input": 3}]}, "unknown-dialect", "none of 2 values"),
-        ({"observations": [{"input": {"chunkedPrompt": {}}}]}, "unknown-dialect", "a prompt of Google AI Studio"),
+        ({"observations": [{"input": "hi"}, {"input": 3}]}, "unknown-dialect", "none of the 2 values"),
+        ({"observations": [{"input": {"chunkedPrompt": {}}}]}, "unknown-dialect", "a Google AI Studio prompt"),
     ],
 )
 def test_that_nothing_can_be_read_is_an_error_that_says_why(
@@ -192,13 +192,15 @@ def test_that_nothing_can_be_read_is_an_error_that_says_why(
         ("litellm", 'it is an object with the keys "trace", "observations"'),
     ],
 )
-def test_a_pointer_that_leads_nowhere_is_told_with_what_it_may_have_meant(tmp_path: Path, at: str, hint: str) -> None:
+def test_a_pointer_that_leads_nowhere_is_reported_with_what_it_may_have_meant(
+    tmp_path: Path, at: str, hint: str
+) -> None:
     with pytest.raises(ContentError) as caught:
         opened(write(tmp_path / "a.json", TRACE), at)
     assert (caught.value.code, caught.value.help) == ("empty-input", hint)
 
 
-def test_a_pointer_that_leads_into_the_members_of_an_array_is_told_as_one(tmp_path: Path) -> None:
+def test_a_pointer_that_leads_into_the_members_of_an_array_is_reported_as_one(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", [{"id": 1, "body": CHAT}])
     with pytest.raises(ContentError) as caught:
         opened(path, "/body")
@@ -209,17 +211,17 @@ def test_a_pointer_that_leads_into_the_members_of_an_array_is_told_as_one(tmp_pa
 SPAN = {"key": "gen_ai.input.messages", "value": {"stringValue": '[{"role": "user", "parts": []}]'}}
 GOOGLE = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
 ENVELOPES: dict[str, list[Any]] = {
-    "a session of Hermes": [{"system_prompt": "s", "messages": LIST, "model_config": {}}],
-    "a trajectory of mini-swe-agent": [{"trajectory_format": "mini-swe-agent-1", "messages": LIST}],
-    "a result of tau-bench": [{"task_id": 1, "traj": LIST, "reward": 1}],
-    "a trace of OpenAI's Agents SDK": [{"object": "trace.span", "span_data": {"type": "generation", "input": LIST}}],
-    "a trace of OpenTelemetry (OTLP)": [{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [SPAN]}]}]}]}],
-    "a trace of OpenInference": [{"attributes": {"openinference.span.kind": "LLM", "input.value": json.dumps(CHAT)}}],
-    "a trace of Langfuse": [TRACE, {"id": "t", "input": LIST, "output": {}, "observations": [{"traceId": "t"}]}],
-    "a run of LangSmith": [{"run_type": "chain", "inputs": {"messages": LIST}}],
-    "a list of spans of a trace": [{"span_attributes": {}, "span_id": "s", "input": LIST}, {"input": CHAT}],
-    "the body that makes a batch of Anthropic": [{"requests": [{"custom_id": "a", "params": {**CHAT, "model": "m"}}]}],
-    "a batch of the Gemini API": [{"key": "a", "request": GOOGLE}],
+    "a Hermes session": [{"system_prompt": "s", "messages": LIST, "model_config": {}}],
+    "a mini-swe-agent trajectory": [{"trajectory_format": "mini-swe-agent-1", "messages": LIST}],
+    "a tau-bench result": [{"task_id": 1, "traj": LIST, "reward": 1}],
+    "a trace of the OpenAI Agents SDK": [{"object": "trace.span", "span_data": {"type": "generation", "input": LIST}}],
+    "an OpenTelemetry trace (OTLP)": [{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [SPAN]}]}]}]}],
+    "an OpenInference trace": [{"attributes": {"openinference.span.kind": "LLM", "input.value": json.dumps(CHAT)}}],
+    "a Langfuse trace": [TRACE, {"id": "t", "input": LIST, "output": {}, "observations": [{"traceId": "t"}]}],
+    "a LangSmith run": [{"run_type": "chain", "inputs": {"messages": LIST}}],
+    "a list of trace spans": [{"span_attributes": {}, "span_id": "s", "input": LIST}, {"input": CHAT}],
+    "the request body of an Anthropic batch": [{"requests": [{"custom_id": "a", "params": {**CHAT, "model": "m"}}]}],
+    "a Gemini API batch": [{"key": "a", "request": GOOGLE}],
     "a chat data set with the column conversation": [{"conversation": LIST}],
     "a chat data set with the column conversations": [{"conversations": LIST}],
 }
@@ -229,7 +231,7 @@ ENVELOPES: dict[str, list[Any]] = {
 def test_flattened_messages_in_a_trace_are_named(tmp_path: Path) -> None:
     attribute = {"key": "llm.input_messages.0.message.role", "value": {"stringValue": "user"}}
     spans = {"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "1", "attributes": [attribute]}]}]}]}
-    with pytest.raises(ContentError, match="a span of OpenInference with flattened messages; convcli does not read it"):
+    with pytest.raises(ContentError, match="an OpenInference span with flattened messages; convcli cannot read it"):
         opened(write(tmp_path / "a.json", spans), "otlp")
 
 

@@ -68,7 +68,7 @@ def test_documents_raises_at_a_stretch_that_is_none(tmp_path: Path) -> None:
         list(inputs.documents(str(write(tmp_path / "a.jsonl", LOSSY, TORN, LOSSY))))
 
 
-def test_a_record_of_another_dialect_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_record_of_another_dialect_is_reported_with_its_line(tmp_path: Path) -> None:
     called = {"messages": [{"role": "tool", "tool_call_id": "c1", "content": "x"}]}
     many = [LOSSY] * (choosing.LOOK_AHEAD + 3)
     found = items(write(tmp_path / "a.jsonl", *many, called))
@@ -123,7 +123,7 @@ def test_each_member_of_an_array_of_transcripts_is_a_document_with_its_place(tmp
     assert begin == "{"
 
 
-def test_findings_of_a_member_of_an_array_tell_its_place_in_the_file(tmp_path: Path) -> None:
+def test_findings_of_a_member_of_an_array_report_its_place_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     for text in (json.dumps([CLEAN, WRONG], indent=2), json.dumps([CLEAN, WRONG], ensure_ascii=False)):
         path.write_text(text)
@@ -183,7 +183,7 @@ def test_compressed_files_are_read_by_content(tmp_path: Path) -> None:
     assert document.value == LOSSY
 
 
-def test_findings_of_a_json_document_tell_line_and_column(tmp_path: Path) -> None:
+def test_findings_of_a_json_document_report_line_and_column(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{\n "messages": [\n  {"role": "usr", "content": "hi"}]}')
     (document,) = inputs.documents(str(tmp_path / "a.json"), OTHER)
     with pytest.raises(RefusedError) as caught:
@@ -192,7 +192,7 @@ def test_findings_of_a_json_document_tell_line_and_column(tmp_path: Path) -> Non
     assert (finding.line, finding.column, finding.where) == (3, 12, "/messages/0/role")
 
 
-def test_findings_of_a_record_tell_its_line_and_a_pointer_into_it(tmp_path: Path) -> None:
+def test_findings_of_a_record_report_its_line_and_a_pointer_into_it(tmp_path: Path) -> None:
     _, document = inputs.documents(str(write(tmp_path / "a.jsonl", CLEAN, WRONG)), OTHER)
     with pytest.raises(RefusedError) as caught:
         document.lift()

@@ -1,4 +1,4 @@
-"""A record is a document of the dialect of its file, or told to be none."""
+"""A record is a document of the dialect of its file, or reported to be none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_line_and_a_member_know_their_places() -> None:
     assert (member.line, member.at, member.begin) == (0, "/7", (2, 3, 40))
 
 
-def test_a_record_of_another_dialect_is_told_where_nobody_has_named_one() -> None:
+def test_a_record_of_another_dialect_is_reported_where_nobody_has_named_one() -> None:
     assert isinstance(reader().item(record(LOSSY)), Document)
     stranger = reader(strength=90).item(record(LOSSY))
     assert isinstance(stranger, Skipped)

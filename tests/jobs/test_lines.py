@@ -79,7 +79,7 @@ def test_a_line_is_judged_as_a_request_to_another_service() -> None:
 
 @pytest.mark.parametrize("function", [convcli.validate_lines, lambda lines: convcli.convert_lines(lines, to="gemini")])
 def test_lines_of_text_are_an_error_that_says_what_to_do(function: Any) -> None:
-    with pytest.raises(JobError, match="line 2 is no bytes: open the file with mode 'rb'"):
+    with pytest.raises(JobError, match="line 2 is not bytes: open the file with mode 'rb'"):
         list(function([GOOD, GOOD.decode()]))
 
 
@@ -88,7 +88,7 @@ def test_an_unknown_dialect_is_an_error_before_the_first_line_is_read() -> None:
         convcli.convert_lines([], to="antropic")
 
 
-def test_a_defect_of_convcli_is_told_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_of_convcli_is_reported_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(document: Any, options: Any) -> Any:
         raise ZeroDivisionError
 

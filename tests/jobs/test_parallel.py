@@ -109,7 +109,7 @@ def test_a_file_in_ranges_is_judged_as_by_one_process(tmp_path: Path, called: Ca
 
 
 def without_times(done: Any) -> str:
-    """What was printed, but for the seconds that JUnit tells of each case."""
+    """What was printed, except the seconds that JUnit reports for each case."""
     return re.sub(r'time="[0-9.]+"', "", repr(done))
 
 
@@ -259,7 +259,7 @@ def fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], No
     return give
 
 
-def test_a_killed_process_is_told_and_nothing_is_written(
+def test_a_killed_process_is_reported_and_nothing_is_written(
     tmp_path: Path, called: Callable[..., Any], fault: Callable[[str], None]
 ) -> None:
     source = write(tmp_path / "in.jsonl", *[CLEAN] * 20, NAMED)
@@ -267,7 +267,7 @@ def test_a_killed_process_is_told_and_nothing_is_written(
     words = ["convert", source, "--to", "anthropic", "-o", "out", "--losses", "losses", "-j", "3"]
     code, _, told, left = called(tmp_path / "folder", *words)
     assert code == 3
-    assert told.startswith("error[worker-died] a process that worked for this one was killed by signal 9\n")
+    assert told.startswith("error[worker-died] a worker process was killed by signal 9\n")
     assert "out" not in left
 
 
@@ -284,7 +284,7 @@ def test_a_bug_in_another_process_is_a_bug_of_ours_and_debug_shows_where(
     assert "KeyError" in called(tmp_path / "again", *words, "--debug")[2]
 
 
-def test_memory_that_runs_out_in_another_process_is_told_as_in_this_one(
+def test_memory_that_runs_out_in_another_process_is_reported_as_in_this_one(
     tmp_path: Path, called: Callable[..., Any], fault: Callable[[str], None]
 ) -> None:
     sources = [write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", NAMED)]
@@ -307,7 +307,7 @@ def telling(task: str, emit: workers.Emit) -> Any:
     raise error
 
 
-def test_what_is_told_and_raised_survives_the_way_to_the_other_process() -> None:
+def test_what_is_reported_and_raised_survives_the_way_to_the_other_process() -> None:
     with workers.all_done(telling, ["f"], 1) as all_done:
         (done,) = all_done
         told = list(done.emitted())

@@ -30,7 +30,7 @@ def test_a_folder_or_glob_without_files_is_an_error(tmp_path: Path) -> None:
         assert caught.value.code == "no-input"
 
 
-def test_a_folder_that_cannot_be_listed_is_told_as_a_file_that_cannot_be_read(
+def test_a_folder_that_cannot_be_listed_is_reported_as_a_file_that_cannot_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "hidden").mkdir()

@@ -56,7 +56,7 @@ def test_other_words_name_no_session(word: str, tmp_path: Path) -> None:
     assert programs.file_of(word, str(tmp_path)) is None
 
 
-def test_a_session_that_is_not_there_or_not_the_only_one_is_told(tmp_path: Path) -> None:
+def test_a_session_that_is_not_there_or_not_the_only_one_is_reported(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="codex has no session whose id begins with 0c"):
         programs.file_of("codex:0c", str(tmp_path))
     for last in "12":

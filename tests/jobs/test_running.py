@@ -1,4 +1,4 @@
-"""The work on one piece counts what it reads, and tells of a file that cannot be read without ending the others."""
+"""The work on one piece counts what it reads, and reports a file that cannot be read without ending the others."""
 
 from __future__ import annotations
 

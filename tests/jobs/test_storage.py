@@ -1,4 +1,4 @@
-"""Tables as inputs: the same transcripts as of JSON Lines, and what storage did to them is told once."""
+"""Tables as inputs: the same transcripts as of JSON Lines, and what storage did to them is reported once."""
 
 from __future__ import annotations
 
@@ -88,14 +88,14 @@ def test_rows_of_a_table_are_the_documents_of_the_same_lines(files: Path) -> Non
     ]
 
 
-def test_what_was_filled_in_open_objects_is_told_once_and_what_the_dialect_names_never(files: Path) -> None:
+def test_what_was_filled_in_open_objects_is_reported_once_and_what_the_dialect_names_never(files: Path) -> None:
     found = notes(files / "a.parquet")
     told = sorted((note.severity, note.row, note.where, note.count) for note in found if note.code == "padded-object")
     assert told == sorted((severity, row, where, times) for severity, _, row, where, times in PADDED)
     assert all(any(path in note.message for _, path, *_ in PADDED) for note in found if note.code == "padded-object")
 
 
-def test_what_was_filled_beside_keys_of_the_dialect_is_said_once_with_a_count_and_is_no_loss(
+def test_what_was_filled_next_to_keys_of_the_dialect_is_said_once_with_a_count_and_is_no_loss(
     files: Path, call: Call
 ) -> None:
     named = [(note.severity, note.where, note.count) for note in notes("a.parquet") if note.code == "padded-key"]
@@ -136,7 +136,7 @@ def test_an_object_that_has_only_padding_is_empty(files: Path) -> None:
 @pytest.mark.parametrize(
     "words", [["validate"], ["inspect"], ["convert", "--to", "anthropic"], ["losses", "--to", "cohere"]]
 )
-def test_every_command_tells_it_and_goes_on(files: Path, call: Call, words: list[str]) -> None:
+def test_every_command_reports_it_and_goes_on(files: Path, call: Call, words: list[str]) -> None:
     code, out, err = call(words[0], "a.parquet", *words[1:])
     assert (code, (out + err).count("[padded-object]"), (out + err).count("[padded-key]")) == (0, 4, 2)
 
@@ -163,7 +163,7 @@ def test_losses_have_the_row_and_its_group_in_place_of_a_line(files: Path, call:
     assert (code, "s.parquet:3 /logit_bias" in err) == (0, True)
 
 
-def test_a_row_that_cannot_be_read_is_told_by_its_number(files: Path, call: Call) -> None:
+def test_a_row_that_cannot_be_read_is_reported_by_its_number(files: Path, call: Call) -> None:
     table(files / "n.parquet", rows=[{**each, "n": 0.5 if n != 101 else float("nan")} for n, each in enumerate(ROWS)])
     code, out, _ = call("validate", "n.parquet", "--from", "hf-chat", "--output-format", "jsonl")
     (found,) = (each for each in map(json.loads, out.splitlines()) if each["severity"] == "error")
@@ -177,7 +177,7 @@ def test_a_place_of_a_table_is_ignored_by_its_row(files: Path, call: Call) -> No
     assert [each["row"] for each in map(json.loads, out.splitlines()) if each["severity"] == "error"] == [1]
 
 
-def test_a_finding_of_a_row_tells_its_number_and_pointer_and_no_column(files: Path) -> None:
+def test_a_finding_of_a_row_reports_its_number_and_pointer_and_no_column(files: Path) -> None:
     bad = table(
         files / "bad.parquet", rows=[{"messages": [{"role": role, "content": "x"}]} for role in ("user", "usr")]
     )
@@ -217,7 +217,7 @@ def test_the_order_of_conditions_and_limits_is_that_of_lines(files: Path, call: 
         assert list(map(json.loads, got.splitlines())) == list(map(json.loads, wanted.splitlines()))
 
 
-def test_a_column_of_times_is_told_and_read_as_text(files: Path) -> None:
+def test_a_column_of_times_is_reported_and_read_as_text(files: Path) -> None:
     import datetime
 
     noon = datetime.datetime(2026, 1, 2, 12)

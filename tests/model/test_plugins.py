@@ -70,7 +70,7 @@ def test_the_commands_take_the_dialect_of_a_plugin(site: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("without_schema", "changed", "words"),
     [
-        (True, {}, f"help: it belongs into the package {PACKAGE}, at schemas/captions.schema.json"),
+        (True, {}, f"help: it belongs in the package {PACKAGE}, at schemas/captions.schema.json"),
         (False, {"DIALECT = Dialect(": "DIALECT = dict("}, "does not provide a Dialect"),
         (False, {'name="captions"': 'name="subtitles"'}, "a dialect with another name"),
         (False, {"DIALECT = Dialect(": "OTHER = Dialect("}, "cannot be loaded"),

@@ -86,6 +86,6 @@ def test_a_batch_survives_pickling(batch: Any) -> None:
         (Batch(source="none", to="anthropic"), "none"),
     ],
 )
-def test_what_cannot_be_is_told(batch: Batch, message: str) -> None:
+def test_what_cannot_be_is_reported(batch: Batch, message: str) -> None:
     with pytest.raises(JobError, match=message):
         batch(table())

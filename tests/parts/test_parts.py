@@ -343,10 +343,10 @@ def test_the_dialect_of_the_first_input_is_that_of_all_and_said(
             ["validate", "a.jsonl", "--engine", "local", "--out-dir", "out", "--statistics"],
             "not for a job with --engine",
         ),
-        (["stats", "-", "--from", OTHER, "--engine", "local", "--out-dir", "out"], "not of stdin"),
+        (["stats", "-", "--from", OTHER, "--engine", "local", "--out-dir", "out"], "not stdin"),
     ],
 )
-def test_what_does_not_go_together_is_told(
+def test_what_does_not_go_together_is_reported(
     folder: Path, words: list[str], help_text: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
@@ -410,7 +410,7 @@ def test_what_the_project_ignores_is_ignored_in_parts_too(
     assert joined().decode() == printed
 
 
-def test_findings_of_a_conversion_that_the_project_ignores_are_not_told(
+def test_findings_of_a_conversion_that_the_project_ignores_are_not_reported(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*WORDS, "--out-dir", "out"]) == 1

@@ -47,7 +47,7 @@ Done = list[tuple[Any, list[Any]]]
 
 @pytest.fixture
 def done(monkeypatch: pytest.MonkeyPatch) -> Done:
-    """The tasks that `-j 2` gives to its processes, each with what its worker told; here this process does them."""
+    """The tasks that `-j 2` gives to its processes, each with what its worker emitted; here this process does them."""
     tasks: Done = []
 
     @contextmanager
@@ -77,7 +77,7 @@ def written(part: Part, kind: str = "") -> bytes:
 
 
 def told(items: Iterable[Any], name: str) -> list[Any]:
-    """What a worker has told under a name."""
+    """Returns what a worker has emitted under a name."""
     return [item[1] for item in items if isinstance(item, tuple) and item[0] == name]
 
 
@@ -87,7 +87,7 @@ def more_lines(part: Part, piece: InputPiece) -> int:
 
 
 def same(part: Part, items: list[Any], before: int) -> None:
-    """Compare what a worker has told of a range with what its part has written, where lines count from there."""
+    """Compares what a worker has emitted for a range with what its part has written, where lines count from there."""
     run_part(part)
     assert b"".join(told(items, "output")) == written(part)
     losses = [exact_json.write_line(builtins(loss)) for loss in told(items, "loss")]

@@ -160,7 +160,7 @@ REPORTS = [
 
 
 @pytest.mark.parametrize("words", REPORTS, ids=lambda words: words[0])
-def test_a_full_disk_and_a_closed_stream_are_told_and_give_their_exit_codes(folder: Path, words: list[str]) -> None:
+def test_a_full_disk_and_a_closed_stream_are_reported_and_give_their_exit_codes(folder: Path, words: list[str]) -> None:
     good = next(name for name in os.listdir(folder) if name.endswith("good.json"))
     line = command(*words, good)
     with open("/dev/full", "wb") as full:

@@ -191,8 +191,8 @@ def test_github_gets_ten_errors_and_ten_warnings_and_then_how_many_more() -> Non
     warning = replace(FINDING, severity="warning")
     lines = list(choice.renderer(formats, "github")([Verdict("a", 1, "d", [FINDING] * 11 + [warning] * 12)], VIEW))
     assert [line.split()[0] for line in lines] == ["::error"] * 10 + ["::warning"] * 10 + ["::notice"] * 2
-    assert lines[20] == "::notice title=convcli::and 1 more error, which GitHub would not show\n"
-    assert lines[21] == "::notice title=convcli::and 2 more warnings, which GitHub would not show\n"
+    assert lines[20] == "::notice title=convcli::and 1 more error beyond GitHub's limit\n"
+    assert lines[21] == "::notice title=convcli::and 2 more warnings beyond GitHub's limit\n"
 
 
 def test_an_annotation_says_all_that_a_finding_says() -> None:
@@ -283,7 +283,7 @@ def test_content_leads_the_summary_however_few_it_is() -> None:
     assert "(1 of content, 2 of context): dropped text ×1" in summed(id_, id_, text)
 
 
-def test_the_list_of_losses_tells_kind_of_value_and_reason_and_no_value() -> None:
+def test_the_list_of_losses_reports_kind_of_value_and_reason_and_no_value() -> None:
     (line,) = losses.listed([Loss("dropped", "/x", "message.name", "context", "no field", "secret", file="a")], PLAIN)
     assert line == "a /x: context: dropped message.name (text of 6): no field\n"
 

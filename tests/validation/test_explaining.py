@@ -191,7 +191,7 @@ def test_one_defect_is_one_finding_at_its_place(
     assert found == without_the_fast_one(name, document)
 
 
-def test_a_pattern_is_told_with_the_length_of_what_was_found() -> None:
+def test_a_pattern_is_reported_with_the_length_of_what_was_found() -> None:
     (finding,) = schemas.findings("finding", {"code": "Wrong", "severity": "error", "message": "m"})
     assert finding.code == "wrong-format"
     assert finding.message.endswith("found a string of 5 characters")

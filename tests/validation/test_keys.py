@@ -51,7 +51,7 @@ def test_what_is_kept_may_lack_them(name: str, document: dict[str, Any], keys: d
 
 def test_a_list_of_messages_is_no_request_and_nobody_wonders_who_asked_for_one() -> None:
     (finding,) = pipeline.validate(HI, dialects.get("openai-chat"), purpose="request")
-    assert finding.message == "a request has model; this list has not"
+    assert finding.message == "a request requires model; this is only a list"
     listed = pipeline.Options(form="list")
     source = dialects.get("anthropic")
     done = pipeline.convert({"messages": HI, "max_tokens": 9}, source, dialects.get("openai-chat"), listed)
@@ -92,7 +92,7 @@ def test_a_key_is_written_with_what_it_leads_through(key: str, expected: bool) -
         ("gemini", "mistral", "model", "--set model=…"),
     ],
 )
-def test_a_conversion_tells_once_what_to_add(source: str, target: str, missing: str, hint: str) -> None:
+def test_a_conversion_reports_once_what_to_add(source: str, target: str, missing: str, hint: str) -> None:
     request = {
         "openai-chat": {"model": "m", "messages": HI},
         "anthropic": {"max_tokens": 64, "messages": HI},
@@ -100,8 +100,8 @@ def test_a_conversion_tells_once_what_to_add(source: str, target: str, missing: 
     }[source]
     done = pipeline.convert(request, dialects.get(source), dialects.get(target))
     (finding,) = done.findings
-    assert finding.message == f"a request has {missing}; this one has not"
-    assert finding.help == f"add what you know: {hint}"
+    assert finding.message == f"a request requires {missing}"
+    assert finding.help == f"add the values you know: {hint}"
 
 
 RESPONSE = {
@@ -130,7 +130,7 @@ RESPONSE = {
         ("openai-responses-stream", "response.created_at"),
     ],
 )
-def test_a_response_tells_once_what_nobody_knows(target: str, missing: str) -> None:
+def test_a_response_reports_once_what_nobody_knows(target: str, missing: str) -> None:
     done = pipeline.convert(RESPONSE, dialects.get("anthropic"), dialects.get(target))
     (finding,) = done.findings
     assert (finding.code, finding.severity, finding.where) == ("incomplete-response", "warning", "")

@@ -1,4 +1,4 @@
-"""Types that a format does not name: told where they stand, and with what may be meant."""
+"""Types that a format does not name: reported at their position, with what may be meant."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_misspelt_type_is_a_warning_and_an_error_where_a_service_is_asked(
     assert [finding.severity for finding in found(name, document, purpose="request")] == ["error"]
 
 
-def test_a_type_that_nobody_reads_is_told_where_another_service_is_asked_too(tmp_path: Path) -> None:
+def test_a_type_that_nobody_reads_is_reported_where_another_service_is_asked_too(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", asked(TYPO))
     done = run("validate", path, "--dialect", "openai-chat", "--as", "anthropic", "--output-format", "jsonl")
     told = [json.loads(line) for line in done.stdout.splitlines()]
@@ -88,14 +88,14 @@ def test_a_turn_that_a_tool_of_the_service_paused_is_sent_back_as_it_is() -> Non
     assert [finding.code for finding in told] == ["wrong-last-role"]
 
 
-def test_strict_blames_the_type_and_not_the_keys_beside_it() -> None:
+def test_strict_blames_the_type_and_not_the_keys_next_to_it() -> None:
     told = pipeline.validate(asked(TYPO), dialects.get("anthropic"), strict=True)
     assert [(finding.code, finding.where) for finding in told] == [("unknown-type", "/messages/0/content/0/type")]
     told = pipeline.validate(asked({"type": "text", "text": "Hi.", "txet": 1}), dialects.get("anthropic"), strict=True)
     assert [(finding.code, finding.where) for finding in told] == [("unknown-key", "/messages/0/content/0/txet")]
 
 
-def test_a_type_that_is_known_and_only_carried_is_not_told() -> None:
+def test_a_type_that_is_known_and_only_kept_is_not_reported() -> None:
     turn = {"role": "assistant", "content": [KEPT]}
     for name in ("anthropic", "cline"):
         assert "server_tool_use" in schemas.types(name)

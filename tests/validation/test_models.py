@@ -22,7 +22,7 @@ HI = [{"role": "user", "content": "Hi."}]
         ("my-own-model", set()),
     ],
 )
-def test_a_name_of_another_vendor_is_told_once(model: str, told_by: set[str]) -> None:
+def test_a_name_of_another_vendor_is_reported_once(model: str, told_by: set[str]) -> None:
     source = dialects.get("openai-chat")
     targets = ("openai-responses", "anthropic", "gemini", "mistral", "cohere", "ollama", "bedrock-converse")
     request = {"model": model, "max_completion_tokens": 64, "messages": HI}
@@ -32,7 +32,7 @@ def test_a_name_of_another_vendor_is_told_once(model: str, told_by: set[str]) ->
         (finding,) = done[name].findings
         key = "modelId" if name == "bedrock-converse" else "model"
         assert (finding.code, finding.severity, finding.where) == ("foreign-model", "warning", "")
-        assert finding.help == f"name another: --set {key}=…"
+        assert finding.help == f"set another model: --set {key}=…"
         assert model not in finding.message
 
 

@@ -113,14 +113,14 @@ def test_rules_take_any_document_that_passes_the_schema(data: st.DataObject) -> 
         pipeline.validate(document, dialects.get(sample.dialect), purpose=purpose, more=(arguments_match(),))  # type: ignore[arg-type]
 
 
-def test_a_strict_schema_whose_properties_are_no_object_is_told_as_one_that_is_none() -> None:
+def test_a_strict_schema_whose_properties_are_no_object_is_reported_as_one_that_is_none() -> None:
     schema = {"type": "object", "properties": [{}], "required": [], "additionalProperties": False}
     tool = {"type": "function", "function": {"name": "f", "strict": True, "parameters": schema}}
     document = {"messages": [{"role": "user", "content": "Hi."}], "tools": [tool]}
     assert [one.code for one in pipeline.validate(document, dialects.get("openai-chat"))] == ["invalid-schema"]
 
 
-def test_the_findings_on_an_output_are_told_at_the_places_of_the_source() -> None:
+def test_the_findings_on_an_output_are_reported_at_the_places_of_the_source() -> None:
     document = [
         {"role": "user", "content": "Hi."},
         {"role": "assistant", "content": None, "tool_calls": [call("a"), call("b")]},
@@ -132,7 +132,7 @@ def test_the_findings_on_an_output_are_told_at_the_places_of_the_source() -> Non
     assert places == {"missing-tool-result": "/1/tool_calls/0/id", "calls-without-tools": "", "incomplete-request": ""}
 
 
-def test_quoted_arguments_are_told_at_the_arguments_of_the_source() -> None:
+def test_quoted_arguments_are_reported_at_the_arguments_of_the_source() -> None:
     part = {"type": "tool_call", "id": "a", "name": "f", "arguments": {}, "rawArguments": "[1]"}
     asked = {"role": "user", "parts": [{"type": "text", "text": "Hi."}]}
     document = {"convcli": 1, "messages": [asked, {"role": "assistant", "parts": [part]}]}
@@ -141,7 +141,7 @@ def test_quoted_arguments_are_told_at_the_arguments_of_the_source() -> None:
     assert places == {"arguments-quoted-twice": "/messages/1/parts/0/arguments"}
 
 
-def test_what_a_text_spells_is_told_where_the_text_stands() -> None:
+def test_what_a_text_spells_is_reported_where_the_text_stands() -> None:
     tools = json.dumps([{"name": "f", "parameters": {"type": "object", "properties": {"q": {"type": "text"}}}}])
     messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho.", "loss": True}]
     found = pipeline.validate({"messages": messages, "tools": tools}, dialects.get("ms-swift"))
@@ -149,7 +149,7 @@ def test_what_a_text_spells_is_told_where_the_text_stands() -> None:
 
 
 @pytest.mark.parametrize(("code", "of_input"), [("parent-cycle", ("parent-cycle",)), ("missing-parent", ())])
-def test_a_limited_rule_is_told_of_inputs_where_the_whole_one_is(code: str, of_input: tuple[str, ...]) -> None:
+def test_a_limited_rule_is_reported_of_inputs_where_the_whole_one_is(code: str, of_input: tuple[str, ...]) -> None:
     rule = limited_to(trees.rooted(), code)
     assert (rule.codes, rule.of_input) == ((code,), of_input)
 
@@ -174,7 +174,7 @@ def test_neighbouring_turns_of_the_assistant_are_one_to_anthropic_only() -> None
     assert [finding.code for finding in found] == ["misplaced-tool-result"]
 
 
-def test_an_orphan_is_told_with_the_open_calls_and_the_nearest_id() -> None:
+def test_an_orphan_is_reported_with_the_open_calls_and_the_nearest_id() -> None:
     document = [
         {"role": "user", "content": "Hi."},
         {"role": "assistant", "content": None, "tool_calls": [call("call_abc123")]},
@@ -311,11 +311,11 @@ def test_arguments_that_match_are_fine(arguments: Any) -> None:
         ({"city": "Oslo", "days": 1.5}, "days must be of the type integer"),
         ({"city": "Oslo", "units": "feet"}, "units must be one of 2 values"),
         ({"city": "Oslo", "near": [{"name": "x"}, {}]}, "near/1/name is missing"),
-        ({"city": "Oslo", "at": 3}, "at matches none of the choices"),
-        ({"city": "Oslo", "town": "x"}, "town is unknown to the tool"),
+        ({"city": "Oslo", "at": 3}, "at matches none of the alternatives"),
+        ({"city": "Oslo", "town": "x"}, "town is not defined by the tool"),
     ],
 )
-def test_arguments_that_do_not_match_are_told_with_their_place(arguments: Any, said: str) -> None:
+def test_arguments_that_do_not_match_are_reported_with_their_place(arguments: Any, said: str) -> None:
     assert checked(SCHEMA, arguments) == [said]
 
 
@@ -335,7 +335,7 @@ def assert_present(document: Any, where: str) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_every_finding_on_a_bad_sample_is_told_at_a_place_that_the_sample_has(name: str) -> None:
+def test_every_finding_on_a_bad_sample_is_reported_at_a_place_that_the_sample_has(name: str) -> None:
     dialect = dialects.get(name)
     for path in sample_files(name, "bad"):
         for document in documents(path, dialect):

@@ -24,7 +24,7 @@ from convcli.views.gists import first_words, gist
         ('{"torn": ', '{"torn":'),
     ],
 )
-def test_a_call_is_told_by_its_command_or_by_the_argument_that_says_most(arguments: Any, words: str) -> None:
+def test_a_call_is_reported_by_its_command_or_by_the_argument_that_says_most(arguments: Any, words: str) -> None:
     assert gist(arguments) == words
 
 
@@ -38,7 +38,7 @@ def session(*texts: str) -> Transcript:
     return Transcript([Message("system", [Text("Be brief.")]), *(Message("user", [Text(text)]) for text in texts)])
 
 
-def test_a_session_is_told_by_what_the_user_said_first() -> None:
+def test_a_session_is_reported_by_what_the_user_said_first() -> None:
     assert first_words(session("<environment_context>…", "/mode", "  Fix\nthe tests ")) == "Fix the tests"
     assert first_words(session("/mode")) == "/mode"
     assert first_words(session()) == ""

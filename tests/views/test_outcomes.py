@@ -57,7 +57,7 @@ def test_a_part_that_is_dropped_takes_its_fields_with_it_and_two_losses_of_one_f
     assert ledger.messages == ["kept", "beside", "dropped", "kept", "encoded", "kept"]
 
 
-def test_the_summary_counts_what_is_kept_beside_what_is_lost(tmp_path: Path) -> None:
+def test_the_summary_counts_what_is_kept_next_to_what_is_lost(tmp_path: Path) -> None:
     done = run("losses", write(tmp_path / "a.json", LOSSY), "--to", OTHER, "--summary", "--output-format", "json")
     rows: list[dict[str, Any]] = json.loads(done.stdout)
     assert {(row["kind"], row["field"], row["count"]) for row in rows} >= {
@@ -115,7 +115,7 @@ def test_different_fields_have_different_labels() -> None:
 # --- branches --------------------------------------------------------------------------------------------------------
 
 
-def test_only_the_active_branch_is_written_on_demand_and_the_rest_is_told(tmp_path: Path) -> None:
+def test_only_the_active_branch_is_written_on_demand_and_the_rest_is_reported(tmp_path: Path) -> None:
     losses = tmp_path / "losses.json"
     done = run("convert", TREE, "--to", "openclaw", "--branch", "active", "--losses", losses)
     kept = [json.loads(line)["id"] for line in done.stdout.splitlines()]

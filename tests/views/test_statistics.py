@@ -1,4 +1,4 @@
-"""What many transcripts come to: time and cost beside the counts."""
+"""What many transcripts come to: time, cost and counts."""
 
 from __future__ import annotations
 

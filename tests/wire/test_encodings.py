@@ -11,7 +11,7 @@ from convcli.wire import encodings
     ("data", "message"),
     [
         (b"\x89PNG\r\n\x1a\n", "this looks like a PNG image, not like JSON"),
-        (b"200005 35644 200008 1844\n", "this looks like a row of numbers, as tokens are kept, not like JSON"),
+        (b"200005 35644 200008 1844\n", "this looks like a row of numbers, such as tokens, not like JSON"),
         ('{"a":1}'.encode("utf-16"), "this is UTF-16LE; JSON must be UTF-8"),
         ('{"a":1}'.encode("utf-32-be"), "this is UTF-32BE; JSON must be UTF-8"),
     ],

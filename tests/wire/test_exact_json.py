@@ -27,7 +27,7 @@ def refusal(data: bytes | str, **options: Any) -> ContentError:
 
 
 def verdict(read: Any, data: bytes, keys: Any) -> tuple[Any, ...]:
-    """What a reader makes of a text, in a form that tells 1 from 1.0 and one order of keys from another."""
+    """What a reader makes of a text, in a form that distinguishes 1 from 1.0 and one order of keys from another."""
     try:
         return "value", repr(read(data, duplicate_keys=keys))
     except ContentError as error:
@@ -182,7 +182,7 @@ def test_an_escaped_backslash_and_a_pair_in_capital_letters_are_ordinary_text() 
         (b"SQLite format 3\0", "not-json", "a SQLite database"),
     ],
 )
-def test_what_is_no_utf_8_text_is_told_as_what_it_is(data: bytes, code: str, said: str) -> None:
+def test_what_is_no_utf_8_text_is_reported_as_what_it_is(data: bytes, code: str, said: str) -> None:
     error = refusal(data)
     assert error.code == code
     assert said in f"{error.message} {error.help}"
@@ -230,7 +230,7 @@ def test_each_thread_has_lists_of_its_own_around_the_value_that_it_proves() -> N
 
 
 @pytest.mark.parametrize("before", ['{}"a"', '{]x"a":1', '[{}"a":', "}]"])
-def test_too_deep_is_told_behind_what_is_no_json_too(before: str) -> None:
+def test_too_deep_is_reported_behind_what_is_no_json_too(before: str) -> None:
     assert refusal(before.encode() + b"[" * 300).code in ("too-deep", "not-json")
 
 
@@ -429,7 +429,7 @@ def test_many_pointers_into_one_large_object_are_sorted_in_no_time() -> None:
 def test_a_value_that_holds_itself_is_refused() -> None:
     endless: list[Any] = []
     endless.append(endless)
-    with pytest.raises(TypeError, match="holds itself"):
+    with pytest.raises(TypeError, match="contains itself"):
         exact_json.write(endless)
 
 

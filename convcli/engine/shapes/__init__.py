@@ -1,13 +1,13 @@
-"""Conversions remembered by the shapes of documents: the rows of a data set have few of them.
+"""Remembers conversions by document shape: the rows of a data set have few shapes.
 
-A document that is like others in all but its free values (texts, ids, arguments, what stands beside the conversation)
-becomes what they became, with its own values. Nothing in a dialect knows of this.
+A document that differs from others only in its free values (texts, ids, arguments, other top-level values) is converted
+like them, with its own values. Dialects do not know about this.
 
-- The long way shows what becomes of a document with marks in place of its free values (`templates`).
-- That is remembered when the document itself came out the same as the long way, and so did documents with values of
-  every kind in these places (`probes`). The next documents of this shape go both ways too.
-- The shape and the free values of every output that is made so are read back and compared (`remembering`).
+- The full conversion shows what becomes of a document with marks in place of its free values (`templates`).
+- The result is remembered if the document itself, and documents with probe values of every kind, gave the same result
+  as the full conversion (`probes`). The next documents of this shape are converted both ways too.
+- The shape and free values of every such output are read back and compared (`remembering`).
 
-Shapes are those of whole documents, so what a dialect does may depend on anything but the free values. On these it must
-not depend in a way that no probe shows; `tests/engine/shapes` holds both ways together.
+Shapes cover whole documents, so a dialect may depend on anything but the free values. It must not depend on these in a
+way that no probe shows; `tests/engine/shapes` compares both ways.
 """

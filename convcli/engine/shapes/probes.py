@@ -1,4 +1,4 @@
-"""Other values for the free ones of a document: marks, which are found again, and probes, at which some might look."""
+"""Replacement values for free values: marks, which are recognized in the output, and probes, which may reveal rules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXTS = (
     "2026-01-02T03:04:05.678Z", "2026-01-02", "366de010-5128-8239-84cb-193d9e62e120", "image/png", "claude-opus-5",
     "user: a", "Human: a", "\\n\\u0041", "a" * 3000,
 )  # fmt: skip
-"""Texts in which some reader might see something else."""
+"""Texts that some reader might interpret."""
 OBJECTS: tuple[dict[str, Any], ...] = (
     {"a": 1}, {"": ""}, {"a": {"b": [1, {"c": 1.5}, {}, []]}}, {"input": "a"}, {"a": 2**63, "b": 10**30},
     {"error": "a"}, {"type": "text", "text": "a"}, {"1": False}, {"a": "x" * 3000}, {"arguments": {"a": 1}},
@@ -45,34 +45,36 @@ EVERYTHING = Transcript(
     ],
     tools=[ToolDefinition("f", "a", {"type": "object", "properties": {"a": {"type": "integer"}}})],
 )
-"""A conversation of which some dialects keep parts in texts."""
+"""A conversation with parts that some dialects store in text."""
 
 MARK = re.compile(r"73(\d{5})91")
-"""What stands in every mark, around its number."""
+"""The pattern around the number in every mark."""
 
 
 def mark(kind: int, old: Any, number: int) -> Any:
-    """The mark of this number in place of a free value of this kind, of the class of the old one."""
-    found = f"73{number:05}91"
+    """Returns the mark with this number for a free value of this kind, of the same class as the old value."""
+    text = f"73{number:05}91"
     if kind == TEXT:
-        return f"text {found} of them"
+        return f"text {text} of them"
     if kind == ID:
-        return found if len(old) == len(found) else f"{_start(old)}{found}aaaaaaaaaa"
+        return text if len(old) == len(text) else f"{_start(old)}{text}aaaaaaaaaa"
     if kind == ARGUMENTS:
-        return {"mark": found}
-    return old.__class__(found)
+        return {"mark": text}
+    return old.__class__(text)
 
 
 def texts_for(source: Dialect, target: Dialect) -> list[str]:
-    """Texts that are tried: those above, and all in which these dialects themselves write what others have fields for.
-    What may be JSON is no free value."""
-    found = dict.fromkeys((*TEXTS, *_written_by(source), *_written_by(target)))
-    return [text for text in found if not is_json(text)]
+    """Returns the probe texts: `TEXTS`, and those in which these dialects store what others have fields for.
+
+    Possible JSON is not a free value.
+    """
+    probes = dict.fromkeys((*TEXTS, *_written_by(source), *_written_by(target)))
+    return [text for text in probes if not is_json(text)]
 
 
 @cache
 def _written_by(dialect: Dialect) -> tuple[str, ...]:
-    """The texts of all its forms of a conversation that holds everything."""
+    """Returns the texts of a full conversation in all forms of the dialect."""
     texts: dict[str, None] = {}
 
     def note(kind: int, old: Any, place: Place) -> Any:
@@ -81,7 +83,7 @@ def _written_by(dialect: Dialect) -> tuple[str, ...]:
         return old
 
     for form in dialect.forms:
-        with suppress(Exception):  # of a plugin nothing is known; then it has fewer probes
+        with suppress(Exception):  # plugins may raise anything; they then have fewer probes
             document = dialect.lower(EVERYTHING, Options(form=form))
             rows = document if isinstance(document, list) else [document]
             for row in (row for row in rows if isinstance(row, dict)):
@@ -90,8 +92,8 @@ def _written_by(dialect: Dialect) -> tuple[str, ...]:
 
 
 def variants(document: dict[str, Any], form: Format, texts: list[str]) -> Iterator[dict[str, Any]]:
-    """The document with probes: each value is another one, and in each variant one that it was not before; in the last
-    one all values of a kind are the same, but for ids."""
+    """Yields the document with probes: in each variant every value is new; in the last, values of a kind are equal,
+    except ids."""
     texts = [text for text in texts if not (form.without_tags and free.TAG in text)]
     for first in range(len(texts)):
         yield filled(document, form, partial(_next_probe, texts, count(first), count(first)))
@@ -107,14 +109,14 @@ def _next_probe(
 
 def _probe(kind: int, old: Any, number: int) -> Any:
     if kind == ID:
-        is_nine = len(old) == 9
-        return f"{number:09}" if is_nine else f"{_start(old)}{number}{'b' * (number % 3 * 12)}".ljust(10, "c")
+        is_mistral = len(old) == 9
+        return f"{number:09}" if is_mistral else f"{_start(old)}{number}{'b' * (number % 3 * 12)}".ljust(10, "c")
     if kind == ARGUMENTS:
         return OBJECTS[number % len(OBJECTS)]
     return old.__class__(NUMBERS[number % len(NUMBERS)])
 
 
 def _start(id_: str) -> str:
-    """The word before an id, with what divides them."""
+    """Returns the prefix of an id, with its separator."""
     known = free.id_class(id_)
     return f"{known[0]}_" if known is not None and known[0] else ""

@@ -1,8 +1,7 @@
-"""The shape of a document, its free values, and the same document with others.
+"""The shape of a document, its free values, and the same document with other values.
 
-The shape is what a document says but for its free values: keys and values in their order, flat, with the kind of each
-free value in its place. Two documents have equal shapes exactly if they differ in nothing but free values, and those
-ids of these are equal that are equal in the other.
+The shape is the document without its free values: keys and values in order, flat, with the kind of each free value.
+Two documents have equal shapes exactly if they differ only in free values, and the same ids are equal in both.
 """
 
 from __future__ import annotations
@@ -18,14 +17,17 @@ from convcli.wire import exact_json
 
 Shape: TypeAlias = tuple[Any, ...]
 SAME, LIST = -1, -2
-"""Stand before the number of the id that it equals, and before the length of a list."""
+"""Markers before the number of an equal id, and before the length of a list."""
 LARGEST = 1500
-"""Parts of a shape."""
+"""Maximum number of entries of a shape."""
 
 
 class Format(msgspec.Struct, frozen=True):
-    """How documents are read: `named` are the keys at their root that the schema names. `without_tags` takes no text
-    that may have tags for a free value. Of an output all is kept as it is: what it was made of was looked at."""
+    """How documents are read.
+
+    `named`: root keys that the schema names · `without_tags`: texts with possible tags are not free values ·
+    `is_output`: values were already checked in the input.
+    """
 
     named: frozenset[str]
     without_tags: bool = False
@@ -33,7 +35,7 @@ class Format(msgspec.Struct, frozen=True):
 
 
 def read(document: dict[str, Any], form: Format) -> tuple[Shape, list[Any]]:
-    """The shape of a document and its free values. Raises UnreadableError."""
+    """Returns the shape of a document and its free values. Raises UnreadableError."""
     reader, named = _ShapeReader(form), form.named
     for key, value in document.items():
         reader.add(key)
@@ -60,7 +62,7 @@ class _ShapeReader:
         self.ids: dict[str, int] = {}
 
     def walk(self, node: dict[str, Any]) -> None:
-        """What comes first is what occurs most often: every value of every document is read here."""
+        """Reads an object. The most frequent cases come first: every value of every document passes here."""
         add = self.add
         add(tuple(node))
         for key, value in node.items():
@@ -95,7 +97,7 @@ class _ShapeReader:
                 self.walk(value)
 
     def text(self, kind: int, value: str) -> None:
-        """Read an id, or arguments."""
+        """Reads an id, or arguments."""
         if self.is_output:
             self.add(kind)
             self.keep(value)
@@ -105,24 +107,24 @@ class _ShapeReader:
         elif value in self.ids:
             self.shape.extend((SAME, self.ids[value]))
         else:
-            found = free.id_class(value)
-            if found is None:
+            known = free.id_class(value)
+            if known is None:
                 raise UnreadableError
             self.ids[value] = len(self.ids)
-            self.shape.extend((ID, *found))
+            self.shape.extend((ID, *known))
             self.keep(value)
 
 
 # --- the same document with other values -----------------------------------------------------------------------------
 
 Place: TypeAlias = tuple[Any, ...]
-"""The keys that lead to a value, and of each object on the way its keys and what is not free."""
+"""The keys that lead to a value; for each object on the way, its keys and fixed values."""
 ValueOf: TypeAlias = Callable[[int, Any, Place], Any]
-"""Gives another value for a free one: its kind, what it is, and its place."""
+"""Returns a replacement for a free value, given its kind, old value and path."""
 
 
 def filled(document: dict[str, Any], form: Format, value_of: ValueOf) -> dict[str, Any]:
-    """The document with others in place of its free values, asked for in the order in which they are read."""
+    """Returns the document with its free values replaced, in reading order."""
     filler, new, named = _Filler(value_of), dict(document), form.named
     for key, value in document.items():
         if key in named or not free.is_beside(value):
@@ -133,7 +135,7 @@ def filled(document: dict[str, Any], form: Format, value_of: ValueOf) -> dict[st
 
 
 class _Filler:
-    """The filling of one document: what `_ShapeReader` reads is replaced, in the same order."""
+    """Replaces what `_ShapeReader` reads in one document, in the same order."""
 
     def __init__(self, value_of: ValueOf) -> None:
         self.value_of = value_of
@@ -161,7 +163,7 @@ class _Filler:
 
 
 def _fixed(member: tuple[str, Any]) -> Any:
-    """What a member of an object says beside free values."""
+    """Returns the fixed content of a member of an object."""
     key, value = member
     is_open = value.__class__ in (dict, list) or (value.__class__ is str and key in OF_KEY)
     return key if is_open else (key, value.__class__, value)

@@ -1,4 +1,4 @@
-"""Conversions from one dialect to another that remember what became of the shapes that they have seen."""
+"""Converts documents of one dialect to another, and remembers the results by shape."""
 
 from __future__ import annotations
 
@@ -26,22 +26,24 @@ from convcli.wire.exact_json import exact, write_text
 AtLength: TypeAlias = Callable[[Any, Dialect, Dialect], Conversion]
 
 OFTEN = 4
-"""How often a shape is seen before it is learned."""
+"""Occurrences of a shape before it is learned."""
 CONFIRMATIONS = 2
-"""Documents of a shape that go both ways after it was learned."""
+"""Documents of a shape that are converted both ways after it was learned."""
 PATIENCE, MOST_PATIENCE = 128, 1024
-"""Documents of unknown shapes after which a number of others are not looked at; each that was known makes up for
-several."""
+"""Documents of unknown shapes after which some are not examined; each known one offsets several."""
 WORTH, PAUSE = 4, 512
 MOST_SHAPES = 512
 MOST_VALUES = 256
 MOST_FAILURES = 2
-"""How often values in the same places are probed in vain."""
+"""How often values in the same places are probed without success."""
 
 
 class Outcome(msgspec.Struct):
-    """What becomes of the documents of one shape: what makes the output and its losses of free values, what the rules
-    find, and the shape in which it is read back, with the values that then must stand in it."""
+    """What becomes of documents of one shape.
+
+    `make` builds output and losses from free values; `findings` are those of the rules; `shape` is that of the output,
+    read back, with the expected values.
+    """
 
     make: Callable[[list[Any]], tuple[Any, list[Any], list[Loss]]]
     findings: list[Finding]
@@ -50,34 +52,37 @@ class Outcome(msgspec.Struct):
 
 
 class Remembered(msgspec.Struct, frozen=True):
-    """How documents are read, and what becomes of their shapes; None for those of which nothing can be remembered."""
+    """How documents are read, and the outcomes by shape; None for shapes that cannot be remembered."""
 
     form: Format
     outcomes: dict[Shape, Outcome | None] = {}
 
 
 class PairConverter:
-    """Converts documents of one dialect into another. `at_length` is the long way; `budget` are the conversions that
-    may be spent on learning: as many as were made at length, so that learning at most doubles what a job costs."""
+    """Converts documents of one dialect into another.
+
+    `at_length` is the full conversion; `budget` limits the conversions spent on learning to the number of full ones, so
+    that learning at most doubles the cost of a job.
+    """
 
     def __init__(self, source: Dialect, target: Dialect, at_length: AtLength, budget: int = 0) -> None:
         self.source, self.target, self.budget = source, target, budget
         self.remembered = Remembered(Format(_named(source)))
-        """Never changed in how documents are read, for other threads may be at it: another one takes its place."""
+        """Replaced, never changed in place, when reading rules change: other threads may be using it."""
         self._convert, self._output = at_length, Format(_named(target), is_output=True)
         self.made = 0
-        """How many documents were made as others had become."""
+        """The number of documents converted from a remembered shape."""
         self.failure = ""
         """Why nothing is remembered any more."""
         self.patience = PATIENCE
         self._texts = probes.texts_for(source, target)
         self._seen: Counter[int] = Counter()
-        """By the hash of a shape."""
+        """Counts by the hash of a shape."""
         self._probed: set[Place] = set()
         self._failures: Counter[frozenset[Place]] = Counter()
 
     def convert(self, document: dict[str, Any]) -> Conversion:
-        """One document in the target. Raises what the long way raises."""
+        """Converts one document. Raises what the full conversion raises."""
         if self.patience <= 0:
             self._wait()
             return self.at_length(document)
@@ -85,7 +90,7 @@ class PairConverter:
         try:
             shape, values = read(document, remembered.form)
             outcome = remembered.outcomes.get(shape)
-        except (UnreadableError, TypeError, RecursionError):  # what no dictionary takes, or is too deep
+        except (UnreadableError, TypeError, RecursionError):  # unhashable, or nested too deeply
             self.patience -= 1
             return self.at_length(document)
         if outcome is None:
@@ -99,11 +104,11 @@ class PairConverter:
         return self._confirmed(document, outcome, made) if outcome.unconfirmed else made
 
     def at_length(self, document: dict[str, Any]) -> Conversion:
-        """The same, the long way."""
+        """Converts one document without remembered shapes."""
         return self._convert(document, self.source, self.target)
 
     def _wait(self) -> None:
-        """Documents of other shapes may come later, unless nothing can be remembered."""
+        """Examines documents again after a pause, because other shapes may come, unless remembering has failed."""
         self.patience -= 1
         if self.patience <= -PAUSE and not self.failure:
             self.patience = PATIENCE
@@ -112,7 +117,7 @@ class PairConverter:
         self.failure, self.patience, self.remembered = why, 0, Remembered(self.remembered.form)
 
     def _made(self, document: dict[str, Any], outcome: Outcome, values: list[Any]) -> Conversion | None:
-        """What becomes of a document with these values; None if it is not read back so."""
+        """Converts a document with these values; None if it is not read back the same."""
         made, expected, losses = outcome.make(values)
         shape, back = read(made, self._output)
         if shape != outcome.shape or back != expected:
@@ -120,7 +125,7 @@ class PairConverter:
         return Conversion(made, partial(lift, document, self.source), losses, [*outcome.findings])
 
     def _confirmed(self, document: dict[str, Any], outcome: Outcome, made: Conversion) -> Conversion:
-        """What the long way makes of one of the first documents of a shape."""
+        """Compares one of the first documents of a shape with its full conversion, which is returned."""
         done = self.at_length(document)
         outcome.unconfirmed -= 1
         if not _is_same(made, done):
@@ -130,7 +135,7 @@ class PairConverter:
     # ---------------------------------------------------------------- learning
 
     def _unknown(self, document: dict[str, Any], shape: Shape, values: list[Any]) -> Conversion:
-        """What the long way makes of a document whose shape is not known; if that is seen often, it is learned."""
+        """Converts a document of unknown shape in full; learns the shape if it is frequent."""
         done = self.at_length(document)
         self.patience -= 1
         self.budget += 1
@@ -143,12 +148,12 @@ class PairConverter:
                 self._learn(document, shape, done)
             except (NotRememberedError, ConvcliError):
                 self.remembered.outcomes[shape] = None
-            except UnreadableError:  # it was found that tags are looked for, and there are some
+            except UnreadableError:  # the target reads tags, and this document has some
                 pass
         return done
 
     def _learn(self, document: dict[str, Any], shape: Shape, done: Conversion) -> None:
-        """Learn what becomes of a shape, if the budget allows it: values in places that are new are probed first."""
+        """Learns what becomes of a shape, if the budget allows; new places of values are probed first."""
         marks, places = list[Any](), set[Place]()
 
         def mark(kind: int, old: Any, place: Place) -> Any:
@@ -159,7 +164,7 @@ class PairConverter:
         marked = filled(document, self.remembered.form, mark)
         new = frozenset(places - self._probed)
         if any(failed <= new and times == MOST_FAILURES for failed, times in self._failures.items()):
-            raise NotRememberedError("somebody looks at a value")
+            raise NotRememberedError("a dialect depends on a free value")
         cost = 2 + (len(self._texts) + 1 if new else 0)
         if cost > self.budget:
             return
@@ -167,7 +172,7 @@ class PairConverter:
         if new:
             self._failures[new] += 1
         if read(marked, self.remembered.form) != (shape, marks):
-            raise NotRememberedError("marks are read in another way")
+            raise NotRememberedError("marks are read differently")
         outcome = self._outcome(marks, self.at_length(marked))
         self._check(document, outcome, done)
         if new:
@@ -177,8 +182,10 @@ class PairConverter:
         self.remembered.outcomes[shape] = outcome
 
     def _probe(self, document: dict[str, Any], outcome: Outcome) -> None:
-        """Raise NotRememberedError where something else becomes of other values. A dialect that looks for tags can be
-        relied on where there are none."""
+        """Raises NotRememberedError if the outcome depends on a value.
+
+        A dialect that looks for tags is reliable if there are none.
+        """
         try:
             for other in probes.variants(document, self.remembered.form, self._texts):
                 self._check(other, outcome, self.at_length(other))
@@ -190,12 +197,12 @@ class PairConverter:
             self._probe(document, outcome)
 
     def _outcome(self, marks: list[Any], done: Conversion) -> Outcome:
-        """What becomes of a shape, by what became of marks. Raises NotRememberedError."""
+        """Derives the outcome of a shape from that of its marks. Raises NotRememberedError."""
         if done.document.__class__ is not dict:
-            raise NotRememberedError("the output is no object")
+            raise NotRememberedError("the output is not an object")
         shape, back = read(done.document, self._output)
         if not all(MARK.search(write_text(value)) for value in back):
-            raise NotRememberedError("an id or a text is made up, which may depend on all others")
+            raise NotRememberedError("an id or text is generated, and may depend on all others")
         template = Template(marks)
         parts = done.document, back
         losses = ", ".join(map(template.loss, done.losses))
@@ -203,18 +210,18 @@ class PairConverter:
         return Outcome(make, done.findings, shape)
 
     def _check(self, document: dict[str, Any], outcome: Outcome, done: Conversion) -> None:
-        """What is remembered must be what the long way makes."""
+        """Raises NotRememberedError if the outcome differs from the full conversion."""
         made = self._made(document, outcome, read(document, self.remembered.form)[1])
         if made is None or not _is_same(made, done):
-            raise NotRememberedError("it comes out another way")
+            raise NotRememberedError("the result differs")
 
 
 def _is_same(one: Conversion, other: Conversion) -> bool:
-    """Are two conversions the same, with all losses and findings?"""
+    """True if two conversions are the same, with all losses and findings."""
     losses = ([loss.to_dict() for loss in each.losses] for each in (one, other))
     return exact(one.document, other.document) and exact(*losses) and one.findings == other.findings
 
 
 def _named(dialect: Dialect) -> frozenset[str]:
-    """The keys at the root of documents that the schema names, without those beside the conversation."""
+    """Returns the root keys that the schema names, except those outside of the conversation."""
     return (schemas.keys_in(dialect.name, ()) or frozenset()) - BESIDE

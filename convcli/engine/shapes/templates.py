@@ -1,7 +1,7 @@
-"""Functions that make what the long way made of a document with marks, of any values in place of these.
+"""Compiles functions that repeat a conversion for other free values, from its result for a document with marks.
 
-They are Python expressions in which a mark has become an index, evaluated once: nothing else makes a nested value as
-fast (as `dataclasses` does for its methods). What is no mark stands there as a constant, by its `repr`.
+They are Python expressions in which marks have become indexes, evaluated once: nothing else builds nested values as
+fast (as `dataclasses` does for its methods). Everything else is a constant, by its `repr`.
 """
 
 from __future__ import annotations
@@ -17,26 +17,28 @@ KNOWN = {"Loss": Loss, "text": exact_json.write_text}
 
 
 class NotRememberedError(Exception):
-    """Why nothing can be remembered of a document."""
+    """The reason why a document cannot be remembered."""
 
 
 class Template:
-    """The expressions for what was made of a document with these marks: `v` are its free values. A text that is made of
-    arguments is made once."""
+    """Builds expressions from the result for a document with these marks; `v` are its free values.
+
+    Text made from arguments is built only once.
+    """
 
     def __init__(self, marks: list[Any]) -> None:
         self.marks = marks
         self._texts: dict[int, str] = {}
 
     def value(self, value: Any) -> str:
-        """The expression of a JSON value that may hold marks. Raises NotRememberedError where one is not whole."""
+        """Returns the expression of a JSON value that may contain marks. Raises NotRememberedError."""
         type_ = value.__class__
         if type_ is list:
             return f"[{', '.join(map(self.value, value))}]"
         if type_ is dict and value not in self.marks:
             return f"{{{', '.join(f'{constant(key)}: {self.value(child)}' for key, child in value.items())}}}"
-        found = None if value is None or type_ is bool else MARK.search(str(value))
-        return constant(value) if found is None else self._marked(value, int(found[1]))
+        match = None if value is None or type_ is bool else MARK.search(str(value))
+        return constant(value) if match is None else self._marked(value, int(match[1]))
 
     def _marked(self, value: Any, number: int) -> str:
         if number >= len(self.marks):
@@ -48,11 +50,11 @@ class Template:
             return self._text(number)
         if whole.__class__ is str and value.__class__ is str:
             quoted = exact_json.write_text(whole)
-            if value[:1] in ("{", "[") and quoted in value:  # the text is a string in JSON that is a text
+            if value[:1] in ("{", "[") and quoted in value:  # the value is a JSON string that contains the text
                 return _around(value, quoted, f"text(v[{number}])")
             if whole in value:
                 return _around(value, whole, f"v[{number}]")
-        raise NotRememberedError("a value that is no mark")
+        raise NotRememberedError("a value that is not a mark")
 
     def _text(self, number: int) -> str:
         name = self._texts.get(number)
@@ -62,7 +64,7 @@ class Template:
         return name
 
     def loss(self, loss: Loss) -> str:
-        """The expression of a loss."""
+        """Returns the expression of a loss."""
         words = ", ".join(map(constant, (loss.kind, loss.where, loss.field, loss.level, loss.why)))
         named = (("before", loss.before), ("after", loss.after))
         values = "".join(f", {name}={self.value(value)}" for name, value in named if value is not MISSING)
@@ -70,19 +72,19 @@ class Template:
 
 
 def _around(value: str, whole: str, expression: str) -> str:
-    """The expression of a text in which that of another one stands."""
+    """Returns the expression of text that contains another one."""
     before, _, after = value.partition(whole)
     return " + ".join((*map(constant, filter(None, (before,))), expression, *map(constant, filter(None, (after,)))))
 
 
 def constant(value: Any) -> str:
-    """The expression of a value that is the same in all documents. Raises NotRememberedError for no JSON value."""
+    """Returns the expression of a value that is the same in all documents. Raises NotRememberedError for non-JSON."""
     if value.__class__ not in (str, int, float, bool, type(None)) or MARK.search(str(value)):
-        raise NotRememberedError("a mark in the midst of a text, or a value that JSON does not have")
+        raise NotRememberedError("a mark inside text, or a value that JSON does not have")
     return repr(value)
 
 
 def function(expression: str) -> Callable[[list[Any]], Any]:
-    """The function of free values `v` that this is."""
+    """Compiles an expression into a function of the free values `v`."""
     made: Callable[[list[Any]], Any] = eval(f"lambda v: {expression}", KNOWN)
     return made

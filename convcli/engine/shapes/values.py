@@ -1,7 +1,7 @@
-"""Free values: what dialects carry without looking into it, be it a text, an id or the arguments of a call.
+"""Free values: what dialects pass on without reading it, such as a text, an id or the arguments of a call.
 
-They are told by the key under which they stand. A key that is missing here makes documents slower to convert, never
-wrong; neither does one too many, since whatever is remembered was tried with values of every kind (`probes`).
+They are identified by their key. A missing or superfluous key makes documents slower to convert, never wrong, because
+whatever is remembered was tried with values of every kind (`probes`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from convcli.model.errors import ContentError
 from convcli.wire import exact_json
 
 TEXT, ID, ARGUMENTS, SCALAR = range(4)
-"""The kinds of free values. Arguments are an object, or the JSON text of one."""
+"""The kinds of free values. Arguments are an object, or a JSON string of one."""
 
 OF_KEY = {
     **dict.fromkeys(
@@ -26,53 +26,58 @@ OF_KEY = {
     **dict.fromkeys(("id", "tool_call_id", "tool_use_id", "call_id", "callId", "toolCallId", "toolUseId"), ID),
     "arguments": ARGUMENTS,
 }  # fmt: skip
-"""The kind of a text by its key."""
+"""The kind of a string by its key."""
 OBJECTS = frozenset(("arguments", "input", "args"))
-"""Keys of arguments that are no text."""
+"""Keys of arguments that are objects, not strings."""
 NUMBERS = (int, float)
 BESIDE = frozenset(("id",))
-"""Keys that schemas name, and that say something beside a conversation all the same."""
+"""Root keys that schemas name although they do not belong to the conversation."""
 
 TAG, JSON = "<", ("{", "[", "```")
-"""Where a tag may begin, and JSON (also in a fence), in which some dialects keep calls and thoughts."""
+"""The start of a tag, and of JSON (also in a fence), in which some dialects keep calls and thinking."""
 LONGEST = 64
-"""Characters of a text that is not free."""
-LONGEST_WORD, LONGEST_ID, NINE = 9, 48, 9
-"""Characters of the word before an id, of the rest of it, and of an id of Mistral."""
+"""Maximum length of a string that is not free."""
+LONGEST_WORD, LONGEST_ID, MISTRAL_ID = 9, 48, 9
+"""Maximum length of an id's prefix and of the rest, and the length of a Mistral id."""
 
 
 class UnreadableError(ValueError):
-    """There is a value in the document of which nothing can be remembered."""
+    """The document has a value that cannot be remembered."""
 
 
 def is_text(value: str) -> bool:
-    """Is there something in it? An empty text is none to some dialects."""
+    """True if a string has visible content. Some dialects treat empty text as absent."""
     return value != "" and not value.isspace()
 
 
 def is_json(value: str) -> bool:
-    """May it be JSON? Some dialects look for keys of their own in it."""
+    """True if a string may be JSON, in which some dialects look for keys of their own."""
     return value.startswith(JSON) or (value[0].isspace() and value.lstrip().startswith(JSON))
 
 
 def is_beside(value: Any) -> bool:
-    """Is it free beside a conversation, under a key that no schema names?"""
+    """True if a value under a root key that no schema names is free."""
     return value.__class__ in NUMBERS or (value.__class__ is str and is_text(value) and not is_json(value))
 
 
 def id_class(value: str) -> tuple[str, bool] | None:
-    """What some services look for in an id: the word before it, and whether it has the nine characters of Mistral; None
-    where it is no usual id."""
+    """Returns what some services check in an id: its prefix, and whether it has Mistral's nine characters.
+
+    None if it is not a usual id.
+    """
     word, _, rest = value.rpartition("_")
     if not (rest.isalnum() and rest.isascii()) or len(rest) > LONGEST_ID:
         return None
     if word and not (word.isalpha() and word.isascii() and len(word) <= LONGEST_WORD):
         return None
-    return None if word and len(value) == NINE else (word, len(value) == NINE)
+    return None if word and len(value) == MISTRAL_ID else (word, len(value) == MISTRAL_ID)
 
 
 def arguments_of(text: str) -> dict[str, Any]:
-    """The object in a text, if it holds something and no null, which some rules look for. Raises UnreadableError."""
+    """Returns the object in a JSON string if it is not empty and has no null, which some rules check.
+
+    Raises UnreadableError.
+    """
     try:
         value = exact_json.parse_text(text)[0]
     except ContentError:
@@ -83,6 +88,6 @@ def arguments_of(text: str) -> dict[str, Any]:
 
 
 def check_arguments(value: dict[str, Any]) -> None:
-    """Raise UnreadableError where such an object holds null."""
+    """Raises UnreadableError if such an object contains null."""
     if b"null" in exact_json.write(value):
         raise UnreadableError

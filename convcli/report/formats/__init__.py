@@ -1,2 +1,3 @@
-"""Verdicts as text. Each file has `render(verdicts, view)`, which takes an iterable of `judging.Verdict` and yields
-pieces of text as the verdicts come; what begins and ends the report is its own business."""
+"""Verdicts as text. Each module has `render(verdicts, view)`, which yields strings as the verdicts come.
+
+`verdicts` is an iterable of `judging.Verdict`; each format writes its own beginning and end."""

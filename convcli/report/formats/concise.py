@@ -1,4 +1,4 @@
-"""One line for each finding: place, severity and code, message."""
+"""One line per finding: position, severity and code, message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from convcli.report.text import place, safe_text
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
-    """`file:line:column: error[code] message (/pointer)`."""
+    """Yields `file:line:column: error[code] message (/pointer)`."""
     for finding in capped(verdicts):
         if isinstance(finding, str):
             yield finding

@@ -1,4 +1,4 @@
-"""For people: message, place, what was found, what helps. At most 100 findings of a file, the same of 20 files."""
+"""For people: message, position, notes and help. At most 100 findings per file, and the same finding in 20 files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 MOST_IN_A_FILE = 100
 MOST_FILES = 20
-"""Files of which the same finding is shown."""
+"""Files in which the same finding is shown."""
 MOST_KNOWN = 10_000
-"""Different findings that are remembered: memory stays bounded."""
+"""Limit on remembered findings, which bounds memory."""
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
-    """A block for each finding, with the way to an explanation where its code comes for the first time."""
+    """Yields a block for each finding; the first with each code names the command that explains it."""
     explained: set[str] = set()
     for finding in capped(verdicts):
         yield finding if isinstance(finding, str) else block(finding, view.paint)
@@ -34,9 +34,9 @@ def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
 
 
 def capped(verdicts: Iterable[Verdict]) -> Iterator[Finding | str]:
-    """The findings of all verdicts, and lines that say how many are left out.
+    """Yields the findings of all verdicts, and lines that say how many are left out.
 
-    Of a file that has too many the first are shown. What is the same in many files is shown of the first of these.
+    The first findings of a file are shown, and a repeated finding only for the first files that have it.
     """
     repeated = _Repeated()
     file, shown = "", 0
@@ -53,7 +53,7 @@ def capped(verdicts: Iterable[Verdict]) -> Iterator[Finding | str]:
 
 
 class _Same(msgspec.Struct):
-    """How often one finding was made: in how many files, the last of them, and how many of it are not shown."""
+    """One repeated finding: the number of files, the last of them, and how many occurrences are not shown."""
 
     files: int = 0
     last: str = ""
@@ -61,13 +61,13 @@ class _Same(msgspec.Struct):
 
 
 class _Repeated:
-    """Findings that say the same in file after file."""
+    """Counts findings that repeat in many files."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str, str], _Same] = {}
 
     def may_show(self, finding: Finding) -> bool:
-        """Is the finding not yet known from many other files?"""
+        """Counts the finding; True unless it is already known from many other files."""
         key = finding.severity, finding.code, finding.message
         same = self._known.get(key)
         if same is None:
@@ -80,7 +80,7 @@ class _Repeated:
         return same.files <= MOST_FILES
 
     def counts(self) -> Iterator[str]:
-        """A line for each finding that was not shown every time."""
+        """Yields a line for each finding that was not shown every time."""
         for (severity, code, message), same in self._known.items():
             if same.hidden:
                 files = counted(same.files - MOST_FILES, "more file")
@@ -93,7 +93,7 @@ def _more(file: str, shown: int) -> Iterator[str]:
 
 
 def block(finding: Finding, paint: Paint) -> str:
-    """A finding as lines, the first one with severity, code and message."""
+    """Formats a finding as lines; the first has severity, code and message."""
     word = paint.severity(finding.severity, f"{finding.severity}[{finding.code}]")
     lines = [f"{word} {safe_text(finding.message)}"]
     if finding.file:
@@ -106,7 +106,7 @@ def block(finding: Finding, paint: Paint) -> str:
 
 
 def tally(errors: int, warnings: int, bad: int, total: int, paint: Paint) -> str:
-    """The last line: how many findings in how many transcripts."""
+    """Formats the last line: the number of findings and of transcripts."""
     clean = f"{total - bad:,} clean"
     if not errors and not warnings:
         return f"{counted(total, 'transcript')}, {paint.bold('all clean') if total != 1 else paint.bold('clean')}\n"

@@ -1,7 +1,7 @@
-"""Annotations of GitHub Actions: workflow commands that the runner turns into remarks beside the lines of a file.
+"""Annotations for GitHub Actions: workflow commands that the runner shows next to the lines of a file.
 
-A step shows ten errors and ten warnings, so there are no more; the rest is counted, and all codes are in the summary of
-the step where the runner has named a file for it. Specification: GitHub's "Workflow commands for GitHub Actions".
+A step shows ten errors and ten warnings, so no more are written; the rest is counted. If the runner names a summary
+file for the step, all codes are written there. Specification: GitHub's "Workflow commands for GitHub Actions".
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
-    """A command for each of the first findings, and one that says how many more there are."""
-    told: Counter[str] = Counter()
+    """Yields a command for each of the first findings, and one with the number of the others."""
+    seen: Counter[str] = Counter()
     codes: Counter[tuple[str, str]] = Counter()
     for verdict in verdicts:
         for finding in verdict.findings:
-            told[finding.severity] += 1
+            seen[finding.severity] += 1
             codes[finding.severity, finding.code] += 1
-            if told[finding.severity] <= MOST:
+            if seen[finding.severity] <= MOST:
                 yield _command(finding)
-    for severity, number in told.items():
+    for severity, number in seen.items():
         if number > MOST:
             more = counted(number - MOST, f"more {severity}")
-            yield f"::notice title=convcli::and {more}, which GitHub would not show\n"
+            yield f"::notice title=convcli::and {more} beyond GitHub's limit\n"
     _summarize(codes)
 
 

@@ -1,4 +1,4 @@
-"""One JSON object with all findings and how many transcripts were judged."""
+"""One JSON object with all findings and the number of transcripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON Lines: a finding on each line, as `schemas/finding.schema.json` describes it."""
+"""JSON Lines: one finding per line, as described by `schemas/finding.schema.json`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from convcli.report.text import json_text
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
-    """All findings, none left out; nothing when all is well."""
+    """Yields all findings; nothing if there are none."""
     for verdict in verdicts:
         for finding in verdict.findings:
             yield json_text(msgspec.to_builtins(finding)) + "\n"

@@ -1,6 +1,6 @@
-"""JUnit XML, which nearly every CI reads: a test case for each transcript, a failure for each error in it.
+"""JUnit XML, which nearly every CI system reads: a test case per transcript, a failure per error.
 
-Warnings do not fail a build: they are in the output of their test case. The shape is that of Ant's JUnit reports.
+Warnings do not fail a build: they are in the output of their test case. The format is that of Ant's JUnit reports.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_IN_A_FILE = 100
 
 
 class Case(NamedTuple):
-    """A transcript by its file and line, the seconds until its verdict came, its errors and its warnings."""
+    """A transcript by file and line, the seconds until its verdict, its errors and its warnings."""
 
     name: str
     seconds: float
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
-    """The report, written at once: it begins with how much failed."""
+    """Yields the report once all verdicts are known: it begins with totals."""
     cases = list(_cases(verdicts))
     failed = sum(bool(case.errors) for case in cases)
     seconds = sum(case.seconds for case in cases)

@@ -1,7 +1,7 @@
-"""SARIF 2.1.0, for code scanning: one run, places relative to the working directory, fingerprints that stay.
+"""SARIF 2.1.0 for code scanning: one run, paths relative to the working directory, stable fingerprints.
 
-Specification: OASIS SARIF 2.1.0. GitHub keeps at most 5,000 results of a run, so there are no more, and a notification
-says how many were left out.
+Specification: OASIS SARIF 2.1.0. GitHub keeps at most 5,000 results per run, so no more are written; a notification
+has the number of the others.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MOST = 5_000
 SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 ROOT = "%SRCROOT%"
 INFORMATION, EXPLANATION = "urn:convcli:validate", "urn:convcli:explain:"
-"""Names and no addresses: `convcli explain CODE` shows what a rule means, and needs no network."""
+"""URNs, not URLs: `convcli explain CODE` shows what a rule means, without a network."""
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
-    """The log, written at once: it begins with the rules of all its results."""
+    """Yields the log once all verdicts are known: it begins with the rules of all results."""
     findings, left_out = _capped(verdicts)
     known = {code: index for index, code in enumerate(dict.fromkeys(finding.code for finding in findings))}
     driver = {
@@ -86,7 +86,7 @@ def _results(findings: list[Finding], known: dict[str, int]) -> Iterator[dict[st
 
 
 def _fingerprint(finding: Finding) -> str:
-    """The same wherever the working directory was named from, and on whatever line the record stands."""
+    """Stays the same for any working directory and any line of the record."""
     place = "\0".join([relative(finding.file).replace(os.sep, "/"), finding.code, finding.where])
     return hashlib.sha256(place.encode(errors="replace")).hexdigest()[:16]
 
@@ -99,7 +99,7 @@ def _message(finding: Finding) -> str:
 def _location(finding: Finding) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": artifact(finding.file)}
     column = {"startColumn": finding.column} if finding.line and finding.column else {}
-    physical["region"] = {"startLine": finding.line or 1, **column}  # of the whole file: its first line
+    physical["region"] = {"startLine": finding.line or 1, **column}  # a finding on the whole file has line 1
     location: dict[str, Any] = {"physicalLocation": physical}
     if finding.row >= 0:
         location["properties"] = {"row": finding.row, "group": finding.group}
@@ -109,7 +109,7 @@ def _location(finding: Finding) -> dict[str, Any]:
 
 
 def artifact(file: str) -> dict[str, str]:
-    """Where a file is: relative to the working directory if it is below it."""
+    """Returns the SARIF location of a file: relative to the working directory if it is below it."""
     path = relative(file)
     if os.path.isabs(path):
         return {"uri": "file://" + quote(path.replace(os.sep, "/"), errors="replace")}
@@ -117,7 +117,7 @@ def artifact(file: str) -> dict[str, str]:
 
 
 def relative(file: str) -> str:
-    """The path of a file from the working directory; of one that is not below it the absolute path."""
+    """Returns the path relative to the working directory; the absolute path if the file is not below it."""
     if not os.path.isabs(file):
         file = os.path.join(os.getcwd(), file)
     inside = os.path.relpath(file)

@@ -1,4 +1,4 @@
-"""A line for each finding in aligned columns, tab-separated where nobody looks."""
+"""One line per finding in aligned columns; tab-separated if the output is not a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = ["file", "line", "severity", "code", "where", "message"]
 
 
 def render(verdicts: Iterable[Verdict], view: View) -> Iterator[str]:
-    """The rows of `report/tables/table`."""
+    """Yields the findings as rows of `report/tables/table`."""
     notes: list[str] = []
     rows = []
     for finding in capped(verdicts):

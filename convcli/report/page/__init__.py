@@ -1,7 +1,7 @@
-"""One page for a browser that shows a conversation, complete in itself: it loads nothing, and nothing in it is alive.
+"""A self-contained HTML page of a conversation: it loads nothing, and content from the transcript is inert.
 
-It is read without a script; a small one adds search, filters and keys. The page names a Content-Security-Policy that
-allows this one style and this one script by their hashes, images that are in the page itself, and nothing else.
+It is readable without a script; a small one adds search, filters and keys. Its Content-Security-Policy allows only this
+style and this script, by hash, and images embedded in the page.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from convcli.views.rows import UNWELL, CallPairs, part_text, seconds_between
 ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "event"))
 STATUSES = frozenset(("ok", "error", "open", "orphan", "lost"))
 ENTRY = 60
-"""Characters of an entry of the map."""
+"""Characters of an entry in the outline."""
 
 
 class Annotation(NamedTuple):
-    """What is to be known of a message beside what it says: a loss or a finding, its class and its words."""
+    """A note on a message: a loss or a finding, with its class and text."""
 
     kind: str
     text: str
 
 
 Annotations = Mapping[int, Sequence[Annotation]]
-"""By the index of the message; -1 for the transcript as a whole."""
+"""By message index; -1 for the transcript as a whole."""
 
 
 def conversation(
@@ -50,8 +50,10 @@ def conversation(
     up: str = "",
     version: str = "",
 ) -> Iterator[str]:
-    """The page of one transcript, piece by piece. `up` is the address of the page that leads here. With a `version` the
-    page asks the server that it comes from for a newer one."""
+    """Yields the page of one transcript.
+
+    `up` is the address of the page that links to it. With a `version`, the page polls its server for a newer one.
+    """
     view = _View(transcript, marks or {})
     yield _head(title, LIVE if version else NO_REQUESTS)
     live = f' data-version="{escape(version)}"' if version else ""
@@ -72,8 +74,10 @@ def index(
     *,
     live: bool = False,
 ) -> Iterator[str]:
-    """The page of a folder: a row for each session, whose `title` leads to its `page`. A `live` one asks its server for
-    a newer one."""
+    """Yields the page of a folder: a row per session, whose `title` links to its `page`.
+
+    A `live` page polls its server for a newer one.
+    """
     names = "".join(f"<th>{escape(name)}</th>" for name in columns)
     asks = f' data-version="{FIRST}"' if live else ""
     yield f'{_head(title, LIVE if live else NO_REQUESTS)}<body class="index"{asks}>\n<main>\n'
@@ -96,7 +100,7 @@ SEARCH = """\
 
 
 class _View:
-    """One conversation: which result stands beneath which call, and what was on the active branch."""
+    """One conversation: which result belongs under which call, and which messages are on the active branch."""
 
     def __init__(self, transcript: Transcript, marks: Annotations) -> None:
         self.transcript, self.marks, self.messages = transcript, marks, transcript.messages
@@ -105,10 +109,10 @@ class _View:
         kept = set(map(id, active(transcript))) if transcript.head is not None else None
         self.off = {id(message) for message in self.messages if kept is not None and id(message) not in kept}
 
-    # ------------------------------------------------------------ beside the conversation
+    # ------------------------------------------------------------ outline and filters
 
     def entries(self) -> Iterator[str]:
-        """A map: what the user said, and where a summary begins anew."""
+        """Yields the outline: user messages, and summaries that replace the messages before them."""
         yield "<ol>\n"
         for index, message in enumerate(self.messages):
             text = _first_text(message)
@@ -118,7 +122,7 @@ class _View:
         yield "</ol>\n"
 
     def filters(self) -> Iterator[str]:
-        """Hidden until the script shows them."""
+        """Yields the filter form, hidden until the script shows it."""
         roles = [role for role in dict.fromkeys(message.role for message in self.messages) if role in ROLES - {"tool"}]
         tools = sorted({safe_text(call.name) for _, _, call in self.pairs.calls})
         boxes = "".join(f'<label><input type="checkbox" value="{role}" checked> {role}</label>' for role in roles)
@@ -133,7 +137,7 @@ class _View:
     # ------------------------------------------------------------ the conversation
 
     def articles(self) -> Iterator[str]:
-        """The messages; rows that no model saw are folded together, and results stand beneath their calls."""
+        """Yields the messages; events are folded into groups, and results are nested under their calls."""
         before: str | None = None
         for is_event, group in groupby(enumerate(self.messages), lambda pair: pair[1].role == "event"):
             numbered = list(group)
@@ -209,10 +213,10 @@ class _View:
 
     def _call(self, call: ToolCall, marks: list[Annotation]) -> str:
         number, asked = self.asked[id(call)]
-        found = self.pairs.results_of.get(number, [])
-        answer = "".join(self._answer(at, by, result) for at, by, result in found)
-        seconds = seconds_between(asked.created_at, found[0][1].created_at) if found else None
-        marks += [mark for at, _, _ in found for mark in self.marks.get(at, ())]
+        results = self.pairs.results_of.get(number, [])
+        answer = "".join(self._answer(at, by, result) for at, by, result in results)
+        seconds = seconds_between(asked.created_at, results[0][1].created_at) if results else None
+        marks += [mark for at, _, _ in results for mark in self.marks.get(at, ())]
         return call_card(call, self.pairs.mark(call), self._status(call), seconds, answer)
 
     def _answer(self, index: int, message: Message, result: ToolResult) -> str:
@@ -221,10 +225,10 @@ class _View:
         return f'<p class="elsewhere">its result: <a href="#m{index}">message {index}</a></p>'
 
     def _status(self, part: Part) -> str:
-        """Of a call what its result says."""
+        """Returns the status of a part; a call has that of its result."""
         if isinstance(part, ToolCall):
-            found = self.pairs.results_of.get(self.asked[id(part)][0])
-            return self.pairs.status(found[0][2] if found else part) or ""
+            results = self.pairs.results_of.get(self.asked[id(part)][0])
+            return self.pairs.status(results[0][2] if results else part) or ""
         return (self.pairs.status(part) or "") if isinstance(part, ToolResult) else ""
 
 
@@ -270,19 +274,19 @@ def _duration(seconds: float) -> str:
 
 NO_REQUESTS = ""
 LIVE = "; connect-src 'self'"
-"""What the policy of a page adds: nothing, or that it may ask its own server."""
+"""Additions to a page's policy: none, or requests to its own server."""
 FIRST = "0"
-"""The version of a page that asks for a newer one at once."""
+"""A version that makes the page ask for a newer one at once."""
 
 
 def policy(more: str = NO_REQUESTS) -> str:
-    """What a page allows: its style, its script and the images in it, as a Content-Security-Policy."""
+    """Returns the Content-Security-Policy of a page: its style, its script and embedded images."""
     return _frame()[2] + more
 
 
 @cache
 def _frame() -> tuple[str, str, str]:
-    """The style, the script, and the policy that allows these two."""
+    """Returns the style, the script, and the policy that allows these two."""
     style, script = (files(__name__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     hashes = [f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script)]
     rules = f"default-src 'none'; style-src {hashes[0]}; script-src {hashes[1]}; img-src data:"

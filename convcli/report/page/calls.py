@@ -1,4 +1,4 @@
-"""Calls and results as cards: the arguments one a line, a command as a command, a change as a change."""
+"""Calls and results as cards: one argument per line, commands as console code, edits as diffs."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from convcli.views.rows import part_text
 from convcli.wire.decimals import builtins
 
 INLINE = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
-"""Images that are shown: pictures of dots, which hold nothing that could run."""
+"""Image types that are shown: raster formats, which cannot contain scripts."""
 CHANGES = (("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str"), ("old_text", "new_text"))
-"""Pairs of arguments that say what is replaced by what."""
+"""Argument pairs of an edit: the old text and the new text."""
 DIFFS = ("patch", "diff", "unified_diff")
 STATES = frozenset(("ok", "error", "open", "orphan"))
-"""What our own words say of a call or a result; a program may have others, which the style does not know."""
+"""Statuses that the style knows; programs may have others."""
 SHORT = 80
-"""Characters of an argument that the heading holds whole."""
+"""Maximum length of an argument that the heading shows in full."""
 NO_TIME = 0.05
-"""Seconds that are not worth a word."""
+"""Durations in seconds below this are not shown."""
 MOST_OPEN = 30
-"""Lines of a change that is not folded."""
+"""Maximum number of diff lines that are shown unfolded."""
 FIRST = 120
-"""Characters of a result that stand in its heading."""
+"""Characters of a result shown in its heading."""
 
 
 def call_card(call: ToolCall, mark: str, status: str, seconds: float | None, answer: str) -> str:
-    """A call with its arguments, and its result folded beneath."""
+    """Returns a call with its arguments, and its result folded below."""
     words = safe_text(gist(call.arguments if call.raw_arguments is None else call.raw_arguments))
     time = f'<span class="dim">{seconds:,.1f} s</span>' if seconds is not None and seconds >= NO_TIME else ""
     state = _state(status) if status not in ("ok", "") else ""
@@ -52,13 +52,13 @@ def _state(status: str) -> str:
 
 
 def _is_told(arguments: dict[str, Any]) -> bool:
-    """Does the heading say all that there is?"""
+    """True if the heading already shows the only argument."""
     value = next(iter(arguments.values()))
     return len(arguments) == 1 and isinstance(value, str) and len(value) < SHORT and "\n" not in value
 
 
 def _arguments(call: ToolCall) -> Iterator[str]:
-    """Folded: the heading says what matters."""
+    """Yields the arguments, folded."""
     if call.raw_arguments is not None:
         yield _folded("arguments", f"<pre>{escape(safe_text(call.raw_arguments, lines=True))}</pre>")
         return
@@ -82,7 +82,7 @@ def _fields(arguments: dict[str, Any]) -> Iterator[str]:
 
 
 def _change_of(arguments: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the arguments that say what is replaced by what."""
+    """Returns the names of the arguments with the old and the new text of an edit, if any."""
     return next((pair for pair in CHANGES if all(isinstance(arguments.get(name), str) for name in pair)), ())
 
 
@@ -99,8 +99,10 @@ def _value(value: Any) -> str:
 
 
 def result_block(result: ToolResult, status: str, *, index: int | None = None, call: str = "") -> str:
-    """A result, folded: its first words, then all of it. Beneath its call it has the number of its message, elsewhere
-    it leads to the call."""
+    """Returns a folded result: its first words, then all of it.
+
+    Under its call it links to its message; elsewhere it links to the call.
+    """
     link = _mark(f"m{index}", str(index)) if index is not None else ""
     link += _mark(f"call-{call.removeprefix('#')}", call) if call.startswith("#") else ""
     text = safe_text(part_text(result), lines=True)
@@ -121,7 +123,7 @@ def _piece(part: Any) -> str:
 
 
 def medium(part: Media) -> str:
-    """An image that is in the transcript itself; of any other medium what it is."""
+    """Returns an embedded image, or a description of any other medium."""
     label = escape(safe_text(part.name or part.type))
     if part.type == "image" and part.data is not None and part.media_type in INLINE and _is_base64(part.data):
         return f'<img src="data:{part.media_type};base64,{part.data}" alt="{label}" loading="lazy">'

@@ -1,6 +1,6 @@
-"""Markdown of a transcript as HTML in which nothing is alive: no HTML of its own, no image from elsewhere, no script.
+"""Renders Markdown of a transcript as inert HTML: no raw HTML, no remote images, no script.
 
-markdown-it-py escapes what is HTML, and Pygments colours code; both come with rich.
+markdown-it-py escapes HTML, and Pygments colors code; both come with rich.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 LINKED = frozenset(("http", "https", "mailto"))
-"""Schemes of links that stay links; others are shown as the text that they are."""
+"""Schemes of links that stay links; other links are shown as text."""
 MOST_COLOURED = 20_000
-"""Characters of code that are coloured: more would take longer than to read it."""
+"""Limit on the characters of colored code."""
 FORMATTER = HtmlFormatter(nowrap=True, classprefix="k-")
 
 
 def html(text: str) -> str:
-    """The Markdown as HTML."""
+    """Renders Markdown as HTML."""
     rendered: str = _markdown().render(text)
     return rendered
 
 
 def code(text: str, language: str) -> str:
-    """Code as HTML, coloured where the language is known."""
+    """Renders code as HTML, colored if the language is known."""
     try:
         lexer = get_lexer_by_name(language) if language and len(text) <= MOST_COLOURED else None
     except ClassNotFound:
@@ -56,7 +56,7 @@ def _is_linked(url: str) -> bool:
 
 
 def _image(_: Any, tokens: Any, index: int, __: Any, ___: Any) -> str:
-    """Only its words and its address: an image that were loaded would tell where the page is read."""
+    """Shows only the alternative text and address: a loaded image would reveal who reads the page."""
     token = tokens[index]
     return f'<span class="elsewhere">[image {escape(token.content)}: {escape(str(token.attrs.get("src", "")))}]</span>'
 

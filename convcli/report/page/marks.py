@@ -1,4 +1,4 @@
-"""Losses and findings laid over a conversation: to which message each of them belongs."""
+"""Assigns losses and findings to the messages of a conversation."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from convcli.wire import pointers
 def marks_of(
     transcript: Transcript, losses: Iterable[Loss] = (), findings: Iterable[Finding] = ()
 ) -> dict[int, list[Annotation]]:
-    """By the index of the message at or around the place; -1 for what stands in none. Places are those of the document
-    from which the transcript was lifted."""
+    """Returns annotations by the index of the message that contains the pointer, -1 if there is none.
+
+    Pointers refer to the document from which the transcript was lifted.
+    """
     index_of: dict[tuple[str, ...], int] = {}
     for index, (path, _) in enumerate(transcript.origin.places if transcript.origin is not None else ()):
         index_of.setdefault(tuple(map(str, path)), index)

@@ -1,20 +1,23 @@
-"""Long conversations: what is far below the beginning stands in the page as text, of which its script makes articles
-when they come near. A browser reads text much faster than it makes articles of it."""
+"""Splits long conversations: later articles are stored as plain text, and the script adds them when they come near.
+
+A browser reads text much faster than it builds articles from it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 AT_ONCE = 2_000_000
-"""Characters of articles that stand in the page as they are: all of most sessions, which need no script then."""
+"""Characters of articles that the page contains as HTML. Most sessions are shorter, and so need no script."""
 PIECE = 500_000
-"""Characters of articles that are made together."""
+"""Characters of articles that the script adds together."""
 WITHOUT_SCRIPT = "<noscript><p>The rest of this session is shown by the script of this page.</p></noscript>\n"
 
 
 def in_pieces(articles: Iterable[str]) -> Iterator[str]:
-    """The articles, those behind the first `AT_ONCE` characters as texts. No article can end the element of its text:
-    what a transcript says has no `<`."""
+    """Yields the articles; those after the first `AT_ONCE` characters as plain text.
+
+    No article can end the element around its text: `<` is escaped in text from a transcript.
+    """
     pending, size = iter(articles), 0
     while size < AT_ONCE and (article := next(pending, None)) is not None:
         size += len(article)

@@ -1,4 +1,4 @@
-"""The tokens of each answer as a small plot, each bar a link to its message."""
+"""A small plot of the tokens of each answer; each bar links to its message."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from convcli.model.transcript import Message
 
 WIDTH, HEIGHT = 240, 60
 MOST_BARS, WIDEST = 240, 16
-"""Answers that have a bar of their own; of more, neighbours share one. Of few, none is wider than this."""
+"""The number of bars (beyond it, neighboring answers share one), and the maximum width of a bar."""
 
 
 def tokens(messages: Sequence[Message]) -> str:
-    """Two bars for each answer, what it read and what it wrote; nothing where no answer says that."""
+    """Returns two bars per answer, for tokens read and written; nothing if no answer has token counts."""
     counts = [
         (index, usage.get("inputTokens", 0), usage.get("outputTokens", 0))
         for index, message in enumerate(messages)

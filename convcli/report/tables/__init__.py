@@ -1,5 +1,4 @@
-"""Rows of a table as text. Each file has `render(columns, rows, view)`, which takes an iterable of dicts and yields
-pieces of text."""
+"""Rows of a table as text. Each module has `render(columns, rows, view)`, which yields strings; rows are dicts."""
 
 from __future__ import annotations
 
@@ -9,8 +8,11 @@ from convcli.report.text import Paint, safe_text
 
 
 class View(NamedTuple):
-    """`width` of the terminal in cells, None where the result is no terminal; `whole` cells are not cut to a line;
-    `title` is for formats that are documents: a name, and what there is to say of it."""
+    """How to show a table.
+
+    `width`: of the terminal in cells, None if there is none · `whole`: cells are not cut to one line · `title`: for
+    formats that are documents, a name followed by details.
+    """
 
     width: int | None = None
     paint: Paint = Paint()
@@ -19,5 +21,5 @@ class View(NamedTuple):
 
 
 def cell(value: Any, *, lines: bool = False) -> str:
-    """A value safe to show, on one line unless `lines`; what is absent is empty."""
+    """Returns a value as safe text, on one line unless `lines`; empty for None."""
     return "" if value is None else safe_text(str(value), lines=lines)

@@ -1,4 +1,4 @@
-"""Comma-separated cells as RFC 4180 has them, but with bare newlines between rows."""
+"""Comma-separated values as in RFC 4180, but with bare newlines between rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from convcli.report.tables import View, cell
 
 FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""A spreadsheet would run a cell that begins so, in full width too; an apostrophe makes text of it."""
+"""A spreadsheet would run a cell with such a prefix, full-width included; an apostrophe prevents it."""
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
-    """The head, and then the rows."""
+    """Yields the header, then the rows."""
     yield _line(columns)
     for row in rows:
         yield _line([_defused(row.get(name)) for name in columns])
@@ -27,7 +27,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _defused(value: Any) -> str:
-    """Numbers are no formulas, whatever their sign."""
+    """Disarms formulas; numbers are not formulas, whatever their sign."""
     text = cell(value, lines=True)
     risky = isinstance(value, str) and text.lstrip().startswith(FORMULA)
     return f"'{text}" if risky else text

@@ -1,8 +1,7 @@
-"""One page for a browser, complete in itself: it is read without a script, loads nothing, and every character of a
-cell is escaped. A small script adds a search.
+"""A self-contained HTML page: it is readable without a script, loads nothing, and escapes every character of a cell.
+A small script adds a search.
 
-The page names a Content-Security-Policy that allows this one style and this one script by their hashes and forbids
-all else, should an escape ever be forgotten.
+The page's Content-Security-Policy allows only this style and this script, by hash, in case an escape is ever missing.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from typing import Any
 from convcli.report.tables import View, cell
 
 FOLDED = frozenset(("call", "result", "reasoning", "event", "opaque"))
-"""Kinds of rows whose long texts are folded: what people wrote is read first."""
+"""Kinds of rows whose long texts are folded, so that messages stand out."""
 LONG = 160
-"""Characters that are shown of a folded text."""
+"""Characters shown of a folded text."""
 NAME = 24
-"""Characters of a cell that stay on one line."""
+"""Maximum length of a cell that stays on one line."""
 WORDS = frozenset(
     (
         "user", "assistant", "system", "developer", "event", "reasoning", "error", "open", "orphan", "branch",
         "dropped", "lost",
     )
 )  # fmt: skip
-"""Words of ours that the style knows; no other text becomes the name of a class."""
+"""Words of convcli that the style knows; no other text becomes a class name."""
 WIDE = frozenset(("text", "arguments", "result", "why", "title"))
 
 STYLE = """
@@ -127,7 +126,7 @@ TAIL = f"</tbody>\n</table>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
-    """The page, row by row."""
+    """Yields the page, row by row."""
     name, *about = (escape(cell(words)) for words in view.title)
     text = f"<p>{', '.join(about)}</p>\n" if about else ""
     yield f"{HEAD}<title>{name}</title>\n</head>\n<body>\n<header>\n<h1>{name}</h1>\n{text}</header>\n{SEARCH}<table>\n"

@@ -10,7 +10,7 @@ from convcli.report.text import json_text
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
-    """An object for each row, with every field."""
+    """Yields an object for each row, with every field."""
     comma = "[\n"
     for row in rows:
         yield comma + json_text(row)

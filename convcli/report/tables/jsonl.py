@@ -1,4 +1,4 @@
-"""JSON Lines: an object for each row, with every field and no escapes but those of JSON."""
+"""JSON Lines: an object for each row, with every field and only JSON's own escapes."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from convcli.report.text import json_text
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
-    """All rows, as they come."""
+    """Yields all rows as they come."""
     return (json_text(row) + "\n" for row in rows)

@@ -13,11 +13,11 @@ _MARKUP = re.compile(
     r"|\$|&(?=#|\w)|#(?=\d)|@(?=\w)|:(?=[\w+-]+:)"  # formulas, references, issues, mentions, emoji
     r"|(?i:(?<=\bhttp)|(?<=\bhttps)|(?<=\bftp)):|(?i:(?<=\bwww))\."  # links without brackets
 )
-"""What is markup, and only where it is: as a character reference it is text everywhere."""
+"""Characters that are markup in this position; as character references they are text everywhere."""
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
-    """The head, and then a line for each row."""
+    """Yields the header, then a line for each row."""
     yield f"| {' | '.join(columns)} |\n|{' --- |' * len(columns)}\n"
     for row in rows:
         yield f"| {' | '.join(_escaped(row.get(name)) for name in columns)} |\n"

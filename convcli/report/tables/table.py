@@ -1,6 +1,6 @@
-"""For people: aligned columns on a terminal, tab-separated cells anywhere else.
+"""For people: aligned columns on a terminal, tab-separated cells elsewhere.
 
-The widths of texts are those of rich; `rich.table` itself takes seven times as long for the same rows.
+Text widths are those of rich; `rich.table` itself takes seven times as long for the same rows.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from convcli.report.tables import View, cell, tsv
 from convcli.report.text import Paint, lines_of, tail
 
 _UNSURE = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
-"""Variants of emoji, for which terminals do not agree on a width: without them the columns stand straight."""
+"""Emoji variants, on whose width terminals disagree; they are removed so that columns stay aligned."""
 MOST_ON_A_TERMINAL = 1_000
-"""Rows of one aligned table: the widths of its columns need all of them at once."""
+"""Rows of one aligned table: column widths need all rows at once."""
 
 STYLES = {
     "user": "32", "assistant": "36", "system": "35", "developer": "35", "event": "2",
@@ -25,26 +25,26 @@ STYLES = {
     "changed": "33", "invented": "33", "moved": "33", "encoded": "34", "kept": "32",
     "reasoning": "3", "image": "34", "ok": "32",
 }  # fmt: skip
-"""Words of ours that have a colour of the terminal's palette, wherever such a cell says nothing else."""
+"""Words of convcli that have a color of the terminal's palette, if a cell has nothing else."""
 HEADS = {"message": "#"}
-"""Heads that are shorter on a terminal."""
+"""Shorter column names for a terminal."""
 LEAST = 12
-"""Cells that a column keeps before the first one gives way too."""
+"""Cells that a column keeps before the first one is narrowed too."""
 NARROW = 100
-"""Below this many cells, columns stand closer together."""
+"""Terminal width in cells below which columns have smaller gaps."""
 TAILED = frozenset(("file", "first"))
-"""Columns of places, of which the end tells more than the beginning."""
+"""Columns of paths, whose end is more useful than their start."""
 FIRM = frozenset(("field",))
-"""Columns that give way after all others: half a name of a field is none."""
+"""Columns that are narrowed last: half a field name is useless."""
 WRAPPED = frozenset(("why",))
-"""Columns that take several lines before they are cut: half a reason is none."""
+"""Columns that are wrapped before they are cut: half a reason is useless."""
 STYLED = frozenset(("role", "kind", "status", "level", "outcome", "severity"))
-"""Columns with such words: a text that happens to be one of them keeps its colour."""
+"""Columns with such words; equal text in other columns keeps its color."""
 _NUMBER = (int, float, type(None))
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
-    """The head, and then the rows; columns in which nothing stands are left out on a terminal."""
+    """Yields the header, then the rows; empty columns are left out on a terminal."""
     if view.width is None:
         yield from tsv.render(columns, rows, view)
         return
@@ -55,26 +55,26 @@ def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -
 
 
 class _Column(NamedTuple):
-    """How a column is laid out: its cells, whether they take several lines, and whether they stand at the right."""
+    """Layout of a column: its width, whether its cells wrap, and whether they are right-aligned."""
 
     room: int
     wraps: bool
     right: bool
 
     def lines(self, text: str) -> list[str]:
-        """A cell that is too long takes several lines, or loses its end."""
+        """Wraps a cell that is too long, or cuts its end."""
         if self.wraps and (_cells(text) > self.room or "\n" in text or "\t" in text):
             return lines_of(text, self.room)
         return [_cut(text, self.room)]
 
     def padded(self, text: str, code: str, paint: Paint) -> str:
-        """A line of a cell as wide as the column."""
+        """Pads one line of a cell to the width of the column."""
         spare, shown = " " * (self.room - _cells(text)), paint.in_colour(code, text) if code and text else text
         return spare + shown if self.right else shown + spare
 
 
 def _aligned(names: Sequence[str], rows: list[dict[str, Any]], view: View, width: int) -> Iterator[str]:
-    """Lines of cells, measured once for all rows."""
+    """Yields aligned lines, measured once for all rows."""
     gap = 1 if width < NARROW else 2
     heads = [HEADS.get(name, name) for name in names]
     cells = [[_text(name, row.get(name), view, width) for name in names] for row in rows]
@@ -105,9 +105,9 @@ def _code(name: str, text: str) -> str:
 
 
 def _widths(names: Sequence[str], heads: list[str], cells: list[list[str]], width: int, gap: int) -> list[int]:
-    """The columns as wide as they want; while that is too much, the widest gives way.
+    """Gives the columns their full width; while that is too much, narrows the widest.
 
-    Those that are firm give way after the others, and the first one, which names its row, last.
+    Firm columns are narrowed after the others, and the first one, which names its row, last.
     """
     widths = [max(len(head), *(_cells(row[index]) for row in cells)) for index, head in enumerate(heads)]
     others = range(1, len(widths))
@@ -121,8 +121,8 @@ def _widths(names: Sequence[str], heads: list[str], cells: list[list[str]], widt
 
 
 def _cells(text: str) -> int:
-    """The width of a text, of several lines that of the longest."""
-    from rich.cells import cell_len  # it knows the widths of all of Unicode
+    """Returns the width of text; for several lines, that of the longest."""
+    from rich.cells import cell_len  # knows the widths of all of Unicode
 
     return max(map(cell_len, text.split("\n"))) if "\n" in text else cell_len(text)
 

@@ -1,4 +1,4 @@
-"""Tab-separated cells, one row to a line."""
+"""Tab-separated values, one row per line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from convcli.report.tables import View, cell
 
 
 def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -> Iterator[str]:
-    """The head, and then a line for each row."""
+    """Yields the header, then a line for each row."""
     yield "\t".join(columns) + "\n"
     for row in rows:
         yield "\t".join(cell(row.get(name)) for name in columns) + "\n"

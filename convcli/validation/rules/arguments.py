@@ -1,4 +1,4 @@
-"""Rules about the arguments of calls: that they are an object, and that no table engine has filled them with nulls."""
+"""Rules for tool call arguments: they are an object, and no table engine has filled them with nulls."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boole
 
 
 def readable(*, severity: Severity = "warning") -> Rule:
-    """Arguments that are text hold a JSON object.
+    """Arguments that are a string contain a JSON object.
 
-    A turn that failed says so itself: its text ends where it broke off.
+    Messages that failed are exempt: their arguments end where the output broke off.
     """
 
     def check(survey: Survey) -> Iterator[Breach]:
@@ -36,14 +36,14 @@ def _wrong_with(raw: str) -> str:
     try:
         value = exact_json.parse_text(raw)[0] if raw.strip() else None
     except ContentError as error:
-        return f"the arguments are no JSON: {error.message}"
+        return f"the arguments are not JSON: {error.message}"
     if not raw.strip():
-        return "the arguments are an empty text, and no JSON object"
-    return f"the arguments are JSON, and no object; found {TYPE_NAMES.get(type(value), 'null')}"
+        return "the arguments are an empty string; expected a JSON object"
+    return f"the arguments must be a JSON object; found {TYPE_NAMES.get(type(value), 'null')}"
 
 
 def as_text() -> Rule:
-    """The document has arguments as JSON in a string, in the member of the call that names its function."""
+    """The document stores arguments as a JSON string, in the object that names the function."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, _ in survey.parts["tool_call"]:
@@ -58,16 +58,16 @@ def as_text() -> Rule:
 
 
 def as_object() -> Rule:
-    """The document has arguments as an object, which a template writes as JSON once.
+    """The document stores arguments as an object, which a template serializes once.
 
-    Of a text it makes a JSON string, and nothing fails.
+    A template would serialize a string a second time, without an error.
     """
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, _ in survey.parts["tool_call"]:
             at = NodeRef(i, k, field="tool_call.arguments")
             if isinstance(survey.native(at), str):
-                problem = "the arguments are a text: most templates would quote it once more"
+                problem = "the arguments are a string, which most templates would encode as JSON again"
                 yield Breach("arguments-quoted-twice", at, problem, "warning", help=AS_OBJECT)
 
     return Rule(("arguments-quoted-twice",), check)
@@ -77,7 +77,7 @@ AS_OBJECT = "--arguments object writes the object"
 
 
 def not_filled() -> Rule:
-    """No engine that wants the same columns in all rows has filled arguments with nulls of other calls."""
+    """No table engine has filled arguments with nulls for the keys of other calls."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         tools = {tool.name: tool for tool in reversed(survey.tools)}
@@ -91,18 +91,18 @@ def not_filled() -> Rule:
 
 
 def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Iterator[Breach]:
-    """Nulls under keys that the tool does not have."""
+    """Finds nulls under keys that the tool does not define."""
     if isinstance(known, dict):
-        strange = [key for key, value in arguments.items() if value is None and key not in known]
-        if strange:
+        unknown = [key for key, value in arguments.items() if value is None and key not in known]
+        if unknown:
             problem = (
-                f"null under {counted(len(strange), 'key')} that the tool does not have: an engine has filled columns"
+                f"null under {counted(len(unknown), 'key')} that the tool does not define: filled in by a table engine"
             )
             yield Breach("null-filled", called.at("tool_call.arguments"), problem, "warning")
 
 
 def rows_not_filled(*keys: str) -> Rule:
-    """No message that makes no calls has a null under the keys for calls."""
+    """No message without calls has null under the keys for calls."""
     names = frozenset(keys)
 
     def check(survey: Survey) -> Iterator[Breach]:
@@ -112,11 +112,11 @@ def rows_not_filled(*keys: str) -> Rule:
                 continue
             key = next((key for key in keys if key in native and native[key] is None), None)
             if key is not None:
-                text = f"{key} is null in a message of the {message.role}: an engine has filled columns"
+                text = f"{key} is null in a {message.role} message: filled in by a table engine"
                 yield Breach("null-filled", NodeRef(i, steps=(key,)), text, "warning", help=TEXT_COLUMNS)
                 return
 
     return Rule(("null-filled",), check)
 
 
-TEXT_COLUMNS = "keep messages as JSON text in one column; engines that infer a struct give every row all keys"
+TEXT_COLUMNS = "keep messages as a JSON string in one column: engines that infer a struct give every row all keys"

@@ -1,7 +1,7 @@
-"""Do the arguments of a call match the schema of its tool? A check that ends soon, whatever the schema is.
+"""Checks the arguments of a call against the schema of its tool, in bounded time for any schema.
 
-The schema comes with the transcript, so it is data that anybody may have written: patterns are not tried, references
-are followed only inside the schema, and each call has a budget of steps. What the budget does not reach is not told.
+The schema comes with the transcript and is untrusted: patterns are not tried, references are followed only inside the
+schema, and each call has a budget of steps. Mismatches beyond the budget are not reported.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from convcli.validation.wording import PLAIN_WORD
 from convcli.wire import exact_json, pointers
 
 STEPS = 10_000
-"""Values that are looked at for one call, each time with one schema object."""
+"""Budget per call. A step is one value checked against one schema object."""
 MOST_DEEP = 64
 MOST_TOLD = 5
-"""Mismatches of one call."""
+"""Mismatches reported per call."""
 
 TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -35,11 +35,11 @@ LIMITS: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], Any], str], ..
     ("Items", list, len, "long"),
     ("imum", (int, float), float, "much"),
 )
-"""The ends of the keywords for limits, the values that they are for, how those are measured, and the word for it."""
+"""Suffix of the limit keywords, the type they apply to, how its values are measured, and the unit in messages."""
 
 
 def arguments_match() -> Rule:
-    """The arguments of every call match the schema of its tool, where that is there."""
+    """The arguments of every call match the schema of its tool, if there is one."""
     return Rule(("arguments-mismatch",), _arguments_mismatches)
 
 
@@ -53,7 +53,7 @@ def _arguments_mismatches(survey: Survey) -> Iterator[Breach]:
 
 
 def _named(steps: Path) -> str:
-    """Where in the arguments: the keys are those of the transcript, so only plain words are shown."""
+    """Names a path in the arguments. The keys come from the transcript, so only plain words are shown."""
     if not steps:
         return "the arguments"
     shown = [str(step) if isinstance(step, int) or PLAIN_WORD.match(step) else "…" for step in steps]
@@ -61,20 +61,20 @@ def _named(steps: Path) -> str:
 
 
 class _Budget(Exception):  # noqa: N818  (no error: the check ends)
-    """No steps are left."""
+    """The budget of steps is used up."""
 
 
 Mismatch = tuple[Path, str]
 
 
 class _Check:
-    """One check of one value, with the steps that are left for it."""
+    """A check of one value with its remaining budget."""
 
     def __init__(self, root: dict[str, Any]) -> None:
         self.root, self.steps = root, STEPS
 
     def mismatches(self, value: Any) -> list[Mismatch]:
-        """What does not match, in the order of the value."""
+        """Returns the mismatches in document order; none if the budget runs out."""
         try:
             return self._of(self.root, value, ())
         except _Budget:
@@ -107,7 +107,7 @@ class _Check:
             if key in known or others is not True:
                 missing = others is False and key not in known
                 step = (*path, key)
-                unknown = [(step, "is unknown to the tool")] if missing else []
+                unknown = [(step, "is not defined by the tool")] if missing else []
                 mismatches += unknown or self._of(known.get(key, others), item, step, depth + 1)
         return mismatches
 
@@ -121,7 +121,7 @@ class _Check:
         for key in ("anyOf", "oneOf"):
             choices = _listed(schema, key)
             if choices and all(self._of(one, value, path, depth + 1) for one in choices):
-                mismatches.append((path, "matches none of the choices"))
+                mismatches.append((path, "matches none of the alternatives"))
         return mismatches
 
     def _resolved(self, reference: str) -> Any:
@@ -146,7 +146,7 @@ def _wrong_itself(schema: dict[str, Any], value: Any) -> Iterator[str]:
     if isinstance(allowed, list) and not any(exact_json.exact(value, one) or value == one for one in allowed):
         yield f"must be one of {len(allowed):,} values"
     if "const" in schema and value != schema["const"]:
-        yield "must be another value"
+        yield "is not the required value"
     for end, kind, measure, word in LIMITS if not isinstance(value, bool) else ():
         if isinstance(value, kind):
             least, most = schema.get(f"min{end}"), schema.get(f"max{end}")
@@ -157,7 +157,7 @@ def _wrong_itself(schema: dict[str, Any], value: Any) -> Iterator[str]:
 
 
 def _is_of(value: Any, kind: Any) -> bool:
-    """JSON Schema's types: true is no number, 1.0 is an integer. A type that we do not know is not told."""
+    """JSON Schema's types: true is not a number, 1.0 is an integer. Unknown types match everything."""
     if not isinstance(kind, str) or kind.lower() not in TYPES:
         return True
     kind = kind.lower()

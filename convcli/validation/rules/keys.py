@@ -1,4 +1,4 @@
-"""Rules about keys: what a service wants of every request, and what the readers of its responses cannot do without."""
+"""Rules for keys: those that a service requires in a request, and those that readers of its responses require."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from convcli.validation.survey import Purpose, Survey, for_outputs
 
 CODES = ("incomplete-request", "incomplete-response")
 BESIDE_TURNS = frozenset((*CODES, "foreign-model"))
-"""Codes of findings at the root for which it does not matter what the turns of a conversation say."""
+"""Codes of findings at the root that do not depend on the messages."""
 
 EXAMPLES = {"max_tokens": "1024", "maxTokens": "1024"}
-"""What a hint shows as the value of a key; others are left open."""
+"""Example values in hints; other keys show `…`."""
 
 
 def complete(request: str = "", response: str = "") -> Rule:
-    """What is sent has these keys, and so has what came back; the names are separated by spaces.
+    """A request and a response have these keys; names are separated by spaces.
 
-    A dot leads into an object, `*` into every item of a list and `*message` into those of this type; of what ends in
-    `?` only the members count, where it is there, and `model|prompt` is one of the two.
+    A dot descends into an object, `*` into each item of a list, `*message` into each item of this type. A step that
+    ends in `?` is optional: the keys below it count only if it is present. `model|prompt` requires one of the two.
     """
     keys = {"request": request.split(), "response": response.split()}
 
     def check(survey: Survey) -> Iterator[Breach]:
         kind = "request" if survey.form == "list" else survey.form
         if survey.form == "list" and survey.purpose == "output":
-            return  # a list was asked for
+            return  # the user asked for a list
         missing = [key for key in keys.get(kind, ()) if not has(survey.document, key)]
         if missing:
             may_be_set = isinstance(survey.document, dict)
@@ -41,29 +41,29 @@ def complete(request: str = "", response: str = "") -> Rule:
 
 @cache
 def _breach(kind: str, missing: tuple[str, ...], form: str, purpose: Purpose, *, may_be_set: bool) -> Breach:
-    """The same in most documents of a file, so it is worded once."""
+    """Cached because most documents of a file miss the same keys."""
     names = " and ".join(dict.fromkeys(map(shown, missing)))
-    problem = f"a {kind} has {names}; this {'list' if form == 'list' else 'one'} has not"
+    problem = f"a {kind} requires {names}{'; this is only a list' if form == 'list' else ''}"
     severity: Severity = "error" if kind == "request" else "warning"
     help_text = _hint(missing, purpose) if may_be_set else ""
     return Breach(f"incomplete-{kind}", NodeRef(), problem, severity, help=help_text)
 
 
 def _hint(missing: Sequence[str], purpose: Purpose) -> str:
-    """How the keys come in that are no members of lists."""
+    """Suggests options that set the missing keys; keys of list items cannot be set."""
     options = [f"--set {key}={EXAMPLES.get(key, '…')}" for key in map(shown, missing) if "*" not in key]
     way = "add" if purpose == "output" else "convcli convert adds"
-    return f"{way} what you know: {' '.join(options)}" if options else ""
+    return f"{way} the values you know: {' '.join(options)}" if options else ""
 
 
 def shown(key: str) -> str:
-    """The key without what is said about it."""
+    """Returns the key without its modifiers."""
     steps = key.partition("|")[0].replace("?", "").split(".")
     return ".".join("*" if step.startswith("*") else step for step in steps)
 
 
 def has(node: Any, key: str) -> bool:
-    """Is there a value under this key, written as in `complete`?"""
+    """True if there is a value under this key, written as in `complete`."""
     return any(_has(node, one.split(".")) for one in key.split("|"))
 
 

@@ -1,4 +1,4 @@
-"""Rules about the types of parts and items: those that a format does not name are kept, and may be typing errors."""
+"""A rule for the types of parts and items: unknown types are kept, but may be typos."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from convcli.validation.wording import PLAIN_WORD, did_you_mean, shown_key
 
 
 def known_types(schema: str) -> Rule:
-    """Every part has a type that the schema of this name names, or, where parts have no type, a key that it names.
+    """The schema of this name defines the type of every part; if parts have no type, it defines one of their keys.
 
-    A program may have types that are newer than the schema, so it is an error only where a service would be asked.
-    What no model sees is not looked at: programs add rows of new kinds all the time.
+    A program may use types newer than the schema, so this is an error only for requests to a service. Events are not
+    checked: programs keep adding new kinds of rows.
     """
 
     def check(survey: Survey) -> Iterator[Breach]:
         severity: Severity = "error" if survey.purpose == "request" else "warning"
         for i, k, _ in survey.parts["opaque"]:
             native = survey.native(NodeRef(i, k)) if survey.messages[i].role != "event" else None
-            found = _unknown(schema, native) if isinstance(native, dict) else None
-            if found is not None:
-                steps, problem, help_text = found
+            problem_at = _unknown(schema, native) if isinstance(native, dict) else None
+            if problem_at is not None:
+                steps, problem, help_text = problem_at
                 yield Breach("unknown-type", NodeRef(i, k, steps=steps), problem, severity, help=help_text)
 
     return Rule(("unknown-type",), check)
 
 
 def _unknown(schema: str, native: dict[str, Any]) -> tuple[tuple[str, ...], str, str] | None:
-    """Where, seen from a part, what is not known stands; what is wrong; and what may be meant."""
+    """Returns the path within the part, the problem and a hint; None if the part is known."""
     kind, types = native.get("type"), schemas.types(schema)
     if isinstance(kind, str) and types:
-        if kind in types or f"{kind.partition('-')[0]}-" in types:  # a type that ends so begins those of applications
+        if kind in types or f"{kind.partition('-')[0]}-" in types:  # a prefix of application types
             return None
-        return ("type",), f"{shown_key(kind)} is no type that {schema} knows here", _near(kind, types)
+        return ("type",), f"{shown_key(kind)} is not a type that {schema} defines here", _near(kind, types)
     known = schemas.vocabulary(schema)
     if not native or not known.isdisjoint(native):
         return None
     key = next(iter(native))
-    return (key,), f"none of the keys is known to {schema} here", _near(key, known)
+    return (key,), f"{schema} defines none of the keys here", _near(key, known)
 
 
 @lru_cache(maxsize=256)
 def _near(word: str, words: frozenset[str]) -> str:
-    """Looked for once for each word: a document may repeat it any number of times."""
+    """Cached because a document may repeat a word any number of times."""
     return did_you_mean(word, sorted(words)) if PLAIN_WORD.match(word) else ""

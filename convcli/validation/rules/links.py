@@ -1,4 +1,4 @@
-"""Rules that tie calls and results together: each call is answered, once, by a result in the right place."""
+"""Rules that match calls with results: each call is answered once, by a result in the right place."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from convcli.validation.survey import LocatedCall, LocatedResult, Survey
 from convcli.validation.wording import brief_hint, did_you_mean, shown_key
 
 UNFINISHED = ("aborted", "error")
-"""Stop reasons of a turn whose calls nobody was to answer."""
+"""Stop reasons of messages whose calls need no result."""
 MOST_NAMED = 3
 
 
 class PairingRules(msgspec.Struct, frozen=True):
-    """How a service wants results.
+    """Where and how a service requires results.
 
-    `where`: directly behind the turn that called, or anywhere later · `merged`: neighbouring turns of an assistant are
-    one turn · `together`: the results of a turn are in one turn too · `unique`: how far an id is unique · `severity`:
-    how bad all that is · `missing`: how bad it is when a result is missing, None where it may be.
+    `where`: directly after the message that called, or anywhere later · `merged`: consecutive assistant messages count
+    as one · `together`: all results of a message are in one message · `unique`: scope in which call ids are unique ·
+    `severity`: of these findings · `missing`: severity of a missing result, None if it may be missing.
     """
 
     where: Literal["next", "later"] = "next"
@@ -39,8 +39,8 @@ class PairingRules(msgspec.Struct, frozen=True):
 def paired(rules: PairingRules) -> Rule:
     """Every call has its result and every result its call.
 
-    Calls that are open when the transcript ends are fine: the tools may still be running. A service that is sent such a
-    transcript refuses it where some of the results are there, and usually else.
+    Open calls at the end of a transcript are allowed: the tools may still be running. In a request, a service refuses
+    them if some of the results are present, and usually otherwise too.
     """
     codes = (
         *("orphan-tool-result", "duplicate-tool-result", "duplicate-call-id"),
@@ -52,7 +52,7 @@ def paired(rules: PairingRules) -> Rule:
 
 
 def is_plain(survey: Survey, rules: PairingRules) -> bool:
-    """What nearly every transcript is: each call answered once, in its place. False is no verdict yet."""
+    """True if each call is answered once, in its place, as in nearly all transcripts. False is no verdict yet."""
     linked = len(survey.parts["tool_call"]) + len(survey.parts["tool_result"])
     if not linked:
         return True
@@ -81,19 +81,19 @@ def is_plain(survey: Survey, rules: PairingRules) -> bool:
 
 
 def _is_split(survey: Survey) -> bool:
-    """Do results that follow one another stand in two turns?"""
-    spots = survey.parts["tool_result"]
-    pairs = pairwise(i for i, _, _ in spots)
+    """True if consecutive results stand in two messages of the document."""
+    located = survey.parts["tool_result"]
+    pairs = pairwise(i for i, _, _ in located)
     return any(j == i + 1 and not survey.is_one_turn(i, j) for i, j in pairs)
 
 
 class PairWalk:
-    """The calls that are open while the turns go by, and what became of the others."""
+    """Walks the messages, tracking which calls are open, answered or left unanswered."""
 
     def __init__(self, survey: Survey, rules: PairingRules) -> None:
         self.survey, self.rules = survey, rules
         self.turn: dict[str, LocatedCall] = {}
-        self.open: OrderedDict[str, deque[LocatedCall]] = OrderedDict()  # its first may be far in a dict
+        self.open: OrderedDict[str, deque[LocatedCall]] = OrderedDict()  # a dict may find its first key slowly
         self.waiting = 0
         self.left: dict[str, LocatedCall] = {}
         self.answered: dict[str, LocatedResult] = {}
@@ -102,7 +102,7 @@ class PairWalk:
         self.place: Path | None = None
 
     def breaches(self) -> list[Breach]:
-        """All breaches, in the order of the transcript."""
+        """Returns all breaches, in transcript order."""
         before = ""
         for i in self.survey.active_indexes:
             message = self.survey.messages[i]
@@ -114,12 +114,12 @@ class PairWalk:
                 self._calls(i, message)
             before = message.role
         self._end()
-        self._tell_missing(self.left.values())
+        self._report_missing(self.left.values())
         half = before == "tool" and self.survey.purpose == "output"
         is_sent = self.survey.purpose == "request" or half
         if is_sent and self.rules.where == "next" and self.survey.form != "response":
             waiting = (called for each in self.open.values() for called in each)
-            self._tell_missing(waiting, None if before == "tool" else "warning")
+            self._report_missing(waiting, None if before == "tool" else "warning")
         return sorted(self.reported, key=lambda breach: (breach.at.message, breach.at.part))
 
     def _next_turn(self) -> None:
@@ -137,13 +137,13 @@ class PairWalk:
         }
 
     def _end(self) -> None:
-        """Of calls that may be answered later, those of the last turn can still be."""
+        """Leaves the unanswered calls, except those of the last turn if later answers are allowed."""
         if self.rules.where == "later":
             tail = self._tail()
             self._leave({id_: [one for one in each if one.message < tail] for id_, each in self.open.items()})
 
     def _tail(self) -> int:
-        """Where the calls and results begin with which the transcript ends."""
+        """Returns the index at which the final run of calls and results begins."""
         line, messages = self.survey.active_indexes, self.survey.messages
         at = len(line)
         while at and (messages[line[at - 1]].role == "tool" or _calls_something(messages[line[at - 1]])):
@@ -159,13 +159,13 @@ class PairWalk:
         id_ = called.call.id
         first = (self.ids if self.rules.unique == "request" else self.turn).get(id_)
         if first is not None:
-            message = f"this id is that of another call of the {self.rules.unique} too"
-            self._tell("duplicate-call-id", called.at("tool_call.id"), message, ("the first one", first.at()))
+            message = f"another call in this {self.rules.unique} has the same id"
+            self._report("duplicate-call-id", called.at("tool_call.id"), message, ("the first", first.at()))
         self.turn.setdefault(id_, called)
         self.ids.setdefault(id_, called)
         self.answered.pop(id_, None)
         if id_ in self.left:
-            self._tell_missing([self.left.pop(id_)])
+            self._report_missing([self.left.pop(id_)])
         self.open.setdefault(id_, deque()).append(called)
         self.waiting += 1
 
@@ -179,13 +179,13 @@ class PairWalk:
         if id_ in self.open:
             self._close(id_, answered)
         elif id_ in self.answered:
-            note = ("the first one", self.answered[id_].at())
-            self._tell("duplicate-tool-result", at, "the call has a result already", note)
+            note = ("the first", self.answered[id_].at())
+            self._report("duplicate-tool-result", at, "the call already has a result", note)
         elif id_ in self.left:
-            self._tell(
+            self._report(
                 "misplaced-tool-result",
                 at,
-                "the tool result does not stand directly behind the turn that called",
+                "the tool result does not directly follow the message with its call",
                 ("the call", self.left.pop(id_).at()),
             )
             self.answered[id_] = answered
@@ -202,8 +202,8 @@ class PairWalk:
         if self.rules.together:
             place = self.survey.places.message(answered.message)
             if self.place is not None and place != self.place:
-                message = "the results of one turn stand in one turn, not in several"
-                self._tell("split-tool-results", answered.at(), message)
+                message = "all results for one message must be in one message"
+                self._report("split-tool-results", answered.at(), message)
             self.place = self.place or place
 
     def _orphan(self, answered: LocatedResult) -> None:
@@ -222,14 +222,14 @@ class PairWalk:
             )
         )
 
-    def _tell_missing(self, calls: Iterable[LocatedCall], severity: Severity | None = None) -> None:
+    def _report_missing(self, calls: Iterable[LocatedCall], severity: Severity | None = None) -> None:
         for called in calls if self.rules.missing is not None else ():
             known = called.call.id not in self.survey.invented
-            message = f"the call of {shown_key(called.call.name)} has no result"
+            message = f"the call to {shown_key(called.call.name)} has no result"
             at = called.at("tool_call.id" if known else "")
             self.reported.append(Breach("missing-tool-result", at, message, severity or self.rules.missing or "error"))
 
-    def _tell(self, code: str, at: NodeRef, message: str, *notes: tuple[str, NodeRef | None]) -> None:
+    def _report(self, code: str, at: NodeRef, message: str, *notes: tuple[str, NodeRef | None]) -> None:
         self.reported.append(Breach(code, at, message, self.rules.severity, notes=notes))
 
 
@@ -242,9 +242,9 @@ def identified(severity: Severity = "error") -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for called in survey.calls if survey.invented else ():
-            alone = isinstance(survey.path(called.at())[-1], str)  # one that stands in no list needs none
+            alone = isinstance(survey.path(called.at())[-1], str)  # a call outside a list needs no id
             if called.call.id in survey.invented and not alone:
-                message = f"the call of {shown_key(called.call.name)} has no id"
+                message = f"the call to {shown_key(called.call.name)} has no id"
                 yield Breach("missing-call-id", called.at(), message, severity)
 
     return Rule(("missing-call-id",), check)
@@ -254,7 +254,7 @@ ID_KEY = "tool_call_id"
 
 
 def results_identified() -> Rule:
-    """Every message of the role tool has the id of its call; older results name their function."""
+    """Every tool message has its call's id; older function results name the function instead."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for answered in survey.results:
@@ -267,16 +267,14 @@ def results_identified() -> Rule:
 
 
 def same_names() -> Rule:
-    """A result names the tool that its call names."""
+    """A result names the same tool as its call."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         names = {called.call.id: called for called in survey.calls} if survey.results else {}
         for answered in survey.results:
             called = names.get(answered.result.tool_call_id)
             if called is not None and called.call.name != answered.result.name:
-                message = (
-                    f"the result is named {shown_key(answered.result.name)}, its call {shown_key(called.call.name)}"
-                )
+                message = f"the result names {shown_key(answered.result.name)}, its call {shown_key(called.call.name)}"
                 at = answered.at("tool_result.name")
                 yield Breach("result-name-mismatch", at, message, notes=(("the call", called.at()),))
 

@@ -1,4 +1,4 @@
-"""Rules about the model that a request names."""
+"""A rule for the model that a request names."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ NAMES = {
     "Cohere": pattern("command-"),
     "Bedrock": pattern(r"([a-z]+\.)?(amazon|anthropic|meta|mistral|cohere|ai21|openai|deepseek|qwen)\."),
 }
-"""How names of models begin, by whose they are. Models that anybody may serve (`gpt-oss`, `gemma`) are nobody's."""
+"""Prefixes of model names, by vendor. Models that anyone may serve (`gpt-oss`, `gemma`) belong to none."""
 
 
 def of(*makers: str, key: str = "model") -> Rule:
-    """The model of a request, which stands under `key`, is not named as others than these name theirs."""
+    """The model of a request, under `key`, does not have a name that belongs to another vendor."""
     others = {maker: name for maker, name in NAMES.items() if maker not in makers}
 
     def check(survey: Survey) -> Iterator[Breach]:
         model = survey.transcript.model if survey.form == "request" else None
         maker = next((maker for maker, name in others.items() if model and name.match(model)), None)
         if maker is not None:
-            problem = f"the model is named as one of {maker}'s, which this service does not have"
-            yield Breach("foreign-model", NodeRef(), problem, "warning", help=f"name another: --set {key}=…")
+            problem = f"the model name is one of {maker}'s, which this service does not offer"
+            yield Breach("foreign-model", NodeRef(), problem, "warning", help=f"set another model: --set {key}=…")
 
     return for_outputs(Rule(("foreign-model",), check))

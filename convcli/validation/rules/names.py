@@ -1,4 +1,4 @@
-"""Rules about the names of tools and the ids of calls: which characters, and how long."""
+"""Rules for tool names and call ids: allowed characters and length."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from convcli.validation.wording import shown_key
 
 
 def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
-    """The names of tools, in definitions and calls; each wrong name is told once."""
+    """Checks the names of tools in definitions and calls; each wrong name is reported once."""
 
     def check(survey: Survey) -> Iterable[Breach]:
         names = {call.name for _, _, call in survey.parts["tool_call"]}.union(tool.name for tool in survey.tools)
@@ -26,7 +26,7 @@ def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
         named += [(called.call.name, called.at("tool_call.name")) for called in survey.calls]
         for name, at in named:
             if name not in seen and not alphabet.accepts(name):
-                message = f"the name of a tool must have {alphabet.wants()}; found {shown_key(name)}"
+                message = f"a tool name must have {alphabet.wants()}; found {shown_key(name)}"
                 yield Breach("bad-tool-name", at, message, severity)
             seen.add(name)
 
@@ -34,13 +34,13 @@ def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
 
 
 def _is_function(tool: object) -> bool:
-    """A built-in tool has the name that its vendor gave it."""
+    """False for a built-in tool, which has the name that its vendor gave it."""
     extras = getattr(tool, "extras", None) or {}
-    return not any("tool" in carried for carried in extras.values())
+    return not any("tool" in kept for kept in extras.values())
 
 
 def of_calls(alphabet: Alphabet, severity: Severity = "error") -> Rule:
-    """The ids of calls, and of results that answer none of them."""
+    """Checks the ids of calls, and of results that answer none of them."""
 
     def check(survey: Survey) -> Iterable[Breach]:
         ids = {call.id for _, _, call in survey.parts["tool_call"]}
@@ -53,7 +53,7 @@ def of_calls(alphabet: Alphabet, severity: Severity = "error") -> Rule:
         ids += [(one.result.tool_call_id, one.at("tool_result.toolCallId")) for one in survey.results]
         for id_, at in ids:
             if id_ not in seen and not alphabet.accepts(id_):
-                message = f"the id of a call must have {alphabet.wants()}; found one of {len(id_):,} characters"
+                message = f"a call id must have {alphabet.wants()}; found one of {len(id_):,} characters"
                 yield Breach("bad-call-id", at, message, severity)
             seen.add(id_)
 

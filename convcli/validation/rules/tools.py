@@ -1,4 +1,4 @@
-"""Rules about tool definitions and the choice among them. Schemas are data: they are walked, never run or fetched."""
+"""Rules for tool definitions and tool choice. Schemas are untrusted: they are walked, never executed or fetched."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSc
 
 
 SchemaProblem: TypeAlias = tuple[str, Path, str]
-"""A code, where in the schema, and what is wrong."""
+"""A code, a path in the schema, and the problem."""
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A schema object inside a schema, and how to get there."""
+    """A schema object inside a schema, with the path to it."""
 
     steps: Path
     schema: dict[str, Any]
@@ -39,19 +39,19 @@ EVERY = ("auto", "none", "required")
 
 
 def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
-    """A tool choice comes with tools and names only those; the choices in `alone` may come without."""
+    """A tool choice comes with tools and names one of them; the choices in `alone` may come without tools."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         choice, at = survey.transcript.tool_choice, NodeRef(field="toolChoice")
         if choice is None or choice in alone:
             return
         if not survey.tools and alone != EVERY:
-            yield Breach("tool-choice-without-tools", at, "there is a tool choice, and there are no tools")
+            yield Breach("tool-choice-without-tools", at, "there is a tool choice but there are no tools")
             return
         names = dict.fromkeys(tool.name for tool in survey.tools)
         for name in () if isinstance(choice, str) else choice.get("names") or [choice.get("name", "")]:
             if name not in names:
-                problem = f"the tool choice names {shown_key(name)}, and there is no such tool"
+                problem = f"the tool choice names {shown_key(name)}, but there is no such tool"
                 yield Breach("unknown-tool-choice", at, problem, help=brief_hint(name, names))
 
     codes = ("unknown-tool-choice",) if alone == EVERY else ("tool-choice-without-tools", "unknown-tool-choice")
@@ -59,14 +59,14 @@ def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
 
 
 def unique(severity: Severity = "error") -> Rule:
-    """No two tools have one name."""
+    """No two tools have the same name."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         first: dict[str, int] = {}
         for i, tool in enumerate(survey.tools):
             if tool.name in first:
-                note = ("the first one", NodeRef(tool=first[tool.name]))
-                problem = f"there is another tool named {shown_key(tool.name)}"
+                note = ("the first", NodeRef(tool=first[tool.name]))
+                problem = f"another tool has the same name {shown_key(tool.name)}"
                 yield Breach(
                     "duplicate-tool-name", NodeRef(tool=i, field="tool.name"), problem, severity, notes=(note,)
                 )
@@ -76,7 +76,7 @@ def unique(severity: Severity = "error") -> Rule:
 
 
 def not_more_than(limit: int) -> Rule:
-    """There is a limit on the number of tools."""
+    """Limits the number of tools."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         if len(survey.tools) > limit:
@@ -86,7 +86,7 @@ def not_more_than(limit: int) -> Rule:
 
 
 def declared(severity: Severity = "error") -> Rule:
-    """Where tools were called, there are tools."""
+    """A transcript with calls or results has tools."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         if (
@@ -94,14 +94,14 @@ def declared(severity: Severity = "error") -> Rule:
             and not survey.tools
             and survey.form != "response"
         ):
-            problem = "there are calls or results, and there are no tools"
+            problem = "there are calls or results but no tools"
             yield Breach("calls-without-tools", NodeRef(), problem, severity, help=_called(survey))
 
     return Rule(("calls-without-tools",), check)
 
 
 def _called(survey: Survey) -> str:
-    """Whose definitions are not there, by their names: nobody knows their schemas."""
+    """Names the tools whose definitions are missing; their schemas are unknown."""
     called = dict.fromkeys(called.call.name for called in survey.calls if PLAIN_WORD.match(called.call.name))
     return f"add the definitions of {listed(called)}" if called else ""
 
@@ -110,10 +110,11 @@ def _called(survey: Survey) -> str:
 
 
 class SchemaDemands(msgspec.Struct, frozen=True):
-    """What a service wants of a schema, beside being one.
+    """What a service requires of a schema beyond being valid.
 
-    `bare`: a schema without a type stands for an object · `plain_root`: no choice at the root · `items`: arrays say
-    what they hold · `closed`: with `strict`, objects have no other keys and require all · `of`: whose schema.
+    `bare`: a schema without a type means an object · `plain_root`: no alternatives at the root · `items`: arrays
+    declare their items · `closed`: with `strict`, objects allow no other keys and require all · `of`: whose schema,
+    for messages.
     """
 
     bare: bool = False
@@ -123,11 +124,11 @@ class SchemaDemands(msgspec.Struct, frozen=True):
     of: str = "the parameters"
 
 
-ANSWERS = SchemaDemands(of="what a tool answers")
+ANSWERS = SchemaDemands(of="the output of the tool")
 
 
 def schemas(demands: SchemaDemands = SchemaDemands()) -> Rule:  # noqa: B008  (frozen)
-    """The parameters of every tool are a JSON Schema of an object."""
+    """The parameters of every tool are a JSON Schema for an object."""
     codes = [
         *("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"),
         *(["array-without-items"] if demands.items else []),
@@ -145,19 +146,19 @@ def schemas(demands: SchemaDemands = SchemaDemands()) -> Rule:  # noqa: B008  (f
 
 
 def typed(severity: Severity = "warning") -> Rule:
-    """The parameters of every tool name their type, which stands for an object where it is missing."""
+    """The parameters of every tool name their type. Without one they mean an object."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, tool in enumerate(survey.tools):
             if tool.parameters is not None and "type" not in tool.parameters:
                 at = NodeRef(tool=i, field="tool.parameters")
-                yield Breach("schema-not-object", at, "the parameters name no type: it must be object", severity)
+                yield Breach("schema-not-object", at, "the parameters have no type; it must be object", severity)
 
     return Rule(("schema-not-object",), check)
 
 
 def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
-    """What a tool answers is a JSON Schema too: of an object, unless the document is of those that are `free`."""
+    """The output schema of a tool is a JSON Schema: for an object, unless `free` is true for the document."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, tool in enumerate(survey.tools):
@@ -177,7 +178,7 @@ def _judged(schema: dict[str, Any], demands: SchemaDemands, at: NodeRef, strict:
 
 @lru_cache(maxsize=256)
 def _problems_of(written: bytes, demands: SchemaDemands, strict: bool) -> list[SchemaProblem]:
-    """What is wrong with a schema, by its JSON: transcripts of one program have the same tools."""
+    """Cached by the schema's JSON: the transcripts of one program share their tools."""
     return list(_problems(exact_json.parse(written), demands, strict))
 
 
@@ -201,7 +202,7 @@ def _problems(root: dict[str, Any], demands: SchemaDemands, strict: bool) -> Ite
 
 
 def closed_response(*steps: str) -> Rule:
-    """A response format that is strict has a closed schema; `steps` lead from the format to the schema."""
+    """A strict response format has a closed schema; `steps` lead from the format to the schema."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         format_ = (survey.transcript.settings or {}).get("responseFormat")
@@ -216,7 +217,7 @@ def closed_response(*steps: str) -> Rule:
 
 
 def nodes(root: dict[str, Any]) -> Iterator[Node]:
-    """Every schema object inside a schema, from the outside in, in the order of the document."""
+    """Yields every schema object inside a schema, parents first, in document order."""
     stack = [Node((), root)]
     while stack:
         node = stack.pop()
@@ -235,11 +236,11 @@ def _children(schema: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def _malformed(schema: dict[str, Any]) -> tuple[str, str, str] | None:
-    """A keyword whose value it cannot have."""
+    """Finds a keyword with a value of the wrong type."""
     kind = schema.get("type")
     kinds = kind if isinstance(kind, list) else [kind] if "type" in schema else []
     if not all(isinstance(one, str) and one.lower() in TYPES for one in kinds):
-        return "invalid-schema", "type", "type must be a type of JSON Schema"
+        return "invalid-schema", "type", "type must be a JSON Schema type"
     for key, wanted, problem in KEYWORDS:
         if key in schema and not wanted(schema[key]):
             return "invalid-schema", key, f"{key} must be {problem}"
@@ -269,14 +270,14 @@ KEYWORDS: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
 def _remote(schema: dict[str, Any]) -> tuple[str, str, str] | None:
     reference = schema.get("$ref")
     if isinstance(reference, str) and not reference.startswith("#"):
-        return "remote-reference", "$ref", "a reference to another document is never fetched"
+        return "remote-reference", "$ref", "convcli never fetches a reference to another document"
     return None
 
 
 def _without_items(schema: dict[str, Any]) -> tuple[str, str, str] | None:
     kind = schema.get("type")
     if kind == "array" and "items" not in schema and "prefixItems" not in schema:
-        return "array-without-items", "", "the schema of an array says what its items are"
+        return "array-without-items", "", "the schema of an array must have items"
     return None
 
 
@@ -284,9 +285,13 @@ def _open(schema: dict[str, Any]) -> tuple[str, str, str] | None:
     if schema.get("type") != "object" and "properties" not in schema:
         return None
     if schema.get("additionalProperties") is not False:
-        return "open-strict-schema", "", "a strict schema refuses other keys: additionalProperties must be false"
+        return "open-strict-schema", "", "a strict schema must set additionalProperties to false"
     required, properties = schema.get("required"), schema.get("properties")
     names = properties.keys() if isinstance(properties, dict) else ()
     if not isinstance(required, list) or not set(names) <= set(map(str, required)):
-        return "open-strict-schema", "required" if "required" in schema else "", "a strict schema requires all its keys"
+        return (
+            "open-strict-schema",
+            "required" if "required" in schema else "",
+            "a strict schema must require all its keys",
+        )
     return None

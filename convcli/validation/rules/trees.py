@@ -1,4 +1,4 @@
-"""Rules about transcripts whose messages form a tree."""
+"""Rules for transcripts whose messages form a tree."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from convcli.validation.survey import Survey
 
 
 def rooted(*, mended: bool = False) -> Rule:
-    """Every parent exists, nothing is its own ancestor, and no two messages share an id. `mended`: where a parent does
-    not exist, the program itself goes on behind the row before.
+    """Every parent exists, no message is its own ancestor, and no two messages share an id.
 
-    Some programs name the session itself as the parent of its first message, and a call as that of its result.
+    `mended`: missing parents are allowed, because the program itself then continues from the row before. Some programs
+    name the session as the parent of its first message, and a call as the parent of its result.
     """
 
     def check(survey: Survey) -> Iterator[Breach]:
         first: dict[str, int] = {}
         for i, message in enumerate(survey.messages):
             if message.id is not None and first.setdefault(message.id, i) != i:
-                note = ("the first one", NodeRef(first[message.id]))
-                problem = "another message has this id too"
+                note = ("the first", NodeRef(first[message.id]))
+                problem = "another message has the same id"
                 yield Breach("duplicate-message-id", NodeRef(i, field="message.id"), problem, notes=(note,))
         yield from () if mended else _parents(survey, first)
         yield from _cycles(survey, first)
@@ -33,11 +33,11 @@ def _parents(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
     others = {survey.transcript.id, *(called.call.id for called in survey.calls)}
     for i, message in enumerate(survey.messages):
         if message.parent_id is not None and message.parent_id not in first and message.parent_id not in others:
-            yield Breach("missing-parent", NodeRef(i, field="message.parentId"), "no message has the id of this parent")
+            yield Breach("missing-parent", NodeRef(i, field="message.parentId"), "no message has this parent's id")
 
 
 def _cycles(survey: Survey, first: dict[str, int]) -> Iterator[Breach]:
-    """Linear: whatever leads to a root, or was walked before, is walked once."""
+    """Runs in linear time: each message is walked once."""
     done: set[int] = set()
     for start in range(len(survey.messages)):
         walked: dict[int, None] = {}

@@ -1,4 +1,4 @@
-"""Rules about turns: whose comes when, and what it may hold."""
+"""Rules for messages: which role comes when, and what a message may contain."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from convcli.validation.survey import Survey
 from convcli.validation.wording import listed
 
 RESPONSE = "response"
-"""The form of a document that is only what a model answered."""
+"""The form of a document that contains only a model's answer."""
 
 
 def begins_with_user(*, or_instruction: bool = False) -> Rule:
-    """The first turn that is no instruction is the user's; `or_instruction`: of all the first is that or this."""
+    """The first message besides instructions is the user's. `or_instruction`: instructions may come first as well."""
     apart = () if or_instruction else INSTRUCTIONS
 
     def check(survey: Survey) -> Iterator[Breach]:
         spoken = (i for i in survey.active_indexes if survey.messages[i].role not in apart)
         first = next(spoken, None)
         if first is not None and survey.form != RESPONSE and survey.messages[first].role == "assistant":
-            yield Breach("wrong-first-role", NodeRef(first), "the first turn must be the user's")
+            yield Breach("wrong-first-role", NodeRef(first), "the first message must have the role user")
 
     return Rule(("wrong-first-role",), check)
 
 
 def ends_with_user(severity: Severity = "error", *, goes_on: Callable[[Message], bool] | None = None) -> Rule:
-    """The last turn is the user's, a result, or one of the assistant with which its answer begins (`goes_on`)."""
+    """The last message is the user's, a result, or an assistant message that its answer continues (`goes_on`)."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         last = survey.messages[survey.active_indexes[-1]] if survey.active_indexes else None
         if last is None or (goes_on is not None and goes_on(last)):
             return
         if last.role == "assistant" and survey.form != RESPONSE:
-            message = "a request must end with a turn of the user or with results"
+            message = "a request must end with a user message or tool results"
             yield Breach("wrong-last-role", NodeRef(survey.active_indexes[-1]), message, severity)
 
     return Rule(("wrong-last-role",), check)
 
 
 def alternating(severity: Severity = "error") -> Rule:
-    """Turns of the user, to which results belong, and of the assistant take turns."""
+    """User messages (including results) and assistant messages alternate."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         before = ""
@@ -51,35 +51,37 @@ def alternating(severity: Severity = "error") -> Rule:
             role = survey.messages[turn[0]].role
             role = "user" if role == "tool" else role
             if role == before and role not in INSTRUCTIONS:
-                yield Breach("repeated-role", NodeRef(turn[0]), f"two turns of the {role} follow one another", severity)
+                yield Breach("repeated-role", NodeRef(turn[0]), f"two consecutive {role} messages", severity)
             before = role
 
     return Rule(("repeated-role",), check)
 
 
 def answered_first() -> Rule:
-    """Behind results the model speaks, not the user."""
+    """After results comes an assistant message, not a user message."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         before = ""
         for i in survey.active_indexes:
             role = survey.messages[i].role
             if before == "tool" and role == "user":
-                yield Breach("user-after-result", NodeRef(i), "the user speaks directly behind a result", "warning")
+                yield Breach(
+                    "user-after-result", NodeRef(i), "a user message directly follows a tool result", "warning"
+                )
             before = role
 
     return Rule(("user-after-result",), check)
 
 
 def system_not_behind(*roles: str) -> Rule:
-    """An instruction does not stand behind a turn of these roles."""
+    """An instruction does not follow a message of these roles."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         before = ""
         for i in survey.active_indexes:
             role = survey.messages[i].role
             if role in INSTRUCTIONS and before in roles:
-                problem = f"an instruction cannot stand behind a turn of the {before}"
+                problem = f"an instruction cannot follow a message with the role {before}"
                 yield Breach("misplaced-system", NodeRef(i), problem)
             before = role
 
@@ -87,21 +89,23 @@ def system_not_behind(*roles: str) -> Rule:
 
 
 def system_first() -> Rule:
-    """An instruction stands before everything else."""
+    """Instructions come before all other messages."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        spoken = False
+        seen_other = False
         for i in survey.active_indexes:
             instruction = survey.messages[i].role in INSTRUCTIONS
-            if instruction and spoken:
-                yield Breach("misplaced-system", NodeRef(i), "an instruction stands before everything else", "warning")
-            spoken = spoken or not instruction
+            if instruction and seen_other:
+                yield Breach(
+                    "misplaced-system", NodeRef(i), "instructions must come before all other messages", "warning"
+                )
+            seen_other = seen_other or not instruction
 
     return Rule(("misplaced-system",), check)
 
 
 def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
-    """Turns of these roles hold something."""
+    """Messages of these roles are not empty."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         if survey.form == RESPONSE or [] not in [message.parts for message in survey.messages]:
@@ -109,24 +113,24 @@ def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
         for i in survey.active_indexes:
             message = survey.messages[i]
             if not message.parts and message.role in roles:
-                yield Breach("empty-message", NodeRef(i), "the message holds nothing", severity)
+                yield Breach("empty-message", NodeRef(i), "the message is empty", severity)
 
     return Rule(("empty-message",), check)
 
 
 def some_message(*, of_any_role: bool = False) -> Rule:
-    """There is a message, beside instructions or `of_any_role`."""
+    """There is a message, not counting instructions unless `of_any_role`."""
     apart = frozenset[str]() if of_any_role else INSTRUCTIONS
 
     def check(survey: Survey) -> Iterator[Breach]:
         if not any(message.role not in apart for message in survey.messages):
-            yield Breach("no-messages", NodeRef(), "there is no message")
+            yield Breach("no-messages", NodeRef(), "there are no messages")
 
     return Rule(("no-messages",), check)
 
 
 def content_not_null() -> Rule:
-    """The content of a message is only null where it holds something else; what is kept may have it from others."""
+    """Content may be null only if the message has something else. Stored transcripts may have null in other roles."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
@@ -140,7 +144,7 @@ def content_not_null() -> Rule:
 
 
 def lists_not_empty(*keys: str) -> Rule:
-    """A list that may be left out is not empty; `keys` are those of messages."""
+    """An optional list is not empty; `keys` are those of messages."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for key in ("tools", "functions"):
@@ -156,7 +160,7 @@ def lists_not_empty(*keys: str) -> Rule:
 
 
 def files_as_urls() -> Rule:
-    """The data of a file are a data URL."""
+    """File data is a data URL."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, _ in [*survey.parts["opaque"], *survey.parts["document"]]:
@@ -165,13 +169,13 @@ def files_as_urls() -> Rule:
             data = file.get("file_data") if isinstance(file, dict) else None
             if isinstance(data, str) and data and not data.startswith("data:"):
                 at = NodeRef(i, k, steps=("file", "file_data"))
-                yield Breach("not-a-data-url", at, "the data of a file must be a base64 data URL")
+                yield Breach("not-a-data-url", at, "file data must be a base64 data URL")
 
     return Rule(("not-a-data-url",), check)
 
 
 def not_blank(severity: Severity = "error") -> Rule:
-    """No text is empty or only white space."""
+    """No text is empty or white space only."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, part in survey.parts["text"]:
@@ -183,44 +187,46 @@ def not_blank(severity: Severity = "error") -> Rule:
 
 
 def parts_in_roles(roles: Mapping[str, Collection[str]]) -> Rule:
-    """Parts of these types stand only in turns of these roles."""
+    """Parts of these types occur only in messages of these roles."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for kind, allowed in roles.items():
             for i, k, _ in survey.parts[kind]:
                 role = survey.messages[i].role
                 if role not in allowed:
-                    problem = f"a part of the type {kind} cannot stand in a turn of the {role}"
-                    help_text = f"it belongs into a turn of the {' or '.join(allowed)}"
+                    problem = f"a {role} message cannot have a part of type {kind}"
+                    help_text = f"it belongs in a message with the role {' or '.join(allowed)}"
                     yield Breach("misplaced-part", NodeRef(i, k), problem, help=help_text)
 
     return Rule(("misplaced-part",), check)
 
 
 def answered_by_assistant() -> Rule:
-    """What a response holds was said by the assistant."""
+    """A response contains only assistant messages."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages if survey.form == RESPONSE else ()):
             if message.role != "assistant":
-                yield Breach("misplaced-part", NodeRef(i), f"an answer cannot be a turn of the {message.role}")
+                yield Breach(
+                    "misplaced-part", NodeRef(i), f"an answer cannot be a message with the role {message.role}"
+                )
 
     return Rule(("misplaced-part",), check)
 
 
 def heard_with_data() -> Rule:
-    """Audio that a user sends has its data: only what the assistant said can be named by its id."""
+    """Audio of a user has its data: only an assistant's audio can be referenced by id."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, part in survey.parts["audio"]:
             if part.data is None and survey.messages[i].role == "user":
-                yield Breach("misplaced-part", NodeRef(i, k), "audio of a user needs its data")
+                yield Breach("misplaced-part", NodeRef(i, k), "audio in a user message needs its data")
 
     return Rule(("misplaced-part",), check)
 
 
 def media_typed(*kinds: str) -> Rule:
-    """Media of these kinds that are named by a path have a media type."""
+    """Media of these kinds have a media type if they are given by a path."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for kind in kinds:
@@ -232,19 +238,19 @@ def media_typed(*kinds: str) -> Rule:
 
 
 def stopped_with(*words: str, form: str) -> Rule:
-    """The answer in a document of this form ends for one of these reasons."""
+    """In a document of this form, the answer ends for one of these reasons."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages if survey.form == form else ()):
             if message.stop_reason is not None and message.stop_reason not in words:
                 at = NodeRef(i, field="message.stopReason")
-                yield Breach("unknown-value", at, "the reason for the end is none that is known", "warning")
+                yield Breach("unknown-value", at, "the stop reason is unknown", "warning")
 
     return Rule(("unknown-value",), check)
 
 
 def results_in_roles(*roles: str) -> Rule:
-    """The document has results only in turns that have one of these roles there, or none."""
+    """The document has results only in objects with one of these roles, or without a role."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         messages = survey.messages
@@ -256,21 +262,21 @@ def results_in_roles(*roles: str) -> Rule:
                 continue
             goes_on = i > 0 and survey.is_one_turn(i - 1, i)
             if is_behind_answer if goes_on else role is not None and role not in roles:
-                help_text = f"it belongs into a turn with the role {roles[0]}"
-                yield Breach("misplaced-part", NodeRef(i, k), "a tool result cannot stand here", help=help_text)
+                help_text = f"it belongs in a message with the role {roles[0]}"
+                yield Breach("misplaced-part", NodeRef(i, k), "a tool result is not allowed here", help=help_text)
 
     return Rule(("misplaced-part",), check)
 
 
 def stopped_for_calls() -> Rule:
-    """A turn of a response ends for its calls exactly when it has some."""
+    """A response message stops for tool calls exactly if it has some."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages if survey.form == RESPONSE else ()):
             if message.stop_reason in ("stop", "tool_calls"):
                 called = any(isinstance(part, ToolCall) for part in message.parts)
                 if called != (message.stop_reason == "tool_calls"):
-                    problem = "has calls, and did not stop for them" if called else "stopped for calls, and has none"
+                    problem = "has calls but did not stop for them" if called else "stopped for calls but has none"
                     at = NodeRef(i, field="message.stopReason")
                     yield Breach("stop-reason-mismatch", at, f"the message {problem}", "warning")
 
@@ -278,7 +284,7 @@ def stopped_for_calls() -> Rule:
 
 
 def signed(severity: Severity = "error") -> Rule:
-    """Thinking comes with the signature that the service gave it."""
+    """Thinking has the signature that the service issued."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, part in survey.parts["reasoning"]:
@@ -289,18 +295,18 @@ def signed(severity: Severity = "error") -> Rule:
 
 
 def decodable() -> Rule:
-    """The data of media are base64, those in results too."""
+    """Media data is base64, also in results."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for kind in MEDIA_KINDS:
             for i, k, part in survey.parts[kind]:
                 if not _is_decodable(part):
-                    problem = f"the data of the {kind} are no base64"
+                    problem = f"the {kind} data is not base64"
                     yield Breach("invalid-base64", NodeRef(i, k, field=f"{kind}.data"), problem)
         for i, k, result in survey.parts["tool_result"]:
             for part in result.value if result.kind == "multimodal" else ():
                 if not _is_decodable(part):
-                    problem = f"the data of the {part.type} in the result are no base64"
+                    problem = f"the {part.type} data in the result is not base64"
                     yield Breach("invalid-base64", NodeRef(i, k, field="tool_result.value"), problem)
 
     return Rule(("invalid-base64",), check)
@@ -311,25 +317,25 @@ def _is_decodable(part: Part) -> bool:
 
 
 DETAILS = ("auto", "low", "high")
-"""How closely a model may look at an image, by the words that most services know."""
+"""Detail levels of an image that most services know."""
 
 
 def known_details() -> Rule:
-    """An image is looked at as closely as the service knows (`DETAILS`)."""
+    """An image has a detail level that the service knows (`DETAILS`)."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, part in survey.parts["image"]:
             if part.detail is not None and part.detail not in DETAILS:
                 yield Breach(
-                    "unknown-value", NodeRef(i, k, field="image.detail"), f"detail is one of {listed(DETAILS)}"
+                    "unknown-value", NodeRef(i, k, field="image.detail"), f"detail must be one of {listed(DETAILS)}"
                 )
 
     return Rule(("unknown-value",), check)
 
 
 def is_base64(text: str) -> bool:
-    """Is this base64, in the plain alphabet or in that of URLs?"""
-    import binascii  # a library of its own, and most documents have no media
+    """True if the string is base64, in the standard or the URL-safe alphabet."""
+    import binascii  # loaded late: most documents have no media
 
     digits = text.rstrip("=")
     if "-" in digits or "_" in digits:
@@ -342,7 +348,7 @@ def is_base64(text: str) -> bool:
 
 
 def not_more_than(limit: int) -> Rule:
-    """There is a limit on the number of messages."""
+    """Limits the number of messages."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         if len(survey.messages) > limit:
@@ -352,12 +358,12 @@ def not_more_than(limit: int) -> Rule:
 
 
 def participants(forbidden: str) -> Rule:
-    """The name of whoever speaks has no white space and none of these characters."""
+    """Participant names contain no white space and none of these characters."""
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
             if message.name and (any(map(message.name.__contains__, forbidden)) or len(message.name.split()) > 1):
-                problem = f"the name of a participant has no white space and none of {forbidden}"
+                problem = f"a participant name cannot contain white space or any of {forbidden}"
                 yield Breach("bad-participant-name", NodeRef(i, field="message.name"), problem, "warning")
 
     return Rule(("bad-participant-name",), check)

@@ -212,7 +212,7 @@ def failed_twice(document: dict[str, Any]) -> None:
                 block["content"] = block["content"].removeprefix("Error: ")
 
 
-def test_a_place_is_probed_again_where_something_else_is_said_beside_it() -> None:
+def test_a_place_is_probed_again_where_something_else_is_said_next_to_it() -> None:
     def failing(text: str, *, is_error: bool) -> dict[str, Any]:
         call = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"n": 1}}
         result = {
@@ -232,7 +232,7 @@ def test_a_place_is_probed_again_where_something_else_is_said_beside_it() -> Non
 
 
 @pytest.mark.parametrize("source", ["openai-chat", "openai-batch", "anthropic-batch"])
-def test_what_stands_beside_a_conversation_may_say_nothing(source: str) -> None:
+def test_what_stands_next_to_a_conversation_may_say_nothing(source: str) -> None:
     converter = remembering(dialects.get(source), dialects.get("gemini"))
     for sample in samples_of(source)[:3]:
         for note in ("a", "b", "c", "d", "e", "f", "g", "", " ", "\n", "{}", "[]", '{"a": 1}', "null", "0", 0, 0.0, -1):
@@ -250,7 +250,7 @@ def test_ids_that_are_made_up_are_made_up_for_each_document() -> None:
     assert_both_ways(converter, {"contents": [document["contents"][0], taken]})
 
 
-def test_what_is_wrong_with_a_document_is_told_of_all_that_are_like_it() -> None:
+def test_what_is_wrong_with_a_document_is_reported_of_all_that_are_like_it() -> None:
     converter = remembering()
     for i in range(9):
         assert_both_ways(converter, {"messages": [{"role": "tool", "tool_call_id": f"call_{i}", "content": "1"}]})
