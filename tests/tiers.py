@@ -1,0 +1,81 @@
+"""The two tiers of the tests.
+
+`pytest` holds every law over every dialect, as a source and as a target, with a few pairs, examples and edits.
+`pytest -m ""` holds them with all. `conftest.py` chooses the tier before a module of tests is imported; a test that
+has no small version has the marker `exhaustive`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+from typing import TypeVar
+
+from hypothesis import settings
+
+from convcli import dialects
+
+USUAL = "not exhaustive"
+"""The marker expression of the usual tier (`addopts` in pyproject.toml)."""
+FEW = 2
+"""The number of targets that each source has in the usual tier."""
+FEWER = 10
+"""The usual tier has this many times fewer examples."""
+
+T = TypeVar("T")
+_is_exhaustive = True
+
+
+def choose(marker_expression: str) -> None:
+    global _is_exhaustive
+    _is_exhaustive = USUAL not in marker_expression
+
+
+def is_exhaustive() -> bool:
+    return _is_exhaustive
+
+
+def few(items: Sequence[T], count: int = FEW) -> Sequence[T]:
+    """Returns all items, in the usual tier the first ones."""
+    return items if _is_exhaustive else items[:count]
+
+
+def examples(count: int) -> settings:
+    """Returns the settings of hypothesis for a number of examples, in the usual tier for a tenth of it."""
+    return settings(max_examples=count if _is_exhaustive else max(1, count // FEWER))
+
+
+@cache
+def written() -> tuple[str, ...]:
+    """Returns the names of the dialects that are written as well as read."""
+    return tuple(dialect.name for dialect in dialects.builtin() if dialect.is_written)
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Returns all pairs of a source and a target, in the usual tier some of them."""
+    return list(product(dialects.names(), written())) if _is_exhaustive else chosen_pairs()
+
+
+def targets_of(source: str) -> list[str]:
+    """Returns the targets that a source has in `pairs`."""
+    return list(written()) if _is_exhaustive else [target for one, target in chosen_pairs() if one == source]
+
+
+def sources_of(target: str) -> list[str]:
+    """Returns the sources that a target has in `pairs`."""
+    return list(dialects.names()) if _is_exhaustive else [source for source, one in chosen_pairs() if one == target]
+
+
+@cache
+def chosen_pairs() -> list[tuple[str, str]]:
+    """Returns a few targets for each source and a source for each target, the same ones every time."""
+    of_sources = {(source, one) for source in dialects.names() for one in nearest(source, written())[:FEW]}
+    of_targets = {(nearest(target, dialects.names())[0], target) for target in written()}
+    return sorted(of_sources | of_targets)
+
+
+def nearest(name: str, others: Sequence[str]) -> list[str]:
+    """Returns names in an order that differs for each name and never changes."""
+    return sorted(others, key=lambda other: zlib.crc32(f"{name} {other}".encode()))
