@@ -8,7 +8,7 @@ has no small version has the marker `exhaustive`.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
 from typing import TypeVar
@@ -53,6 +53,11 @@ def written() -> tuple[str, ...]:
     return tuple(dialect.name for dialect in dialects.builtin() if dialect.is_written)
 
 
+def crossed(firsts: Iterable[str], seconds: Iterable[str], count: int = FEW) -> list[tuple[str, str]]:
+    """Returns all pairs of two lists of names, in the usual tier some of them."""
+    return list(product(firsts, seconds)) if _is_exhaustive else chosen(firsts, seconds, count)
+
+
 def pairs() -> list[tuple[str, str]]:
     """Returns all pairs of a source and a target, in the usual tier some of them."""
     return list(product(dialects.names(), written())) if _is_exhaustive else chosen_pairs()
@@ -70,12 +75,18 @@ def sources_of(target: str) -> list[str]:
 
 @cache
 def chosen_pairs() -> list[tuple[str, str]]:
-    """Returns a few targets for each source and a source for each target, the same ones every time."""
-    of_sources = {(source, one) for source in dialects.names() for one in nearest(source, written())[:FEW]}
-    of_targets = {(nearest(target, dialects.names())[0], target) for target in written()}
-    return sorted(of_sources | of_targets)
+    """Returns the pairs of dialects of the usual tier."""
+    return chosen(dialects.names(), written())
 
 
-def nearest(name: str, others: Sequence[str]) -> list[str]:
+def chosen(firsts: Iterable[str], seconds: Iterable[str], count: int = FEW) -> list[tuple[str, str]]:
+    """Returns the same pairs every time: some for each of the first list, and one for each of the second."""
+    firsts, seconds = list(firsts), list(seconds)
+    of_firsts = {(first, second) for first in firsts for second in _shuffled(first, seconds)[:count]}
+    of_seconds = {(_shuffled(second, firsts)[0], second) for second in seconds}
+    return sorted(of_firsts | of_seconds)
+
+
+def _shuffled(name: str, others: Iterable[str]) -> list[str]:
     """Returns names in an order that differs for each name and never changes."""
     return sorted(others, key=lambda other: zlib.crc32(f"{name} {other}".encode()))

@@ -116,9 +116,7 @@ def seconds(action: Callable[[], object]) -> float:
     return max(time.process_time() - start, 0.005)
 
 
-@pytest.mark.parametrize(
-    ("shape", "target"), [(shape, one) for shape in SHAPES for one in tiers.few(tiers.nearest(shape, TARGETS))]
-)
+@pytest.mark.parametrize(("shape", "target"), tiers.crossed(SHAPES, TARGETS, 1))
 def test_a_conversion_there_and_back_takes_linear_time(shape: str, target: str) -> None:
     hub, other = dialects.get("intermediate"), dialects.get(target)
 
