@@ -1,9 +1,9 @@
 """Asks frameworks and trainers about what we write for them: `frameworks.py ENVIRONMENTS ORACLES [TARGET[:FORM]…]`.
 
 ENVIRONMENTS is a folder with the environments that ORACLES/requirements.txt names (`frameworks`, `harbor`, `node`,
-`training`); a target whose environment is not there is left out, and said so. Every sample of every dialect is
-converted to each target; of a trainer those of its own dialect too. What is refused must be told by a finding of ours.
-Exit 1 when something is not.
+`training`). Every sample of every dialect is converted to each target; for a trainer, the samples of its own dialect
+are asked about too. convcli must have a finding for whatever is refused.
+Exit 1 when it has none, or when the environment of a target is not there.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ def main() -> int:
         name, _, form = name.partition(":")
         asked = command(Path(environments), Path(oracles), TARGETS[name])
         if asked is None:
-            sys.stdout.write(f"{name}: left out, there is no environment {TARGETS[name].environment}\n")
+            sys.stdout.write(f"{name}: there is no environment {TARGETS[name].environment}\n")
+            wrong += 1
             continue
         accepted, told, untold = judged(asked, name, form)
         refused = f"{told} refused with a finding, {sum(untold.values())} untold"
