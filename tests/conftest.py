@@ -1,6 +1,6 @@
 """The tier of the tests, and hypothesis: the same examples every time.
 
-The usual tier has a tenth of the examples. `HYPOTHESIS_PROFILE=thorough` has ten times as many as all tests have.
+The usual tier has few examples. `HYPOTHESIS_PROFILE=thorough` has ten times as many as all tests have.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from tests import tiers
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-EXAMPLES = {"usual": 10, "all": 100, "thorough": 1000}
+EXAMPLES = {"usual": 5, "all": 100, "thorough": 1000}
 for name, count in EXAMPLES.items():
     settings.register_profile(name, max_examples=count, deadline=None, derandomize=True, suppress_health_check=QUIET)
 

@@ -21,7 +21,7 @@ USUAL = "not exhaustive"
 """The marker expression of the usual tier (`addopts` in pyproject.toml)."""
 FEW = 2
 """The number of targets that each source has in the usual tier."""
-FEWER = 10
+FEWER = 20
 """The usual tier has this many times fewer examples."""
 
 T = TypeVar("T")
@@ -43,8 +43,8 @@ def few(items: Sequence[T], count: int = FEW) -> Sequence[T]:
 
 
 def examples(count: int) -> settings:
-    """Returns the settings of hypothesis for a number of examples, in the usual tier for a tenth of it."""
-    return settings(max_examples=count if _is_exhaustive else max(1, count // FEWER))
+    """Returns the settings of hypothesis for a number of examples, in the usual tier for a few of them."""
+    return settings(max_examples=count if _is_exhaustive else max(2, count // FEWER))
 
 
 @cache

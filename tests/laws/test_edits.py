@@ -31,7 +31,7 @@ MANY = (
     *FEW, 0.0, True, False, 0, -1, 1.0, 2**70, 0.1, " ", "{}", '{"a":1}', "error", "tool", "assistant",
     [None], [{}], ["x"], {"a": 1}, {"type": "x"}, {"type": "text", "text": "x"}, [{"type": "text", "text": "x"}],
 )  # fmt: skip
-SKIPPED = 29
+SKIPPED = 61
 """The usual tier tries one of so many edits, a prime number, so that each value is tried somewhere."""
 LARGE = 6000
 """Bytes of a sample that would take too long."""

@@ -26,7 +26,7 @@ from tests.support import facts, names, samples_of
 
 @lru_cache(maxsize=1)
 def gardens(source: str) -> list[tuple[str, Garden]]:
-    return [(str(sample), planted(sample)) for sample in samples_of(source)]
+    return [(str(sample), planted(sample)) for sample in tiers.few(samples_of(source), 3)]
 
 
 @pytest.mark.parametrize("source", names())
