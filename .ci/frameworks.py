@@ -14,6 +14,8 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,22 +115,29 @@ def judged(asked: list[str], name: str, form: str) -> tuple[int, int, Counter[st
     return accepted, told, untold
 
 
+def refusals(environments: Path, oracles: Path, named: str) -> int:
+    """Prints how the outputs in one form of a target are judged; returns how many refusals have no finding of ours."""
+    name, _, form = named.partition(":")
+    asked = command(environments, oracles, TARGETS[name])
+    if asked is None:
+        sys.stdout.write(f"{name}: there is no environment {TARGETS[name].environment}\n")
+        return 1
+    accepted, told, untold = judged(asked, name, form)
+    refused = f"{told} refused with a finding, {sum(untold.values())} untold"
+    lines = [
+        f"{name} {form}: {accepted} accepted, {refused}",
+        *(f"  {n} × {text}" for text, n in sorted(untold.items())),
+    ]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
+    return sum(untold.values())
+
+
 def main() -> int:
     environments, oracles, *names = sys.argv[1:]
-    wrong = 0
-    for name in names or [f"{name}:{form}" for name, target in TARGETS.items() for form in target.forms]:
-        name, _, form = name.partition(":")
-        asked = command(Path(environments), Path(oracles), TARGETS[name])
-        if asked is None:
-            sys.stdout.write(f"{name}: there is no environment {TARGETS[name].environment}\n")
-            wrong += 1
-            continue
-        accepted, told, untold = judged(asked, name, form)
-        refused = f"{told} refused with a finding, {sum(untold.values())} untold"
-        sys.stdout.write(f"{name} {form}: {accepted} accepted, {refused}\n")
-        sys.stdout.writelines(f"  {count} × {text}\n" for text, count in sorted(untold.items()))
-        sys.stdout.flush()
-        wrong += sum(untold.values())
+    forms = names or [f"{name}:{form}" for name, target in TARGETS.items() for form in target.forms]
+    with ProcessPoolExecutor() as pool:
+        wrong = sum(pool.map(partial(refusals, Path(environments), Path(oracles)), forms))
     return 1 if wrong else 0
 
 

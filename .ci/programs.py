@@ -3,7 +3,7 @@
 FOLDER holds the programs (`npm install --prefix FOLDER/PROGRAM PACKAGE`; `--packages` prints them). Each program gets a
 home directory of its own and no model but a service on loopback, which answers every request with "done". A session is
 written for the program, the program resumes it with one more message, and every text, tool call and tool result of the
-conversation must be in what the service receives; what a loss of convcli names may be missing.
+conversation must be in what the service receives. (The three sessions lose no text, call or result on their way.)
 Exit 1 when something else is missing.
 """
 
@@ -16,6 +16,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +27,8 @@ SESSIONS = ("openclaw/twin-weather.jsonl", "claude-code/twin-weather.jsonl", "op
 """The sessions that each program resumes, below `samples`."""
 PROBE = "Say done. 7c1f"
 """The message with which a session goes on."""
-SECONDS = 180
+SECONDS = 300
+"""How long a program may take for one session."""
 
 
 class Program(NamedTuple):
@@ -40,7 +43,6 @@ class Program(NamedTuple):
     before: tuple[str, ...] = ()
     variables: Mapping[str, str] = {}
     files: Mapping[str, str] = {}
-    sends_instructions: bool = True
 
 
 CODEX = """
@@ -112,7 +114,6 @@ PROGRAMS = {
             "DISABLE_AUTOUPDATER": "1",
             "IS_SANDBOX": "1",
         },
-        sends_instructions=False,
     ),
 }
 
@@ -271,6 +272,24 @@ def texts(value: Any) -> Iterator[str]:
 # ---------------------------------------------------------------- a program resumes a session
 
 
+def ran(words: list[str], folder: Path, environment: Mapping[str, str]) -> str:
+    """Runs a program without a terminal; returns what it prints."""
+    try:
+        return subprocess.run(
+            words,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        ).stdout
+    except subprocess.TimeoutExpired:
+        return f"it did not end within {SECONDS} seconds"
+
+
 def missing(name: str, binary: Path, session: Path, folder: Path) -> list[str]:
     """Resumes a session in a program; returns what its service never received, or why there was no request."""
     program, service = PROGRAMS[name], Service()
@@ -301,18 +320,7 @@ def missing(name: str, binary: Path, session: Path, folder: Path) -> list[str]:
     output = ""
     for words in (program.before, program.go_on):
         if words:
-            done = subprocess.run(
-                [str(binary), *map(filled, words)],
-                cwd=work,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=SECONDS,
-                check=False,
-            )
-            output += done.stdout
+            output += ran([str(binary), *map(filled, words)], work, environment)
     service.shutdown()
     received = [set(texts(request)) for request in service.received]
     asked = [found for found in received if any(PROBE in text for text in found)]
@@ -321,20 +329,26 @@ def missing(name: str, binary: Path, session: Path, folder: Path) -> list[str]:
     return [text for text in said(session) if not any(text in whole for found in asked for whole in found)]
 
 
+def failures(folder: Path, name: str) -> int:
+    """Lets a program resume every session; prints what became of each and returns how many failed."""
+    wrong = 0
+    binary = folder / name / "node_modules" / PROGRAMS[name].binary
+    for session in SESSIONS:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+            lost = missing(name, binary, ROOT / "samples" / session, Path(place))
+        sys.stdout.write(f"{name}: {session}: {f'missing {lost}' if lost else 'resumed'}\n")
+        sys.stdout.flush()
+        wrong += bool(lost)
+    return wrong
+
+
 def main() -> int:
     if sys.argv[1:] == ["--packages"]:
         sys.stdout.writelines(f"{name} {program.package}\n" for name, program in PROGRAMS.items())
         return 0
     folder, *names = sys.argv[1:]
-    wrong = 0
-    for name in names or PROGRAMS:
-        binary = Path(folder) / name / "node_modules" / PROGRAMS[name].binary
-        for session in SESSIONS:
-            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-                lost = missing(name, binary, ROOT / "samples" / session, Path(place))
-            sys.stdout.write(f"{name}: {session}: {'resumed' if not lost else f'missing {lost}'}\n")
-            sys.stdout.flush()
-            wrong += bool(lost)
+    with ThreadPoolExecutor(2) as pool:
+        wrong = sum(pool.map(partial(failures, Path(folder)), names or PROGRAMS))
     return 1 if wrong else 0
 
 
