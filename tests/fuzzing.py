@@ -217,6 +217,7 @@ def hold_laws(trial: Trial, target: Dialect) -> None:
         testing.assert_same(source, trial.document)
         testing.assert_writes(source, source.lift(trial.document))
     testing.assert_conversion(source, target, trial.document)
+    testing.assert_pure(source, target, trial.document)
     testing.assert_restores(source, target, trial.document)
 
 

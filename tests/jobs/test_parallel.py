@@ -325,6 +325,7 @@ def deaf(task: int, emit: workers.Emit) -> int:
     return task
 
 
+@pytest.mark.exhaustive
 def test_workers_end_when_no_signal_can_wake_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """A signal that comes just before a process waits for its next task does not end the waiting either."""
 
@@ -347,6 +348,7 @@ def much(task: int, emit: workers.Emit) -> bytes:
     return bytes(2_000_000)
 
 
+@pytest.mark.exhaustive
 def test_memory_does_not_grow_with_the_number_of_tasks() -> None:
     tracemalloc.start()
     with workers.all_done(much, iter(range(60)), 2) as all_done:

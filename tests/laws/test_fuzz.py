@@ -67,6 +67,7 @@ def test_a_form_that_somebody_edited_breaks_nothing_and_hides_no_loss(name: str,
     hostile = fuzzing.hostile_form(random, dialects.get(name))
     fuzzing.use(fuzzing.Trial(HUB, hostile), targets_of(name))
     fuzzing.answered(lambda: testing.assert_conversion(HUB, dialects.get(name), hostile))
+    fuzzing.answered(lambda: testing.assert_pure(HUB, dialects.get(name), hostile))
 
 
 HI: dict[str, Any] = {"convcli": 1, "messages": [{"role": "user", "parts": [{"type": "text", "text": "Hi."}]}]}
