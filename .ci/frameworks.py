@@ -1,9 +1,9 @@
 """Asks frameworks and trainers about what we write for them: `frameworks.py ENVIRONMENTS ORACLES [TARGET[:FORM]…]`.
 
 ENVIRONMENTS is a folder with the environments that ORACLES/requirements.txt names (`frameworks`, `harbor`, `node`,
-`training`); a target whose environment is not there is left out, and said so. Every sample of every dialect is
-converted to each target; of a trainer those of its own dialect too. What is refused must be told by a finding of ours.
-Exit 1 when something is not.
+`training`). Every sample of every dialect is converted to each target; for a trainer, the samples of its own dialect
+are asked about too. convcli must have a finding for whatever is refused.
+Exit 1 when it has none, or when the environment of a target is not there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,21 +115,29 @@ def judged(asked: list[str], name: str, form: str) -> tuple[int, int, Counter[st
     return accepted, told, untold
 
 
+def refusals(environments: Path, oracles: Path, named: str) -> int:
+    """Prints how the outputs in one form of a target are judged; returns how many refusals have no finding of ours."""
+    name, _, form = named.partition(":")
+    asked = command(environments, oracles, TARGETS[name])
+    if asked is None:
+        sys.stdout.write(f"{name}: there is no environment {TARGETS[name].environment}\n")
+        return 1
+    accepted, told, untold = judged(asked, name, form)
+    refused = f"{told} refused with a finding, {sum(untold.values())} untold"
+    lines = [
+        f"{name} {form}: {accepted} accepted, {refused}",
+        *(f"  {n} × {text}" for text, n in sorted(untold.items())),
+    ]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
+    return sum(untold.values())
+
+
 def main() -> int:
     environments, oracles, *names = sys.argv[1:]
-    wrong = 0
-    for name in names or [f"{name}:{form}" for name, target in TARGETS.items() for form in target.forms]:
-        name, _, form = name.partition(":")
-        asked = command(Path(environments), Path(oracles), TARGETS[name])
-        if asked is None:
-            sys.stdout.write(f"{name}: left out, there is no environment {TARGETS[name].environment}\n")
-            continue
-        accepted, told, untold = judged(asked, name, form)
-        refused = f"{told} refused with a finding, {sum(untold.values())} untold"
-        sys.stdout.write(f"{name} {form}: {accepted} accepted, {refused}\n")
-        sys.stdout.writelines(f"  {count} × {text}\n" for text, count in sorted(untold.items()))
-        sys.stdout.flush()
-        wrong += sum(untold.values())
+    forms = names or [f"{name}:{form}" for name, target in TARGETS.items() for form in target.forms]
+    with ProcessPoolExecutor() as pool:
+        wrong = sum(pool.map(partial(refusals, Path(environments), Path(oracles)), forms))
     return 1 if wrong else 0
 
 

@@ -1,19 +1,30 @@
-"""Hypothesis: the same examples every time in CI, ten times more of them with `HYPOTHESIS_PROFILE=thorough`."""
+"""The tier of the tests, and hypothesis: the same examples every time.
+
+The usual tier has few examples. `HYPOTHESIS_PROFILE=thorough` has ten times as many as all tests have.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import tiers
+
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile("usual", max_examples=100, deadline=None, derandomize=True, suppress_health_check=QUIET)
-settings.register_profile("thorough", max_examples=1000, deadline=None, derandomize=True, suppress_health_check=QUIET)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
+EXAMPLES = {"usual": 5, "all": 100, "thorough": 1000}
+for name, count in EXAMPLES.items():
+    settings.register_profile(name, max_examples=count, deadline=None, derandomize=True, suppress_health_check=QUIET)
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """The tests start the program hundreds of times: it is compiled once, not each time."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    tiers.choose(config.option.markexpr)
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "all" if tiers.is_exhaustive() else "usual"))
 
 
 def pytest_collection_finish() -> None:

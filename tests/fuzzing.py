@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -188,11 +188,14 @@ def use_file(path: Path) -> None:
                 use(Trial(item.dialect, item.value))
 
 
-def use(trial: Trial) -> None:
-    """Detect, validate and convert to every dialect and form. What comes out passes its schema."""
+def use(trial: Trial, targets: Sequence[Dialect] = ()) -> None:
+    """Detects, validates and converts to every form of the targets, by default of every dialect.
+
+    What comes out passes its schema.
+    """
     detection.candidates(trial.document)
     answered(lambda: pipeline.validate(trial.document, trial.dialect))
-    for target in written():
+    for target in targets or written():
         for form in (None, *target.forms):
             answered(lambda target=target, form=form: _convert(trial, target, form))
 
@@ -214,6 +217,7 @@ def hold_laws(trial: Trial, target: Dialect) -> None:
         testing.assert_same(source, trial.document)
         testing.assert_writes(source, source.lift(trial.document))
     testing.assert_conversion(source, target, trial.document)
+    testing.assert_pure(source, target, trial.document)
     testing.assert_restores(source, target, trial.document)
 
 

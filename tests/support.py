@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,6 +122,16 @@ def samples_of(name: str) -> list[Sample]:
 
 def acceptable_of(name: str) -> list[Sample]:
     return [sample for sample in acceptable() if sample.dialect == name]
+
+
+@contextmanager
+def about(*what: object) -> Iterator[None]:
+    """Names the sample, and what else there is, in whatever fails inside."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(" → ".join(map(str, what)))
+        raise
 
 
 def dumped(value: Any) -> bytes:

@@ -1,4 +1,7 @@
-"""The drawing of the architecture stays true: imports point down, and each outside package has its owners."""
+"""The architecture stays as it is drawn: imports point down, and each outside package has its owners.
+
+Each test names everything that breaks its rule.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-
-import pytest
+from typing import NamedTuple
 
 from convcli import dialects
 
@@ -18,7 +20,7 @@ ROOT = TESTS.parent
 PACKAGE = ROOT / "convcli"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-FLOORS = (
+LAYERS = (
     ("model",),
     ("wire",),
     ("files", "proof"),
@@ -33,12 +35,12 @@ FLOORS = (
     ("cli",),
     ("__main__", "testing"),
 )
-"""The packages from the bottom up. What shares a floor may not import each other, but for `WITHIN`."""
-FLOOR_OF = {name: floor for floor, names in enumerate(FLOORS) for name in names}
+"""The packages from the bottom up. Packages of one layer do not import each other, but for `WITHIN`."""
+LAYER_OF = {name: layer for layer, names in enumerate(LAYERS) for name in names}
 WITHIN = {("views", "jobs")}
-"""The views of files are made of what the jobs read."""
+"""Importers and what they import within their layer: the views of files are made of what the jobs read."""
 PUBLIC = "__init__"
-"""The package itself: it imports what it shows, and nothing in it imports that."""
+"""The face of convcli: it imports what it shows, and nothing in convcli imports it."""
 
 OWNERS = {
     "orjson": ("wire",),
@@ -52,20 +54,60 @@ OWNERS = {
 }
 
 
-def room(path: Path) -> str:
-    """The first name below the package: a module, or a folder."""
+def place(path: Path) -> str:
+    """Returns the path of a file below the repository, for messages."""
+    return str(path.relative_to(ROOT))
+
+
+def package_of(path: Path) -> str:
+    """Returns the first name below `convcli`: a package, or a module."""
     first = path.relative_to(PACKAGE).parts[0]
     return first.removesuffix(".py")
 
 
+class Module(NamedTuple):
+    """What the rules ask about a file."""
+
+    docstring: str | None
+    imports: list[tuple[str, int]]
+    """Every imported module, absolute, with its line."""
+    identifiers: set[str]
+    """Every name that it gives or reads."""
+    literals: set[str]
+    """Every string."""
+    classes: list[str]
+    functions: list[tuple[str, int, int]]
+    """Name, line and number of lines of the body."""
+    foreign_names: list[tuple[str, int]]
+    """Private names of other modules, with their lines."""
+
+
 @cache
-def imports(path: Path) -> tuple[tuple[str, int], ...]:
-    """Every module that a file imports, absolute, with its line."""
-    return tuple(_imports(path))
+def read(path: Path) -> Module:
+    """Reads what the rules ask about; syntax trees of the whole package would fill the memory."""
+    tree = ast.parse(path.read_text("utf-8"))
+    nodes = list(ast.walk(tree))
+    return Module(
+        ast.get_docstring(tree),
+        list(imports(nodes)),
+        {name for node in nodes for field in NAMING if isinstance(name := getattr(node, field, None), str)},
+        {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)},
+        [node.name for node in nodes if isinstance(node, ast.ClassDef)],
+        [
+            (node.name, node.lineno, (node.end_lineno or 0) - node.body[0].lineno + 1)
+            for node in nodes
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        ],
+        list(foreign_names(path, nodes)),
+    )
 
 
-def _imports(path: Path) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+NAMING = ("id", "attr", "arg", "name", "asname")
+"""The fields of syntax nodes that hold a name."""
+
+
+def imports(nodes: list[ast.AST]) -> Iterator[tuple[str, int]]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -75,38 +117,73 @@ def _imports(path: Path) -> Iterator[tuple[str, int]]:
                 yield node.module, node.lineno
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_module_imports_only_from_its_own_floor_and_lower_ones(path: Path) -> None:
-    mine = room(path)
-    if mine == PUBLIC:
-        return
-    assert mine in FLOOR_OF, f"{mine} has no floor"
-    for name, line in imports(path):
-        parts = name.split(".")
-        if parts[0] != "convcli":
-            continue
-        is_placed = len(parts) > 1 and parts[1] in FLOOR_OF
-        assert is_placed, f"{path.name}:{line} imports {name} from the root"
-        allowed = parts[1] == mine or FLOOR_OF[parts[1]] < FLOOR_OF[mine] or (mine, parts[1]) in WITHIN
-        assert allowed, f"{path.name}:{line} imports {name} from above"
+def foreign_names(path: Path, nodes: list[ast.AST]) -> Iterator[tuple[str, int]]:
+    """Yields private names of other modules that a file imports, reads from an imported module or replaces in it.
+
+    A private module is shared by the modules of its folder.
+    """
+    known, imported = modules(), set[str]()
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith("convcli"):
+            for alias in node.names:
+                imported.add(alias.asname or alias.name)
+                is_neighbour = known.get(f"{node.module}.{alias.name}", PACKAGE).parent == path.parent
+                if is_private(alias.name) and not is_neighbour:
+                    yield alias.name, node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
+            if is_private(node.attr) and node.attr != "_replace":  # a method of every named tuple
+                yield node.attr, node.lineno
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("setattr", "delattr"):
+            words = [word.value for word in node.args[1:2] if isinstance(word, ast.Constant)]
+            yield from ((word, node.lineno) for word in words if isinstance(word, str) and is_private(word))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_an_outside_package_is_imported_by_its_owner_only(path: Path) -> None:
-    for name, line in imports(path):
-        owners = OWNERS.get(name.split(".")[0])
-        assert owners is None or room(path) in owners, f"{path.name}:{line} imports {name}"
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
 
 
+@cache
 def modules() -> dict[str, Path]:
-    """Every module of the package by its name."""
+    """Returns every module of convcli by its name."""
     named = {".".join(("convcli", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in FILES}
     return {name.removesuffix(".__init__"): path for name, path in named.items()}
 
 
+def test_every_package_has_a_layer() -> None:
+    assert {package_of(path) for path in FILES} - {PUBLIC} == LAYER_OF.keys()
+
+
+def is_upward(importer: str, name: str) -> bool:
+    """True if a module of convcli stands above the package that imports it, or beside it in the same layer."""
+    imported = [*name.split("."), PUBLIC][1]
+    if imported == importer or (importer, imported) in WITHIN:
+        return False
+    return LAYER_OF.get(imported, len(LAYERS)) >= LAYER_OF[importer]
+
+
+def test_a_module_imports_only_from_its_own_layer_and_lower_ones() -> None:
+    placed = [path for path in FILES if package_of(path) != PUBLIC]
+    own = [
+        (path, name, line) for path in placed for name, line in read(path).imports if name.split(".")[0] == "convcli"
+    ]
+    upward = [f"{place(path)}:{line} imports {name}" for path, name, line in own if is_upward(package_of(path), name)]
+    assert upward == []
+
+
+def test_an_outside_package_is_imported_by_its_owner_only() -> None:
+    owned = [
+        (path, name, line, OWNERS[name.split(".")[0]])
+        for path in FILES
+        for name, line in read(path).imports
+        if name.split(".")[0] in OWNERS
+    ]
+    strange = [f"{place(path)}:{line} imports {name}" for path, name, line, who in owned if package_of(path) not in who]
+    assert strange == []
+
+
 def test_no_module_imports_itself_by_way_of_others() -> None:
     known = modules()
-    uses = {name: {imported for imported, _ in imports(path)} & known.keys() for name, path in known.items()}
+    uses = {name: {imported for imported, _ in read(path).imports} & known.keys() for name, path in known.items()}
     while True:
         free = [name for name, used in uses.items() if not used & uses.keys() - {name}]
         if not free:
@@ -116,13 +193,21 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert not uses, f"a circle among {sorted(uses)}"
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if room(path) == "dialects"], ids=lambda path: str(path))
-def test_a_dialect_imports_no_other_dialect(path: Path) -> None:
-    mine = path.relative_to(PACKAGE).with_suffix("").parts[1]
-    for name, line in imports(path):
-        parts = name.split(".")
-        if parts[:2] == ["convcli", "dialects"] and len(parts) > 2:
-            assert parts[2] == mine, f"{path.name}:{line} imports {name}"
+def dialect_of(path: Path) -> str:
+    """Returns the module or package of a dialect that a file below `dialects` belongs to."""
+    return path.relative_to(PACKAGE).with_suffix("").parts[1]
+
+
+def test_a_dialect_imports_no_other_dialect() -> None:
+    found = [
+        f"{place(path)}:{line} imports {name}"
+        for path in FILES
+        for name, line in read(path).imports
+        if package_of(path) == "dialects"
+        and name.startswith("convcli.dialects.")
+        and name.split(".")[2] != dialect_of(path)
+    ]
+    assert found == []
 
 
 BORROWED = {
@@ -130,17 +215,25 @@ BORROWED = {
     "families": ("families", "kit", "validation.rules", "validation.survey", "wire", "model"),
 }
 """What a dialect and a family are made of; a dialect of its own package too. `survey` is what rules look at."""
-LENT = [path for path in FILES if room(path) in BORROWED and path != PACKAGE / "dialects" / "__init__.py"]
+LENT = [path for path in FILES if package_of(path) in BORROWED and path != PACKAGE / "dialects" / "__init__.py"]
 """The modules of dialects and families, without the registry."""
 
 
-@pytest.mark.parametrize("path", LENT, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_dialect_and_a_family_import_only_what_they_are_made_of(path: Path) -> None:
-    own = "dialects." + path.relative_to(PACKAGE).with_suffix("").parts[1] if room(path) == "dialects" else None
-    for name, line in imports(path):
-        package, _, inside = name.partition(".")
-        allowed = any(f"{inside}.".startswith(f"{made_of}.") for made_of in (*BORROWED[room(path)], own) if made_of)
-        assert package != "convcli" or allowed, f"{path.name}:{line} imports {name}"
+def borrowed_by(path: Path) -> tuple[str, ...]:
+    """Returns what a module of a dialect or a family may import from convcli."""
+    own = (f"dialects.{dialect_of(path)}",) if package_of(path) == "dialects" else ()
+    return (*BORROWED[package_of(path)], *own)
+
+
+def test_a_dialect_and_a_family_import_only_what_they_are_made_of() -> None:
+    found = [
+        f"{place(path)}:{line} imports {name}"
+        for path in LENT
+        for name, line in read(path).imports
+        if name.split(".")[0] == "convcli"
+        and not any(f"{name}.".startswith(f"convcli.{part}.") for part in borrowed_by(path))
+    ]
+    assert found == []
 
 
 def dialect_entries() -> set[str]:
@@ -172,14 +265,10 @@ WITHOUT_TESTS = frozenset(("anthropic_stream",))
 def test_nothing_but_the_dialects_names_a_dialect() -> None:
     """Families neither: a borrower gives them its name."""
     allowed = {"intermediate"}  # the hub itself
-    for path in FILES:
-        if room(path) == "dialects":
-            continue
-        tree = ast.parse(path.read_text("utf-8"))
-        literals = {
-            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        }
-        assert not (literals & set(dialects.names())) - allowed - OTHER_MEANINGS.get(path.name, set()), path.name
+    elsewhere = [path for path in FILES if package_of(path) != "dialects"]
+    named = {path: read(path).literals & set(dialects.names()) for path in elsewhere}
+    found = {place(path): names - allowed - OTHER_MEANINGS.get(path.name, set()) for path, names in named.items()}
+    assert {where: names for where, names in found.items() if names} == {}
 
 
 OTHER_MEANINGS = {"multi_llm.py": {"gemini"}, "envelopes.py": {"openai-batch", "anthropic-batch"}}
@@ -203,34 +292,33 @@ STILL_OWN = frozenset(
 """Modules where something else has such a name: a key, a row, a part. The list may only become shorter."""
 
 
-def identifiers(path: Path) -> Iterator[str]:
-    """Every name that a module gives or reads."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        for field in ("id", "attr", "arg", "name", "asname"):
-            name = getattr(node, field, None)
-            if isinstance(name, str):
-                yield name
-
-
-@pytest.mark.parametrize("path", LENT, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_dialect_and_no_family_deals_with_spellings_or_asks_whose_a_transcript_is(path: Path) -> None:
-    names = {name for name in identifiers(path) if SPELLED.search(name) or name.strip("_") in OWN}
-    listed = str(path.relative_to(PACKAGE)) in STILL_OWN
-    assert not {name for name in names if SPELLED.search(name) or not listed}
+def test_no_dialect_and_no_family_deals_with_spellings_or_asks_whose_a_transcript_is() -> None:
+    found = {}
+    for path in LENT:
+        names = {name for name in read(path).identifiers if SPELLED.search(name) or name.strip("_") in OWN}
+        is_listed = str(path.relative_to(PACKAGE)) in STILL_OWN
+        found[place(path)] = {name for name in names if SPELLED.search(name) or not is_listed}
+    assert {where: names for where, names in found.items() if names} == {}
 
 
 def test_the_list_of_modules_with_own_names_only_those_that_have_it() -> None:
-    having = {str(path.relative_to(PACKAGE)) for path in LENT if OWN & {name.strip("_") for name in identifiers(path)}}
+    having = {
+        str(path.relative_to(PACKAGE)) for path in LENT if OWN & {name.strip("_") for name in read(path).identifiers}
+    }
     assert having >= STILL_OWN, "a module of the list has no such name any more: take it off"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_function_has_at_most_forty_lines_and_a_file_about_three_hundred_and_fifty(path: Path) -> None:
-    text = path.read_text("utf-8")
-    assert text.count("\n") <= LONGEST_FILE, path.name
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            assert (node.end_lineno or 0) - node.body[0].lineno < 40, f"{path.name}:{node.lineno} {node.name}"
+LONGEST_FILE = 500
+"""The habit is 350 lines; nothing may grow beyond this."""
+
+
+def test_a_file_has_at_most_five_hundred_lines() -> None:
+    assert [place(path) for path in FILES if path.read_text("utf-8").count("\n") > LONGEST_FILE] == []
+
+
+def test_a_function_has_at_most_forty_lines() -> None:
+    functions = [(path, *function) for path in FILES for function in read(path).functions]
+    assert [f"{place(path)}:{line} {name}" for path, name, line, length in functions if length > 40] == []
 
 
 SHARED_CLASS_NAMES = frozenset(("Answer", "Answers", "Shape", "_Answer", "_Choice"))
@@ -239,8 +327,7 @@ SHARED_CLASS_NAMES = frozenset(("Answer", "Answers", "Shape", "_Answer", "_Choic
 
 def class_names() -> Counter[str]:
     """How many classes of the package have each name."""
-    trees = (ast.parse(path.read_text("utf-8")) for path in FILES)
-    return Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return Counter(name for path in FILES for name in read(path).classes)
 
 
 def test_one_class_name_is_one_class_of_the_package() -> None:
@@ -249,7 +336,7 @@ def test_one_class_name_is_one_class_of_the_package() -> None:
 
 def test_every_module_says_what_it_is_in_words_of_its_own() -> None:
     filled = [path for path in FILES if path.read_text("utf-8").strip()]
-    docs = {path: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in filled}
+    docs = {path: read(path).docstring for path in filled}
     assert [path.name for path, text in docs.items() if not text] == []
     repeated = {text for text, number in Counter(docs.values()).items() if number > 1}
     assert [str(path) for path, text in docs.items() if text in repeated] == []
@@ -258,36 +345,9 @@ def test_every_module_says_what_it_is_in_words_of_its_own() -> None:
 TEST_FILES = sorted(TESTS.rglob("*.py"))
 
 
-def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__")
-
-
-def private_uses(path: Path) -> Iterator[tuple[str, int]]:
-    """Private names of other modules that a file imports, reads from an imported module or replaces in it. A private
-    module is shared by the modules beside it."""
-    known, imported = modules(), set[str]()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith("convcli"):
-            for alias in node.names:
-                imported.add(alias.asname or alias.name)
-                beside = known.get(f"{node.module}.{alias.name}", PACKAGE).parent == path.parent
-                if is_private(alias.name) and not beside:
-                    yield alias.name, node.lineno
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
-            if is_private(node.attr) and node.attr != "_replace":  # a method of every named tuple
-                yield node.attr, node.lineno
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("setattr", "delattr"):
-            words = [word.value for word in node.args[1:2] if isinstance(word, ast.Constant)]
-            yield from ((word, node.lineno) for word in words if isinstance(word, str) and is_private(word))
-
-
-@pytest.mark.parametrize("path", [*FILES, *TEST_FILES], ids=lambda path: str(path.relative_to(PACKAGE.parent)))
-def test_a_private_name_is_used_in_its_own_module_only(path: Path) -> None:
-    assert list(private_uses(path)) == []
-
-
-LONGEST_FILE = 500
-"""The habit is 350; nothing may grow beyond this."""
+def test_a_private_name_is_used_in_its_own_module_only() -> None:
+    used = [(path, name, line) for path in (*FILES, *TEST_FILES) for name, line in read(path).foreign_names]
+    assert [f"{place(path)}:{line} uses {name}" for path, name, line in used] == []
 
 
 CORE = ("model", "wire", "files", "proof", "kit", "validation", "engine", "jobs", "views", "report", "testing")
@@ -311,7 +371,7 @@ UNTESTED = frozenset(
 
 def core_modules() -> list[Path]:
     """The modules of the core that do anything: what only declares names has no test of its own."""
-    found = (path.relative_to(PACKAGE) for path in FILES if room(path) in CORE and path.name != "__init__.py")
+    found = (path.relative_to(PACKAGE) for path in FILES if package_of(path) in CORE and path.name != "__init__.py")
     return [path for path in found if len(path.parts) == 2]
 
 

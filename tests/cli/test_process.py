@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import tiers
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, command, environment, run, write
 
 COMMANDS = [path.stem for path in sorted((ROOT / "convcli" / "cli").glob("[a-z]*.py"))]
@@ -168,7 +169,7 @@ def test_an_output_file_does_not_need_stdout_or_stderr(tmp_path: Path) -> None:
     assert json.loads(out.read_bytes())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", tiers.few([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 1))
 def test_a_signal_leaves_nothing_behind_and_is_what_the_process_dies_of(tmp_path: Path, number: signal.Signals) -> None:
     """The input is a pipe that does not end; the first records are under way when the signal comes."""
     words = command("convert", "-", "--from", OWN, "--to", OTHER, "-o", tmp_path / "out")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convcli.engine import detection, foreign
-from convcli.engine.foreign import FORMATS, LOOK_AT, Foreign, recognise
+from convcli.engine.foreign import FORMATS, LOOK_AT, recognise
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 from tests.support import acceptable
@@ -44,14 +44,14 @@ def put(into: Any, path: tuple[str, ...], value: Any) -> None:
         into[key] = value
 
 
-@pytest.mark.parametrize(("known", "mark"), MARKS, ids=[mark for _, mark in MARKS])
-def test_each_mark_is_that_of_its_own_format(known: Foreign, mark: str) -> None:
-    assert recognise([marked(mark)]) == known
+def test_each_mark_is_that_of_its_own_format() -> None:
+    assert [(mark, known.name) for known, mark in MARKS if recognise([marked(mark)]) != known] == []
 
 
-@pytest.mark.parametrize("sample", acceptable(), ids=str)
-def test_no_mark_is_seen_in_a_dialect_that_we_read(sample: Any) -> None:
-    assert recognise([sample.document]) is None, "a format that is read now has no row in FORMATS any more"
+def test_no_mark_is_seen_in_a_dialect_that_we_read() -> None:
+    """A format that is read now has no row in FORMATS any more."""
+    seen = {str(sample): recognise([sample.document]) for sample in acceptable()}
+    assert {sample: known.name for sample, known in seen.items() if known is not None} == {}
 
 
 def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() -> None:

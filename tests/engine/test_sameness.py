@@ -20,6 +20,7 @@ from convcli.model.transcript import Path, Transcript
 from convcli.testing.planting import plant, plantable
 from convcli.validation import schemas
 from convcli.wire import pointers
+from tests import tiers
 from tests.support import Sample, names, samples_of
 
 CHAT, ANTHROPIC = dialects.get("openai-chat"), dialects.get("anthropic")
@@ -143,7 +144,7 @@ def test_each_value_that_was_edited_is_reported_at_its_place(name: str) -> None:
 @pytest.mark.parametrize("name", IN_PIECES)
 def test_what_was_edited_in_one_of_several_events_is_reported_at_this_event(name: str) -> None:
     """In all samples, since the twins have few pieces."""
-    for sample in samples_of(name):
+    for sample in tiers.few(samples_of(name), 1):
         assert_told_at_its_place(sample.document, dialects.get(name))
 
 

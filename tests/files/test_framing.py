@@ -180,6 +180,7 @@ def test_a_line_beyond_the_limit_is_refused_without_reading_it_to_its_end() -> N
     assert (caught.value.code, caught.value.line, caught.value.byte) == ("line-too-long", 3, 4)
 
 
+@pytest.mark.exhaustive
 def test_memory_does_not_grow_with_the_number_of_records(tmp_path: Path) -> None:
     path = tmp_path / "many.jsonl"
     path.write_bytes(b'{"a": "%s"}\n' % (b"x" * 1000) * 20_000)

@@ -70,6 +70,7 @@ def test_a_member_that_is_too_large_is_an_error_with_its_place() -> None:
     assert (caught.value.code, caught.value.line, caught.value.byte) == ("line-too-long", 2, 5)
 
 
+@pytest.mark.exhaustive
 def test_an_array_of_any_length_needs_little_memory() -> None:
     member = json.dumps({"text": "x" * 1000}).encode()
     endless = (piece for _ in range(20_000) for piece in (member, b","))

@@ -49,6 +49,7 @@ def test_what_is_added_up_is_the_same_as_what_is_counted_at_once() -> None:
 
 
 @pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")
+@pytest.mark.exhaustive
 def test_a_key_for_each_line_is_no_group_for_each_line_in_one_process_or_two(tmp_path: Path) -> None:
     row = {"messages": [{"role": "user", "content": "Hi. " * 2000}]}
     rows = (json.dumps({**row, f"key{number}": 1}) for number in range(MOST_GROUPS + 100))

@@ -12,6 +12,7 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from convcli.jobs import inputs, workers
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.proof.reasons import MISSING, Loss
+from tests import tiers
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, command, environment, write
 
 pytestmark = pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")
@@ -79,7 +81,7 @@ def called(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
 numbers = iter(range(10**9))
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(tiers.examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     names=st.lists(st.sampled_from(list(LINES)), min_size=1, max_size=12),
     end=st.sampled_from(list(ENDS)),
@@ -323,6 +325,7 @@ def deaf(task: int, emit: workers.Emit) -> int:
     return task
 
 
+@pytest.mark.exhaustive
 def test_workers_end_when_no_signal_can_wake_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """A signal that comes just before a process waits for its next task does not end the waiting either."""
 
@@ -345,6 +348,7 @@ def much(task: int, emit: workers.Emit) -> bytes:
     return bytes(2_000_000)
 
 
+@pytest.mark.exhaustive
 def test_memory_does_not_grow_with_the_number_of_tasks() -> None:
     tracemalloc.start()
     with workers.all_done(much, iter(range(60)), 2) as all_done:
@@ -403,8 +407,10 @@ def has_gone(group: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("to", ["the program", "one of its workers", "all"])
+SIGNALS = [*product((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), ("the program", "one of its workers", "all"))]
+
+
+@pytest.mark.parametrize(("number", "to"), tiers.few(SIGNALS, 3))
 def test_after_a_signal_no_process_and_no_file_is_left(
     process: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals, to: str
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from convcli.kit import fitting, passes, results
 from convcli.model.dialect import Pass
@@ -16,7 +16,7 @@ from convcli.model.transcript import (
     ToolDefinition,
     Transcript,
 )
-from tests import strategies
+from tests import strategies, tiers
 from tests.kit.builders import call, calling, user
 from tests.support import facts, untouched
 
@@ -48,7 +48,7 @@ PASSES: dict[str, Pass] = {
 
 @pytest.mark.parametrize("name", PASSES)
 @given(transcript=strategies.transcripts())
-@settings(max_examples=25)
+@tiers.examples(25)
 def test_a_pass_leaves_its_input_alone_and_has_nothing_to_do_the_second_time(name: str, transcript: Transcript) -> None:
     before = untouched(facts(transcript))
     fitted = PASSES[name](transcript)

@@ -7,6 +7,7 @@ import json
 import random
 import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,11 @@ from convcli.model.transcript import Message, Text, ToolCall, Transcript
 from convcli.validation import schemas
 from tests import strategies
 from tests.cli_cases import ROOT, run
-from tests.support import Sample, facts, names, samples_of
+from tests.support import Sample, about, facts, names, samples_of
 
 HUB = dialects.get("intermediate")
 STREAMS = [name for name in names() if name.endswith("-stream")]
-SAMPLES = [sample for name in STREAMS for sample in samples_of(name)]
 every_stream = pytest.mark.parametrize("name", STREAMS)
-every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=str)
 
 
 def lowered(transcript: Transcript, dialect: Dialect, size: int) -> Any:
@@ -62,12 +61,14 @@ def test_any_transcript_cut_at_any_size_assembles_to_what_the_whole_says(
     assert facts(dialect.lift(cut)) == facts(dialect.lift(whole))
 
 
-@every_sample
+@every_stream
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
-def test_a_stream_cut_anew_says_the_same(sample: Sample, size: int) -> None:
-    dialect = dialects.get(sample.dialect)
-    before = dialect.lift(sample.document)
-    assert facts(dialect.lift(lowered(before, dialect, size))) == facts(before)
+def test_a_stream_cut_anew_says_the_same(name: str, size: int) -> None:
+    dialect = dialects.get(name)
+    for sample in samples_of(name):
+        with about(sample):
+            before = dialect.lift(sample.document)
+            assert facts(dialect.lift(lowered(before, dialect, size))) == facts(before)
 
 
 @given(text=st.text(st.sampled_from('ab\\"u0dD83eE{é大🎉\n')) | st.text(), size=st.integers(0, 7))
@@ -108,14 +109,15 @@ class Slow(io.BytesIO):
         return super().read(self._size if size is None or size < 0 else min(size, self._size))
 
 
-@every_sample
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 63, 64])
+@every_stream
 @pytest.mark.parametrize("suffix", [".sse", ".jsonl"])
-def test_bytes_fed_in_pieces_give_the_same_events(sample: Sample, size: int, suffix: str) -> None:
-    data = b"".join(encoded(sample.document, suffix, names_events=dialects.get(sample.dialect).names_events))
-    with open_source("-", stdin=Slow(data, size)) as source:  # type: ignore[arg-type]
-        document, _ = source.document()
-    assert [document] if len(sample.document) == 1 and suffix == ".jsonl" else document == sample.document
+def test_bytes_fed_in_pieces_give_the_same_events(name: str, suffix: str) -> None:
+    for sample, size in product(samples_of(name), (1, 2, 3, 7, 16, 63, 64)):
+        data = b"".join(encoded(sample.document, suffix, names_events=dialects.get(name).names_events))
+        with about(sample, size), open_source("-", stdin=Slow(data, size)) as source:  # type: ignore[arg-type]
+            document, _ = source.document()
+            read = [document] if len(sample.document) == 1 and suffix == ".jsonl" else document
+            assert read == sample.document
 
 
 @every_stream
@@ -132,8 +134,14 @@ RESET = "reset-step"
 """The event of the AI SDK that retracts the text of a step."""
 
 
-@every_sample
-def test_a_stream_that_breaks_off_anywhere_keeps_all_that_came(sample: Sample) -> None:
+@every_stream
+def test_a_stream_that_breaks_off_anywhere_keeps_all_that_came(name: str) -> None:
+    for sample in samples_of(name):
+        with about(sample):
+            assert_all_that_came_is_kept(sample)
+
+
+def assert_all_that_came_is_kept(sample: Sample) -> None:
     dialect, events = dialects.get(sample.dialect), sample.document
     taken_back = [at for at, event in enumerate(events) if isinstance(event, dict) and event.get("type") == RESET]
     said = "".join(text_of(dialect.lift(Rows(events[:end]))) for end in [*taken_back, len(events)])

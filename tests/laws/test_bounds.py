@@ -21,6 +21,7 @@ from convcli.proof.difference import difference
 from convcli.validation import schemas, verdict
 from convcli.wire import exact_json
 from convcli.wire.json_patch import apply, patch
+from tests import tiers
 
 TIMES = 16
 MOST = 2.0
@@ -115,8 +116,7 @@ def seconds(action: Callable[[], object]) -> float:
     return max(time.process_time() - start, 0.005)
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("shape", "target"), tiers.crossed(SHAPES, TARGETS, 1))
 def test_a_conversion_there_and_back_takes_linear_time(shape: str, target: str) -> None:
     hub, other = dialects.get("intermediate"), dialects.get(target)
 

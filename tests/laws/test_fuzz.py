@@ -12,16 +12,21 @@ from hypothesis import strategies as st
 
 from convcli import dialects, testing
 from convcli.engine import pipeline
+from convcli.model.dialect import Dialect
 from convcli.validation import schemas
 from convcli.wire import exact_json
-from tests import fuzzing
+from tests import fuzzing, tiers
 from tests.support import names, samples_of
 
 SAMPLED = [name for name in names() if samples_of(name)]
 HUB, CHAT = dialects.get("intermediate"), dialects.get("openai-chat")
 RANDOMS = st.integers(0, 2**32).map(Random)
-few = settings(max_examples=20, suppress_health_check=list(HealthCheck))
-"""Few, because each of them is converted to every form of every dialect."""
+few = settings(tiers.examples(20), suppress_health_check=list(HealthCheck))
+"""Few, because each of them is converted to every form of every dialect that the tier has."""
+
+
+def targets_of(source: str) -> list[Dialect]:
+    return [dialects.get(name) for name in tiers.targets_of(source)]
 
 
 @few
@@ -43,7 +48,7 @@ def test_the_bytes_of_a_sample_with_edits_get_an_answer(random: Random, tmp_path
 def test_a_document_with_edits_that_its_schema_allows_goes_to_every_dialect(name: str, random: Random) -> None:
     document = fuzzing.edited_document(random, dialects.get(name))
     if fuzzing.is_whole(document) and schemas.accepts(name, document):
-        fuzzing.use(fuzzing.Trial(dialects.get(name), document))
+        fuzzing.use(fuzzing.Trial(dialects.get(name), document), targets_of(name))
 
 
 @pytest.mark.parametrize("name", SAMPLED)
@@ -60,8 +65,9 @@ def test_the_laws_and_the_way_back_hold_for_a_document_with_edits(name: str, ran
 @given(random=RANDOMS)
 def test_a_form_that_somebody_edited_breaks_nothing_and_hides_no_loss(name: str, random: Random) -> None:
     hostile = fuzzing.hostile_form(random, dialects.get(name))
-    fuzzing.use(fuzzing.Trial(HUB, hostile))
+    fuzzing.use(fuzzing.Trial(HUB, hostile), targets_of(name))
     fuzzing.answered(lambda: testing.assert_conversion(HUB, dialects.get(name), hostile))
+    fuzzing.answered(lambda: testing.assert_pure(HUB, dialects.get(name), hostile))
 
 
 HI: dict[str, Any] = {"convcli": 1, "messages": [{"role": "user", "parts": [{"type": "text", "text": "Hi."}]}]}

@@ -19,15 +19,14 @@ from convcli.model.transcript import Path
 from convcli.proof.reasons import Loss
 from convcli.testing.planting import is_in
 from convcli.wire.pointers import steps
+from tests import tiers
 from tests.planting import Garden, at, leaf_paths, planted
 from tests.support import facts, names, samples_of
-
-WRITTEN = [name for name in names() if dialects.get(name).is_written]
 
 
 @lru_cache(maxsize=1)
 def gardens(source: str) -> list[tuple[str, Garden]]:
-    return [(str(sample), planted(sample)) for sample in samples_of(source)]
+    return [(str(sample), planted(sample)) for sample in tiers.few(samples_of(source), 3)]
 
 
 @pytest.mark.parametrize("source", names())
@@ -36,7 +35,7 @@ def test_what_is_planted_is_in_the_output_or_told_at_its_place(source: str) -> N
     for name, garden in gardens(source):
         before = text_of(facts(dialect.lift(garden.document)))
         kept = {path: word for path, word in garden.planted.items() if word in before}
-        for target in WRITTEN:
+        for target in tiers.targets_of(source):
             conversion = pipeline.convert(garden.document, dialect, dialects.get(target))
             written = text_of(conversion.document)
             losses = [(loss, text_of(plain(loss.before))) for loss in conversion.losses]

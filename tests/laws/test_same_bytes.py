@@ -22,9 +22,9 @@ from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import JobError
 from convcli.wire.decimals import builtins
+from tests import tiers
 from tests.support import Memory, dumped, names, sample_files, samples_of
 
-WRITTEN = [dialect for dialect in dialects.builtin() if dialect.is_written]
 PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
@@ -62,6 +62,10 @@ def converted(path: Path | str, source: str, target: Dialect) -> Done:
     return Done(output.data, losses, [msgspec.structs.replace(finding, file="") for finding in findings])
 
 
+def targets_of(source: str) -> list[Dialect]:
+    return [dialects.get(name) for name in tiers.targets_of(source)]
+
+
 def clear(source: str) -> list[Path]:
     """The samples whose layout their content tells: a single line is JSON Lines only by its name."""
     return [path for path in sample_files(source) if path.read_bytes().count(b"\n") > 1]
@@ -76,7 +80,7 @@ def test_l7_a_pipe_and_a_packed_file_give_what_the_file_gives(
         suffix, pack = packers[number]
         packed = tmp_path / (path.name + suffix)
         packed.write_bytes(pack(path.read_bytes()))
-        for target in WRITTEN:
+        for target in targets_of(name):
             expected = converted(path, name, target)
             assert converted(packed, name, target) == expected
             monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Dripping(path.read_bytes())))
@@ -91,7 +95,7 @@ def test_l7_a_file_has_the_same_report_under_any_name_and_layout(name: str, tmp_
         shutil.copyfile(sample.path, other := tmp_path / f"{number}.data")
         rows = isinstance(sample.document, Rows)
         path.write_bytes(other.read_bytes() if rows or sample.index else dumped(sample.document))
-        for target in WRITTEN if not rows and sample.path.suffix == ".json" else ():
+        for target in targets_of(name) if not rows and sample.path.suffix == ".json" else ():
             one, two = converted(path, name, target), converted(other, name, target)
             assert (one.data, one.losses) == (two.data, two.losses)
 
@@ -105,7 +109,7 @@ def test_l7_the_members_of_an_array_are_converted_as_the_lines_of_a_file(name: s
     with inputs.opened(str(array), name) as opened:
         if opened.layout != "array":
             pytest.skip("in this dialect the array is a document itself")
-    for target in WRITTEN:
+    for target in targets_of(name):
         one, other = converted(lines, name, target), converted(array, name, target)
         if b"one-transcript-only" in (one.data, other.data):
             assert one.data == other.data
@@ -121,7 +125,7 @@ def test_l7_many_records_in_a_file_are_converted_as_each_by_itself(name: str, tm
     documents = [sample.document for sample in samples_of(name)]
     lines = [dumped(document) + b"\n" for document in documents]
     (whole := tmp_path / "all.jsonl").write_bytes(b"".join(lines))
-    for target in WRITTEN:
+    for target in targets_of(name):
         together = converted(whole, name, target)
         if together.data == b"one-transcript-only":
             assert "records" not in target.framings

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from convcli import dialects
@@ -14,7 +14,7 @@ from convcli.engine import pipeline
 from convcli.model.transcript import Media, Message, Text, ToolCall, ToolResult, Transcript
 from convcli.proof.difference import difference
 from convcli.validation import schemas
-from tests import strategies
+from tests import strategies, tiers
 from tests.support import dumped, facts
 
 HUB = dialects.get("intermediate")
@@ -90,7 +90,7 @@ def ordered(value: Any, key: str) -> Any:
     return dict(sorted(value.items(), key=lambda pair: str(pair[0]))) if key == "extras" else value
 
 
-@settings(max_examples=1000)
+@tiers.examples(1000)
 @given(pair=edited())
 def test_a_difference_is_found_exactly_when_two_transcripts_do_not_say_the_same(pair: Pair) -> None:
     before, after = pair

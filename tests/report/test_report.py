@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from junitparser import JUnitXml
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from convcli.report.formats import full
 from convcli.report.screen import wants_colour
 from convcli.report.text import Paint, cut, json_text, place, safe_text
 from convcli.validation import schemas
+from tests import tiers
 
 PLAIN = Paint()
 VIEW = tables.View()
@@ -43,7 +44,7 @@ def is_plain(text: str) -> bool:
 
 
 @given(st.text(st.characters()))
-@settings(max_examples=60, deadline=None)
+@tiers.examples(60)
 def test_safe_text_has_no_character_that_a_terminal_obeys(text: str) -> None:
     shown = safe_text(text)
     assert not any(ord(char) < 32 or 127 <= ord(char) < 160 or 0xD800 <= ord(char) < 0xE000 for char in shown)
@@ -73,7 +74,7 @@ JSON_VALUES = st.recursive(
 
 
 @given(JSON_VALUES, st.booleans())
-@settings(max_examples=60, deadline=None)
+@tiers.examples(60)
 def test_coloured_json_is_the_same_text_with_colours_only(value: Any, indent: bool) -> None:
     text = json_text(value, indent=indent)
     assert re.sub(r"\x1b\[[0-9;]*m", "", Paint(True).json(text)) == text

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
@@ -27,7 +27,7 @@ from convcli.validation.rules import links, trees
 from convcli.validation.rules.conformance import arguments_match
 from convcli.validation.survey import Survey, limited_to
 from convcli.wire import pointers
-from tests import strategies
+from tests import strategies, tiers
 from tests.laws.test_mutants import containers, mutate
 from tests.support import acceptable, documents, names, sample_files, samples
 
@@ -81,7 +81,7 @@ def test_an_explanation_says_everything() -> None:
 
 @pytest.mark.parametrize("name", WITH_RULES)
 @given(transcript=strategies.transcripts())
-@settings(max_examples=25)
+@tiers.examples(25)
 def test_rules_take_any_transcript_and_their_places_are_in_the_document(name: str, transcript: Any) -> None:
     dialect = dialects.get(name)
     if not dialect.is_written:
@@ -101,7 +101,7 @@ def test_a_finding_points_at_a_field_only_where_the_source_has_it() -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=400)
+@tiers.examples(400)
 def test_rules_take_any_document_that_passes_the_schema(data: st.DataObject) -> None:
     every = acceptable()
     sample = every[data.draw(st.integers(0, len(every) - 1))]
@@ -232,7 +232,7 @@ SHORT = [name for name in names() if dialects.get(name).plain is not None]
 
 @pytest.mark.parametrize("name", SHORT)
 @given(data=st.data())
-@settings(max_examples=300)
+@tiers.examples(300)
 def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObject) -> None:
     dialect = dialects.get(name)
     choice = [sample.document for sample in acceptable() if sample.dialect == name]
@@ -246,7 +246,7 @@ def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObjec
 
 
 @given(transcript=strategies.transcripts(), where=st.sampled_from(["next", "later"]), wide=st.booleans())
-@settings(max_examples=200)
+@tiers.examples(200)
 def test_pairs_that_look_plain_are(transcript: Any, where: Any, wide: bool) -> None:
     manner = links.PairingRules(where, unique="request" if wide else "turn", together=wide)
     survey = Survey(transcript, None, None)

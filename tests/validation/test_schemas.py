@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from convcli.model.errors import JobError
 from convcli.validation import schemas
+from tests import tiers
 from tests.validation.schema_cases import DOCUMENTS, REQUEST, changed, quickly, without_the_fast_one
 
 # ---------------------------------------------------------------- the schemas
@@ -107,7 +108,7 @@ def pointers(value: Any, above: str = "") -> Iterator[str]:
         yield from pointers(item, f"{above}/{key}")
 
 
-@settings(max_examples=60, deadline=None)
+@tiers.examples(60)
 @given(data=st.data(), name=st.sampled_from(sorted(DOCUMENTS)))
 def test_both_validators_find_the_same_in_any_mutant(data: st.DataObject, name: str) -> None:
     document = DOCUMENTS[name]

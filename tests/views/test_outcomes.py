@@ -18,7 +18,7 @@ from convcli.report import picture
 from convcli.report.text import Paint, cells, filled
 from convcli.views.outcomes import OutcomeTable, fact_of, facts
 from tests.cli_cases import LOSSY, OTHER, OWN, ROOT, run, write
-from tests.support import Sample, samples
+from tests.support import Sample, about, names, samples, samples_of
 
 WORKED = ROOT / "samples" / "anthropic" / "worked-example.json"
 TREE = ROOT / "samples" / "openclaw" / "session-tree.jsonl"
@@ -31,8 +31,14 @@ def ledger_of(sample: Sample, target: str) -> tuple[OutcomeTable, pipeline.Conve
     return ledger, conversion
 
 
-@pytest.mark.parametrize("sample", samples(), ids=str)
-def test_what_no_loss_names_is_kept_and_nothing_is_kept_that_a_loss_names_everywhere(sample: Sample) -> None:
+@pytest.mark.parametrize("name", names())
+def test_what_no_loss_names_is_kept_and_nothing_is_kept_that_a_loss_names_everywhere(name: str) -> None:
+    for sample in samples_of(name):
+        with about(sample):
+            assert_counted(sample)
+
+
+def assert_counted(sample: Sample) -> None:
     if dialects.get(sample.dialect).is_written:
         ledger, _ = ledger_of(sample, sample.dialect)
         assert not [row for row in ledger.facts if row.outcomes.total() != row.outcomes["kept"]]

@@ -18,7 +18,7 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ConvcliError
 from convcli.model.transcript import Transcript
 from convcli.wire import exact_json
-from tests import strategies
+from tests import strategies, tiers
 from tests.benchmarks import data
 from tests.support import names, samples_of
 
@@ -70,7 +70,7 @@ def conversations(dialect: Dialect, count: int) -> list[dict[str, Any]]:
 def test_l7_documents_become_the_same_from_what_is_remembered_as_the_long_way(source: Dialect) -> None:
     own = [sample.document for sample in samples_of(source.name) if sample.document.__class__ is dict]
     documents = [*conversations(source, 3), *own[:4]] * (OFTEN + CONFIRMATIONS + 1)
-    for target in WRITTEN[SOURCES.index(source) % EACH :: EACH]:
+    for target in tiers.few(WRITTEN[SOURCES.index(source) % EACH :: EACH], 1):
         converter = remembering(source, target)
         for document in documents if target is not source else ():
             assert_both_ways(converter, document)
@@ -88,7 +88,7 @@ def test_rows_are_known_by_their_shapes(target: str) -> None:
     assert converter.made > len(documents) // 3
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(tiers.examples(60), suppress_health_check=list(HealthCheck))
 @given(transcripts=st.lists(strategies.transcripts(), min_size=1, max_size=4))
 def test_l7_holds_for_any_conversations(transcripts: list[Transcript]) -> None:
     for source, target in ((CHAT, ANTHROPIC), (ANTHROPIC, dialects.get("gemini"))):
