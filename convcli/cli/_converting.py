@@ -285,6 +285,7 @@ class Converting:
     def _finish(self) -> None:
         """The losses are complete even where the outputs were refused because of them."""
         from convcli.report.losses import summary
+        from convcli.report.text import safe_text
 
         self._commit()
         self.printer.finish()
@@ -299,7 +300,8 @@ class Converting:
                 self.codes.add(error.exit_code)
         self._tell_columns()
         if self.total is not None:
-            self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
+            listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
+            self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     def _tell_columns(self) -> None:
         """Say which columns of a table hold JSON in a text."""

@@ -192,7 +192,8 @@ def convert(screen: Screen, arguments: Any) -> int:
         )
 
     def tell(report: Report) -> None:
-        screen.tell(summary(report.summary, screen.err, width=_shared.width(sys.stderr)))
+        listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
+        screen.tell(summary(report.summary, screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     job = _job(screen, arguments)
     return job.run(task, tell)

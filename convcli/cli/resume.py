@@ -239,4 +239,5 @@ def _tell_losses(screen: Screen, document: Document, conversion: Conversion, pro
     )
     for loss in conversion.losses:
         total.count(loss)
-    screen.tell(summary(total, screen.err, "resume", _shared.width(sys.stderr)))
+    listing = f"convcli losses FILE --to {total.target} lists them"
+    screen.tell(summary(total, screen.err, "resume", _shared.width(sys.stderr), listing))

@@ -21,7 +21,8 @@ def test_stdout_holds_the_result_and_stderr_the_losses(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert json.loads(done.stdout)["messages"][0]["content"] == "hi"
     assert b"convert: 1 transcript, intermediate \xe2\x86\x92 openai-chat" in done.stderr
-    assert b"lost in 1 transcript (1 of content, " in done.stderr
+    assert b"\n1 loss of content:\n  " in done.stderr
+    assert b" of metadata (" in done.stderr
 
 
 def test_stdin_is_an_input_like_any_other(tmp_path: Path) -> None:
