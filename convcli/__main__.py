@@ -129,12 +129,12 @@ def _usage(error: ClickException) -> ConvcliError:
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "convcli"
     otherwise = f"{command} -h shows how"
     if isinstance(error, click.NoSuchOption):
-        from convcli.cli._synonyms import option_meant
+        from convcli.cli._synonyms import meant_option
 
-        help_text = option_meant(error.option_name, error.ctx) or otherwise
+        help_text = meant_option(error.option_name, error.ctx) or otherwise
         return JobError("unknown-option", f'there is no option "{error.option_name}"', help=help_text)
     message = error.format_message().splitlines()[0].rstrip(".")
-    message = re.sub(r"is not a valid integer( range)?$", "is no integer", message)
+    message = re.sub(r"is not a valid integer( range)?$", "is no integer", message.replace("\'", '"'))
     return JobError("usage", message[:1].lower() + message[1:], help=otherwise)
 
 

@@ -280,7 +280,7 @@ class Converting:
         if self.losses is not None:
             self.losses.add(loss)
         if self.arguments.fail_on_loss is not None:
-            self.printer.loss(loss)
+            self.printer.loss(loss, is_error=self.job.fails_on(loss))
 
     def _finish(self) -> None:
         """The losses are complete even where the outputs were refused because of them."""

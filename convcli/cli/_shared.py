@@ -43,11 +43,17 @@ MOST_KINDS = 8
 """Kinds that are named when the rest is counted."""
 
 
-def inputs(function: F) -> F:
-    """The argument FILE… and the options that say how files are read, which come as one `reading`."""
+def inputs(function: F, *, is_converted: bool = False) -> F:
+    """Adds the argument FILE… and the options for how files are read, which become one argument `reading`."""
+    options = reading_options(verbose_option(function), is_converted=is_converted)
     return click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")(
-        at_option(line_option(from_option(reading_options(verbose_option(function)))))
+        at_option(line_option(from_option(options)))
     )
+
+
+def converted_inputs(function: F) -> F:
+    """Adds what `inputs` adds, for the command whose results depend on duplicate keys and nulls."""
+    return inputs(function, is_converted=True)
 
 
 def verbose_option(function: F) -> F:
@@ -104,9 +110,13 @@ def tell_passed(screen: Screen, source: Input) -> None:
     screen.tell(f"{text} (the first: {safe_text(passed.first)}){safe_text(more)}\n")
 
 
-def reading_options(function: F) -> F:
-    """The options that say which files are read, and how. With `source`, `line`, `at` and what chooses transcripts,
-    where the command has them, and with the configuration they are its argument `reading`."""
+def reading_options(function: F, *, is_converted: bool = False) -> F:
+    """Adds the options for which files are read, and how.
+
+    Together with `source`, `line`, `at` and the options that choose transcripts, if the command has them, and with the
+    configuration, they become its argument `reading`. `--duplicate-keys` and `--nulls` are accepted everywhere, and
+    shown only where files are converted.
+    """
 
     @wraps(function)
     def with_reading(
@@ -135,13 +145,15 @@ def reading_options(function: F) -> F:
         )
         return function(*args, reading=reading, **values)
 
-    help_text = "If a key stands twice in an object: an error, or the last one counts.  [default: error]"
-    keys = click.option("--duplicate-keys", type=Near("choice", lambda: ["error", "last"]), help=help_text)
+    help_text = "A key that occurs twice in an object is an error, or its last value is used.  [default: error]"
+    choice = Near("choice", lambda: ["error", "last"])
+    keys = click.option("--duplicate-keys", type=choice, help=help_text, hidden=not is_converted)
     isolated = click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
-    help_text = "Read no file that matches or lies in a folder that does: drafts, 'data/*.json'. Repeatable."
+    help_text = 'Skip files that match, or whose folder does: drafts, "data/*.json". Repeatable.'
     exclude = click.option("--exclude", multiple=True, metavar="GLOB", help=help_text)
-    help_text = "Null in arguments and other open objects of a table: padding to drop, or a value."
-    nulls = click.option("--nulls", type=Near("choice", lambda: ["drop", "keep"]), default="drop", help=help_text)
+    help_text = "For tables: drop nulls in tool arguments and other open objects (padding), or keep them (data)."
+    choice = Near("choice", lambda: ["drop", "keep"])
+    nulls = click.option("--nulls", type=choice, default="drop", help=help_text, hidden=not is_converted)
     return exclude(keys(nulls(isolated(cast(F, with_reading)))))
 
 
@@ -218,7 +230,8 @@ class ExitCodes:
 
         for code, number in self._told.items():
             if number > self._most(code):
-                self._screen.tell(f"and {counted(number - self._most(code), 'more input')} with error[{code}]\n")
+                text = f"and {counted(number - self._most(code), 'more input')} with error[{code}]\n"
+                self._screen.tell(text, is_error=True)
 
     def _most(self, code: str, exit_code: int | None = None) -> int:
         """How many errors with this code are printed; the first of them says which exit code it has."""
@@ -230,15 +243,15 @@ def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
     if screen.debug:
         import traceback
 
-        screen.tell("".join(traceback.format_exception(error)))
+        screen.tell("".join(traceback.format_exception(error)), is_error=True)
     if isinstance(error, MemoryError):
         screen.error(OutputError("out-of-memory", "there is not enough memory", file=name))
         return CANNOT_WRITE
     from convcli.report.text import safe_text
 
-    where = f" while it worked on {safe_text(name)}" if name else ""
+    where = f" while working on {safe_text(name)}" if name else ""
     hint = "" if screen.debug else "; --debug shows more"
-    screen.tell(f"error[bug] convcli itself has failed{where}: please report this{hint}\n")
+    screen.tell(f"error[bug] internal error{where}: please report it{hint}\n", is_error=True)
     return BUG
 
 
@@ -258,14 +271,14 @@ class DiagnosticPrinter:
 
         most = 1 if finding.code in BESIDE_TURNS else MOST_ALIKE
         if not self._reading.hides(finding) and self._may_tell(finding.file, finding.code, most):
-            self.screen.tell(block(finding, self.screen.err))
+            self.screen.tell(block(finding, self.screen.err), is_error=finding.severity == "error")
 
-    def loss(self, loss: Loss) -> None:
-        """Print a loss."""
+    def loss(self, loss: Loss, *, is_error: bool = False) -> None:
+        """Prints a loss; one that the job does not accept is an error."""
         from convcli.report.losses import listed
 
         if self._may_tell(loss.file, f"{loss.kind} {loss.field}"):
-            self.screen.tell("".join(listed([loss], self.screen.err)))
+            self.screen.tell("".join(listed([loss], self.screen.err)), is_error=is_error)
 
     def finish(self) -> None:
         """Say how many were not printed, and what was chosen in vain."""

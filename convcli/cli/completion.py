@@ -9,10 +9,10 @@ from convcli.cli._types import Near
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
-convcli completion bash > ~/.local/share/bash-completion/completions/convcli
-convcli completion zsh > ~/.zfunc/_convcli        # a folder of $fpath
-convcli completion fish > ~/.config/fish/completions/convcli.fish
-convcli completion powershell >> $PROFILE
+convcli completion bash >> ~/.bashrc
+convcli completion zsh > _convcli          # move it to a folder of $fpath
+convcli completion fish > convcli.fish     # move it to ~/.config/fish/completions
+convcli completion powershell > convcli.ps1
 """
 SHELLS = ["bash", "fish", "powershell", "zsh"]
 VARIABLE = "_CONVCLI_COMPLETE"

@@ -15,14 +15,14 @@ from convcli.report.screen import Screen
 
 EXAMPLES = """\
 convcli config
-convcli config --output-format json
+convcli config -O json
 """
 
 COLUMNS = ["key", "value", "from", "commands"]
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, form: str) -> int:
     """Show the configuration in force here, and where it comes from.

@@ -15,21 +15,21 @@ from convcli.report.screen import Screen
 FRAMINGS = ["sse", "jsonl"]
 
 EXAMPLES = """\
-convcli convert samples/cohere/twin-weather.json --to anthropic   # to stdout; losses on stderr
-convcli convert samples/openai-ft/fine-tuning.jsonl -t anthropic -o out.jsonl
-convcli convert "samples/openclaw/*.jsonl" --to openai-chat --out-dir out -j 4
-convcli convert "samples/openclaw/*.jsonl" --to hf-chat -o train.jsonl   # sessions to rows for a trainer
-convcli convert samples/openai-batch/twin-weather.json --at /body --to openai-ft -o row.jsonl   # inside of a log
-convcli convert samples/openai-ft/fine-tuning.jsonl --to openclaw --out-dir sessions   # a file for each
-convcli convert samples/mistral/response.json --to openai-chat-stream --chunk 20
-convcli convert samples/openai-chat/twin-weather.json --to anthropic --set max_tokens=1024 --set model=claude-x
-cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fail-on-loss > out.json
+convcli samples session -o session.jsonl; convcli samples chat -o chat.json   # files to try it on
+convcli convert session.jsonl --to hf-chat -o row.jsonl          # a session to a row for a trainer
+convcli convert chat.json --to gemini                            # to stdout; losses go to stderr
+convcli convert chat.json --to anthropic --set max_tokens=1024 --set model=claude-sonnet-4-5
+convcli convert ~/.claude/projects --to hf-chat -o all.jsonl     # all sessions into one file
+convcli convert session.jsonl chat.json --to openai-chat --out-dir out -j 2
+convcli samples log -o log.json
+convcli convert log.json --at /body --to openai-ft -o rows.jsonl # conversations inside a log
+cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content > out.json
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
-@_shared.inputs
+@_shared.converted_inputs
 @click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to write.")
 @click.option(
     "-o",

@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
 
 EXAMPLES = """\
-convcli detect samples/gemini/twin-weather.json
-convcli detect "samples/openclaw/*.jsonl" --output-format json
+convcli samples rows -o rows.jsonl
+convcli detect rows.jsonl
+convcli detect ~/.claude/projects -O json
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @_shared.reading_options
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingOptions) -> int:
     """Show which dialect files are in, and why.

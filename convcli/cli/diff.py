@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
 
 EXAMPLES = """\
-convcli diff samples/cohere/twin-weather.json samples/anthropic/twin-weather.json
-convcli diff samples/cohere/twin-weather.json samples/mistral/twin-weather.json --level content
-convcli diff samples/cline/twin-weather.json samples/mcp/twin-weather.json --output-format json
+convcli samples chat -o chat.json
+convcli convert chat.json --to gemini -o gemini.json
+convcli diff chat.json gemini.json                   # the same conversation: exit 0
+convcli diff chat.json gemini.json --level content -O json
 """
 
 COLUMNS = ["level", "kind", "field", "line", "first", "second", "before", "after"]
@@ -47,6 +48,7 @@ LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("c
 )
 @click.option("--exact", is_flag=True, help="What the dialect of the other file has no place for counts too.")
 @click.option(
+    "-O",
     "--output-format",
     "form",
     type=Near("format", lambda: ["text", *format_of(tables).words()]),

@@ -15,12 +15,13 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
-convcli inspect samples/cohere/twin-weather.json      # a row for each message, call and result
-convcli inspect samples/cohere/twin-weather.json --tools --where status=error,open
-convcli inspect samples/cohere/twin-weather.json --message 3       # all of one message
-convcli inspect samples/cohere/twin-weather.json --where 'text~warm|cold'
-convcli inspect samples/openclaw/*.jsonl              # a row for each transcript
-convcli inspect samples/cohere/twin-weather.json --output-format html -o chat.html
+convcli samples session -o session.jsonl
+convcli inspect session.jsonl                       # a row for each message, call and result
+convcli inspect session.jsonl --tools --where status=error,open
+convcli inspect session.jsonl --message 4           # all of one message
+convcli inspect session.jsonl --where "text~cart|test"
+convcli inspect session.jsonl -o session.html       # a page for a browser
+convcli inspect ~/.claude/projects                  # a row for each session
 """
 
 
@@ -65,7 +66,7 @@ convcli inspect samples/cohere/twin-weather.json --output-format html -o chat.ht
 @click.option("--findings", is_flag=True, help="With html: mark what validate would find.")
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option(
-    "--output-format", "form", type=format_of(tables), help="How the rows are written: as -o is named, else as a table."
+    "-O", "--output-format", "form", type=format_of(tables), help="How the rows are written: as -o is named, else as a table."
 )
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:

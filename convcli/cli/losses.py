@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from convcli.views.outcomes import LossGroup, OutcomeTable
 
 EXAMPLES = """\
-convcli losses samples/cline/thinking.json --to openai-chat               # of this file
-convcli losses samples/cline/thinking.json --to openai-chat --summary     # by field, with counts
-convcli losses --from anthropic --to openai-chat                          # of two dialects in general
+convcli samples session -o session.jsonl
+convcli losses session.jsonl --to openai-chat                   # of this file
+convcli losses session.jsonl --to openai-chat --summary         # by field, with counts
+convcli losses --from anthropic --to openai-chat                # of two dialects in general
 """
 
 COLUMNS = ["file", "line", "where", "level", "kind", "field", "why"]
@@ -48,7 +49,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
 @click.option("--branch", type=BRANCH, default="all", help="Of a session with branches: the active one, or all.")
 @click.option("--view", type=VIEW, default="history", help="Of a session with a compaction, as in convert.")
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")
 @click.pass_obj
 def command(
     screen: Screen,

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from convcli.files.framing import Framing
 
 EXAMPLES = """\
-convcli convert samples/cline/chat.json --to gemini -o out.json --restore-file kept.jsonl
-convcli restore out.json --restore-file kept.jsonl -o chat-again.json
+convcli samples claude -o claude.json
+convcli convert claude.json --to gemini -o gemini.json --restore-file kept.jsonl
+convcli restore gemini.json --restore-file kept.jsonl -o again.json
 """
 
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from convcli.model.dialect import Dialect, Program, SessionFacts
 
 EXAMPLES = """\
-convcli resume samples/cline/twin-weather.json --in codex --home home
-convcli resume samples/openclaw/twin-weather.jsonl --in gemini-cli --home home --dry-run
+convcli samples session -o session.jsonl
+convcli resume session.jsonl --in codex --home home             # prints the command that continues it
+convcli resume session.jsonl --in gemini-cli --home home --dry-run
 """
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 

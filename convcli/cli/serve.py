@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
 
 EXAMPLES = """\
-convcli serve samples/claude-code                 # prints the address to open; Ctrl-C ends it
+convcli serve ~/.claude/projects                     # prints the address to open; Ctrl-C ends it
 convcli serve ~/.claude/projects --port 8123
 """
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from convcli.views.rows import Row
 
 EXAMPLES = """\
-convcli sessions                                  # of all known programs, the newest first
-convcli sessions --program codex --limit 10
-convcli sessions samples/codex --exclude bad --output-format json     # of a folder, wherever it is
+convcli sessions                                     # of all known programs, newest first
+convcli sessions --program claude-code --limit 10
+convcli sessions ~/.claude/projects -O json          # of one folder
 """
 
 COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file"]
@@ -44,7 +44,7 @@ def _programs() -> list[str]:
 @click.option("--home", type=PATH, metavar="DIR", help="The home directory in which the programs' folders are.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many, the newest first.")
 @_shared.reading_options
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @click.pass_obj
 def command(
     screen: Screen,

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from convcli.views.statistics import Statistics
 
 EXAMPLES = """\
-convcli stats samples/openclaw/*.jsonl
-convcli stats samples/openclaw/*.jsonl --output-format json
+convcli stats ~/.claude/projects
+convcli samples session -o session.jsonl
+convcli stats session.jsonl -O json
 """
 
 
@@ -40,7 +41,7 @@ class StatsArguments(NamedTuple):
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.inputs
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
 @_parts.folder_option
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
 @_shared.jobs

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from convcli.model.findings import Finding
 
 EXAMPLES = """\
-convcli validate samples/openai-ft/fine-tuning.jsonl
-convcli validate samples/openclaw/*.jsonl --from openclaw --output-format concise
-convcli validate samples/ollama/request-all-settings.json --as ollama   # would that service take it?
-convcli validate samples/openai-chat/ --statistics --exit-zero
+convcli samples broken -o rows.jsonl; convcli samples chat -o chat.json
+convcli validate rows.jsonl --exit-zero                         # by schema and rules; without --exit-zero: 1
+convcli validate rows.jsonl --exit-zero -O concise
+convcli validate rows.jsonl --exit-zero --statistics
+convcli validate chat.json --as openai-responses                # would that service accept it?
 """
 
 STATISTICS = ["findings", "severity", "code", "first"]
@@ -42,7 +43,7 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @_selecting.options
 @_shared.inputs
 @click.option("--as", "target", type=DIALECT, metavar="DIALECT", help="Would this service take it as a request?")
-@click.option("--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]")
+@click.option("-O", "--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]")
 @click.option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Show only findings with these codes.")
 @click.option("--ignore", type=CodeList(), multiple=True, metavar="CODE,…", help="Hide findings with these codes.")
 @click.option("--statistics", is_flag=True, help="Count the findings by code instead of listing them.")

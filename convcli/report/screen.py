@@ -21,10 +21,10 @@ Colour: TypeAlias = Literal["auto", "always", "never"]
 
 
 class Screen:
-    """Where a command prints. `out` and `err` say whether colours are wanted there."""
+    """Where a command prints. `out` and `err` say whether colours are wanted there; `quiet` allows errors only."""
 
     def __init__(self, colour: Colour = "auto", *, debug: bool = False) -> None:
-        self.debug, self.verbose = debug, False
+        self.debug, self.verbose, self.quiet = debug, False, False
         self.out = Paint(wants_colour(sys.stdout, colour, os.environ))
         self.err = Paint(wants_colour(sys.stderr, colour, os.environ))
         self._progress: Progress | None = None
@@ -83,8 +83,10 @@ class Screen:
         elif sys.stdout is not None:
             sys.stdout.buffer.flush()
 
-    def tell(self, text: str) -> None:
-        """Print what is no result. Nobody may be listening, which is no reason to stop."""
+    def tell(self, text: str, *, is_error: bool = False) -> None:
+        """Prints what is no result on stderr, unless `quiet` is set and it is no error. A closed stderr is ignored."""
+        if self.quiet and not is_error:
+            return
         if self._progress is not None:
             self._progress.clear()
         if self._pager is not None and text and sys.stderr is not None and sys.stderr.isatty():
@@ -104,7 +106,7 @@ class Screen:
         from convcli.report.progress import Progress
 
         is_covered = self._pager is not None and self._pager.is_running
-        self._progress = Progress(total, shown=False if is_covered else None)
+        self._progress = Progress(total, shown=False if is_covered or self.quiet else None)
         return self._progress
 
     def error(self, error: ConvcliError) -> None:
@@ -113,7 +115,7 @@ class Screen:
         from convcli.report.formats.full import block
 
         for finding in getattr(error, "findings", None) or [finding_of(error)]:
-            self.tell(block(finding, self.err))
+            self.tell(block(finding, self.err), is_error=True)
 
 
 def _write(stream: TextIO, text: str, pager: Pager | None = None) -> None:

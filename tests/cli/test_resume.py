@@ -111,7 +111,7 @@ def test_a_message_whose_parent_no_row_has_follows_the_one_before_it(tmp_path: P
     source = tmp_path / "session.jsonl"
     source.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     done = run("resume", source, "--in", "pi", "--home", tmp_path, "--cwd", tmp_path)
-    assert b"changed parentId" in done.stderr
+    assert b"parentId" in done.stderr.splitlines()[1]
     [path] = programs.files(programs.get("pi"), str(tmp_path))
     last, before = (json.loads(line) for line in Path(path).read_bytes().splitlines()[:-3:-1])
     assert last["parentId"] == before["id"]
@@ -213,7 +213,7 @@ def test_the_run_of_an_agent_is_resumed_as_a_session_of_its_own(tmp_path: Path) 
     (tmp_path / "agent-a1.meta.json").write_text('{"toolUseId": "toolu_1", "description": "Look around"}')
     done = run("resume", source, "--in", "claude-code", "--home", tmp_path, "--cwd", tmp_path)
     assert done.returncode == 0, done.stderr
-    assert b"dropped parentCallId" in done.stderr
+    assert b"parentCallId" in done.stderr
     [path] = programs.files(programs.get("claude-code"), str(tmp_path))
     written = [json.loads(line) for line in Path(path).read_bytes().splitlines()]
     messages = [row for row in written if "message" in row]
