@@ -77,6 +77,9 @@ def _command(argv: list[str]) -> int:
 
             return answer(question)
         return _call(argv, screen)
+    except Interrupted:
+        screen.report_stop()
+        raise
     except BrokenPipeError:
         raise
     except ConvcliError as error:

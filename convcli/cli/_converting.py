@@ -134,6 +134,7 @@ class Converting:
         """Where to write, and how documents are laid out there: the output, unless there is a folder or several inputs
         are joined."""
         from convcli.files.layouts import is_table
+        from convcli.files.outputs import STDOUT
         from convcli.jobs.destinations import Folder, Joined, output_at
 
         arguments = self.arguments
@@ -147,8 +148,10 @@ class Converting:
             raise JobError("several-inputs", "--restore-file is for one input")
         layout = _layout_of(arguments.output)
         if len(paths) > 1 and layout is None:
-            message = f"{len(paths):,} inputs cannot go into one output of this name"
-            raise JobError("several-inputs", message, help="say -o FILE.jsonl for a line each, or --out-dir DIR")
+            if arguments.output not in (None, *STDOUT):
+                message = f"{len(paths):,} inputs, and {arguments.output} is no file for several transcripts"
+                raise JobError("several-inputs", message, help="use -o FILE.jsonl, FILE.json or --out-dir DIR")
+            layout = "jsonl"
         if arguments.losses is not None and os.path.realpath(arguments.losses) == os.path.realpath(
             arguments.output or "-"
         ):

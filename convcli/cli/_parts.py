@@ -94,6 +94,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         out = self._folder()
         parts = plan(self.paths, out, task_for(self._dialect()), size=self.engine.size, reading=self.reading)
         begin(parts, force=self.force)
+        self.screen.if_stopped = "finished parts are kept, and the same command continues"
         waiting = unfinished(parts)
         if len(waiting) < len(parts):
             done = len(parts) - len(waiting)

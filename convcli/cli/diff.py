@@ -35,8 +35,8 @@ LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("c
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("first", type=PATH, metavar="FILE")
-@click.argument("second", type=PATH, metavar="FILE")
+@click.argument("first", type=PATH, metavar="FIRST")
+@click.argument("second", type=PATH, metavar="SECOND")
 @_shared.from_option
 @_shared.reading_options
 @click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of the second file.")

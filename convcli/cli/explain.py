@@ -45,7 +45,7 @@ def command(screen: Screen, code: str | None, lists: bool) -> int:
         wide = max(map(len, codes.table()))
         screen.show(f"{one.name:{wide}}  {one.title}\n" for one in codes.table().values())
     elif code is None:
-        raise JobError("usage", "which code?", help="convcli explain --list")
+        raise JobError("usage", 'missing argument "CODE"', help="convcli explain --list lists them")
     else:
         screen.show(_explained(codes.table()[code], screen.out, _shared.width()))
     return 0

@@ -42,6 +42,8 @@ def _programs() -> list[str]:
 @click.argument("path", type=PATH, metavar="FILE")
 @click.option(
     "--in",
+    "--to",
+    "-t",
     "program",
     type=Near("program", _programs),
     required=True,

@@ -43,7 +43,7 @@ def command(screen: Screen, name: str | None, lists: bool) -> int:
     if lists:
         screen.show(f"{name}\n" for name in schemas.names())
     elif name is None:
-        raise JobError("usage", "which schema?", help="convcli schema --list")
+        raise JobError("usage", 'missing argument "NAME"', help="convcli schema --list lists them")
     else:
         screen.show([screen.out.json(exact_json.write(schemas.schema(name), indent=True).decode()) + "\n"])
     return 0

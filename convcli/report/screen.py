@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 from convcli.files.outputs import cannot_write
 from convcli.model.errors import ConvcliError, OutputError
-from convcli.report.text import Paint
+from convcli.report.text import Paint, safe_text
 
 if TYPE_CHECKING:
     from convcli.files.outputs import Output
@@ -21,10 +21,13 @@ Colour: TypeAlias = Literal["auto", "always", "never"]
 
 
 class Screen:
-    """Where a command prints. `out` and `err` say whether colours are wanted there; `quiet` allows errors only."""
+    """Where a command prints. `out` and `err` say whether colours are wanted there; `quiet` allows errors only.
+
+    `if_stopped` is what a signal leaves of the job, where that is not just the outputs that are written."""
 
     def __init__(self, colour: Colour = "auto", *, debug: bool = False) -> None:
         self.debug, self.verbose, self.quiet = debug, False, False
+        self.if_stopped = ""
         self.out = Paint(wants_colour(sys.stdout, colour, os.environ))
         self.err = Paint(wants_colour(sys.stderr, colour, os.environ))
         self._progress: Progress | None = None
@@ -96,6 +99,18 @@ class Screen:
                 _write(sys.stderr, text)
                 sys.stderr.flush()
 
+    def report_stop(self) -> None:
+        """Prints in one line that a signal stopped the job, and what is written."""
+        from convcli.files.outputs import WRITTEN
+
+        left = self.if_stopped
+        if not left and WRITTEN.count > 1:
+            left = f"{WRITTEN.count:,} files were written"
+        elif not left and WRITTEN.is_expected:
+            left = f"{safe_text(WRITTEN.last)} was written" if WRITTEN.count else "nothing was written"
+        is_after_sign = sys.stderr is not None and sys.stderr.isatty()  # the terminal shows ^C
+        self.tell(f"{chr(10) * is_after_sign}{'; '.join(filter(None, ('stopped', left)))}\n")
+
     def tell_speed(self) -> None:
         """Say how much was read and how fast, where that was asked for."""
         if self.verbose and self._progress is not None:
@@ -106,7 +121,7 @@ class Screen:
         from convcli.report.progress import Progress
 
         is_covered = self._pager is not None and self._pager.is_running
-        self._progress = Progress(total, shown=False if is_covered or self.quiet else None)
+        self._progress = Progress(total, shown=not (is_covered or self.quiet))
         return self._progress
 
     def error(self, error: ConvcliError) -> None:
