@@ -1,26 +1,27 @@
-"""Converts transcripts of language models between dialects; nothing is lost without being told.
+"""Converts LLM transcripts between formats ("dialects") and reports every loss.
 
 >>> import convcli
 >>> document = {"messages": [{"role": "user", "name": "ada", "content": "Hi."}]}
->>> result = convcli.convert(document, to="anthropic", source="openai-chat")
+>>> result = convcli.convert(document, "anthropic", source="openai-chat")
 >>> result.document
 {'messages': [{'role': 'user', 'content': 'Hi.'}]}
 >>> [(loss.kind, loss.where, loss.why) for loss in result.losses]
 [('dropped', '/messages/0/name', 'messages have no name')]
 
-A *document* is a JSON value (`dict`, `list`) as a vendor wrote it, a *transcript* the same in the records of the
-intermediate format: a `Transcript` has `Message`s, and these have parts (`Text`, `Reasoning`, `Refusal`, `Media`,
-`ToolCall`, `ToolResult`, `Opaque`).
+A *document* is a JSON value (`dict`, `list`) in the format of a vendor. It may contain objects of SDKs (pydantic
+models, dataclasses). A *transcript* is the same in the records of the intermediate format: a `Transcript` has
+`Message`s, and these have parts (`Text`, `Reasoning`, `Refusal`, `Media`, `ToolCall`, `ToolResult`, `Opaque`).
 
     one document     convert · lift, lower · validate · detect · difference · restore_record, restore
     files            read · iterate
     many documents   convert_lines · validate_lines
 
-`source` always names the dialect of what is given; without it, the dialect is detected. `to` names the dialect that is
-written. Nothing here prints: losses and findings are returned, with the place in the document as a JSON Pointer.
+`source` names the dialect of the input; without it, the dialect is detected. `to` names the dialect of the output.
+Editors complete both (`DialectName`); any `str` is accepted, for plugins. Nothing here prints: losses and findings are
+returned, with a JSON Pointer into the input.
 
-Errors are `ConvcliError`: `ContentError` for what cannot be read or recognised, `RefusedError` for what does not pass
-its schema, `JobError` for an unknown dialect or a missing file. All have a `code` that `convcli explain` explains.
+Errors are `ConvcliError`: `ContentError` for what cannot be read or recognized, `RefusedError` for what does not match
+its schema, `JobError` for an unknown dialect or a missing file. Each has a `code`, which `convcli explain` explains.
 `convcli help library` has more examples, also for pandas, polars, DuckDB and datasets.
 """
 
@@ -34,11 +35,12 @@ TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the in
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from os import PathLike
-    from typing import Any, Literal
+    from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
     from msgspec import UNSET
 
     from convcli import dialects
+    from convcli.dialects._names import DialectName
     from convcli.engine.conversion import Conversion
     from convcli.engine.detection import Detection
     from convcli.jobs.lines import LineOutcome
@@ -62,12 +64,25 @@ if TYPE_CHECKING:
     )
     from convcli.proof.reasons import Loss
 
+    class _Model(Protocol):
+        """A pydantic model, as SDKs return it."""
+
+        def model_dump(self, *, mode: str, by_alias: bool, exclude_none: bool, warnings: bool) -> Any: ...
+
+    class _DataClass(Protocol):
+        """An instance of a dataclass."""
+
+        __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    Document: TypeAlias = Mapping[str, Any] | list[Any] | tuple[Any, ...] | _Model | _DataClass
+
 __all__ = [
     "UNSET",
     "ContentError",
     "ConvcliError",
     "Conversion",
     "Detection",
+    "DialectName",
     "Finding",
     "JobError",
     "LineOutcome",
@@ -104,6 +119,7 @@ __all__ = [
 
 
 _HOMES = {
+    "convcli.dialects._names": ("DialectName",),
     "convcli.engine.conversion": ("Conversion",),
     "convcli.engine.detection": ("Detection",),
     "convcli.jobs.lines": ("LineOutcome",),
@@ -142,7 +158,9 @@ def _dialect(name: str) -> Dialect:
 # ---------------------------------------------------------------- files
 
 
-def read(path: str | PathLike[str], *, source: str | None = None, dialect: str | None = None) -> list[Transcript]:
+def read(
+    path: str | PathLike[str], *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
+) -> list[Transcript]:
     """The transcripts of a file in any dialect (JSON, JSON Lines or SSE; compressed or not; `-` is standard input).
 
     A folder or a glob stands for its files. `dialect` is the former name of `source`. Raises JobError when a file
@@ -157,7 +175,9 @@ def read(path: str | PathLike[str], *, source: str | None = None, dialect: str |
     return [_or_raise(item) for item in transcripts(path, source or dialect)]
 
 
-def iterate(path: str | PathLike[str], *, source: str | None = None) -> Iterator[Transcript | ConvcliError]:
+def iterate(
+    path: str | PathLike[str], *, source: DialectName | str | None = None
+) -> Iterator[Transcript | ConvcliError]:
     """The same one by one, so that a file of any length needs little memory; what is wrong comes as an error in its
     place (ContentError, RefusedError), with `file` and `line`, and the next one follows.
 
@@ -183,7 +203,9 @@ def _or_raise(item: Transcript | ConvcliError) -> Transcript:
 # ---------------------------------------------------------------- one document
 
 
-def lift(document: Any, *, source: str | None = None, dialect: str | None = None) -> Transcript:
+def lift(
+    document: Document, *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
+) -> Transcript:
     """The transcript of one document. Raises ContentError or RefusedError. `dialect` is the former name of `source`.
 
     >>> import convcli
@@ -193,13 +215,13 @@ def lift(document: Any, *, source: str | None = None, dialect: str | None = None
     """
     from convcli.engine import arguments, conversion
 
-    value, own, _ = arguments.read(document, source or dialect)
+    value, own, _ = arguments.read(arguments.parsed(document), source or dialect)
     return conversion.lift(value, own)
 
 
 def lower(
     transcript: Transcript,
-    to: str,
+    to: DialectName | str,
     *,
     form: str | None = None,
     branch: Literal["active", "all"] = "all",
@@ -225,10 +247,10 @@ def lower(
 
 
 def convert(
-    document: Any,
+    document: Document,
+    to: DialectName | str,
     *,
-    to: str,
-    source: str | None = None,
+    source: DialectName | str | None = None,
     form: str | None = None,
     branch: Literal["active", "all"] = "all",
     view: Literal["history", "context"] = "history",
@@ -257,20 +279,21 @@ def convert(
 
     target = _dialect(to)
     chosen = arguments.options(target, form, branch, chunk, view, set)
-    value, own, columns = arguments.read(document, source)
+    parsed = arguments.parsed(document)
+    value, own, columns = arguments.read(parsed, source)
     conversion = pipeline.convert(value, own, target, chosen)
     if target is own:
-        conversion.document = texts.rewritten(conversion.document, value, document, columns)
+        conversion.document = texts.rewritten(conversion.document, value, parsed, columns)
     return conversion
 
 
 def validate(
-    document: Any,
+    document: Document,
     *,
-    source: str | None = None,
-    as_: str | None = None,
+    source: DialectName | str | None = None,
+    as_: DialectName | str | None = None,
     strict: bool = False,
-    dialect: str | None = None,
+    dialect: DialectName | str | None = None,
 ) -> list[Finding]:
     """What is wrong with one document, by the schema and the rules of its dialect.
 
@@ -287,12 +310,13 @@ def validate(
     from convcli.jobs.inputs import Document
     from convcli.jobs.judging import JudgingOptions, judged
 
-    value, own, columns = arguments.read(document, source or dialect)
+    parsed = arguments.parsed(document)
+    value, own, columns = arguments.read(parsed, source or dialect)
     target = None if as_ is None else _dialect(as_)
-    return judged(Document("", 0, value, b"", own, texts=columns, given=document), JudgingOptions(strict, target))
+    return judged(Document("", 0, value, b"", own, texts=columns, given=parsed), JudgingOptions(strict, target))
 
 
-def detect(document: Any) -> Detection:
+def detect(document: Document) -> Detection:
     """Which dialect a document is in, and why. Raises ContentError when no dialect fits, or more than one.
 
     >>> import convcli
@@ -302,7 +326,7 @@ def detect(document: Any) -> Detection:
     """
     from convcli.engine import arguments
 
-    return arguments.detect(document)
+    return arguments.detect(arguments.parsed(document))
 
 
 def difference(before: Transcript, after: Transcript) -> list[Loss]:
@@ -321,14 +345,16 @@ def difference(before: Transcript, after: Transcript) -> list[Loss]:
 # ---------------------------------------------------------------- the way back
 
 
-def restore_record(original: Any, converted: Any, *, source: str, to: str) -> dict[str, Any]:
+def restore_record(
+    original: Document, converted: Any, *, source: DialectName | str, to: DialectName | str
+) -> dict[str, Any]:
     """What `restore` needs beside the converted document, as a JSON value: `convert` made `converted` of `original`.
 
     Raises JobError for an unknown dialect.
     """
-    from convcli.engine import restore
+    from convcli.engine import arguments, restore
 
-    return restore.record(original, converted, _dialect(source), _dialect(to))
+    return restore.record(arguments.parsed(original), converted, _dialect(source), _dialect(to))
 
 
 def restore(converted: Any, record: dict[str, Any]) -> Any:
@@ -351,9 +377,9 @@ def restore(converted: Any, record: dict[str, Any]) -> Any:
 
 def convert_lines(
     lines: Iterable[bytes],
+    to: DialectName | str,
     *,
-    to: str,
-    source: str | None = None,
+    source: DialectName | str | None = None,
     form: str | None = None,
     branch: Literal["active", "all"] = "all",
     view: Literal["history", "context"] = "history",
@@ -381,7 +407,11 @@ def convert_lines(
 
 
 def validate_lines(
-    lines: Iterable[bytes], *, source: str | None = None, as_: str | None = None, strict: bool = False
+    lines: Iterable[bytes],
+    *,
+    source: DialectName | str | None = None,
+    as_: DialectName | str | None = None,
+    strict: bool = False,
 ) -> Iterator[LineOutcome]:
     """One outcome for each line with what is wrong with it, as `validate` says it; a line is good if it has no
     findings. Raises JobError for an unknown dialect.

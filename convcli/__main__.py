@@ -137,7 +137,7 @@ def _usage(error: ClickException) -> ConvcliError:
         help_text = meant_option(error.option_name, error.ctx) or otherwise
         return JobError("unknown-option", f'there is no option "{error.option_name}"', help=help_text)
     message = error.format_message().splitlines()[0].rstrip(".")
-    message = re.sub(r"is not a valid integer( range)?$", "is no integer", message.replace("\'", '"'))
+    message = re.sub(r"is not a valid integer( range)?$", "is no integer", message.replace("'", '"'))
     return JobError("usage", message[:1].lower() + message[1:], help=otherwise)
 
 

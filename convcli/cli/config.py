@@ -22,7 +22,9 @@ COLUMNS = ["key", "value", "from", "commands"]
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option(
+    "-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written."
+)
 @click.pass_obj
 def command(screen: Screen, form: str) -> int:
     """Show the configuration in force here, and where it comes from.

@@ -31,7 +31,9 @@ convcli detect ~/.claude/projects -O json
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @_shared.reading_options
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option(
+    "-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written."
+)
 @click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingOptions) -> int:
     """Show which dialect files are in, and why.

@@ -27,7 +27,9 @@ convcli dialects --matrix             # what each of them can store
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("dialect", type=DIALECT, required=False)
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option(
+    "-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written."
+)
 @click.option("--matrix", is_flag=True, help="What each dialect can hold: a small sample of each feature is converted.")
 @click.pass_obj
 def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) -> int:

@@ -34,7 +34,9 @@ def _names() -> list[str]:
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("code", type=Near("code", _names, "convcli explain --list lists them all"), required=False, metavar="CODE")
+@click.argument(
+    "code", type=Near("code", _names, "convcli explain --list lists them all"), required=False, metavar="CODE"
+)
 @click.option("--list", "lists", is_flag=True, help="All codes, each with what it means in a few words.")
 @click.pass_obj
 def command(screen: Screen, code: str | None, lists: bool) -> int:

@@ -66,7 +66,11 @@ convcli inspect ~/.claude/projects                  # a row for each session
 @click.option("--findings", is_flag=True, help="With html: mark what validate would find.")
 @click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option(
-    "-O", "--output-format", "form", type=format_of(tables), help="How the rows are written: as -o is named, else as a table."
+    "-O",
+    "--output-format",
+    "form",
+    type=format_of(tables),
+    help="How the rows are written: as -o is named, else as a table.",
 )
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:

@@ -49,7 +49,9 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
 @click.option("--branch", type=BRANCH, default="all", help="Of a session with branches: the active one, or all.")
 @click.option("--view", type=VIEW, default="history", help="Of a session with a compaction, as in convert.")
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")
+@click.option(
+    "-O", "--output-format", "form", type=format_of(tables), default="table", help="How the losses are written."
+)
 @click.pass_obj
 def command(
     screen: Screen,

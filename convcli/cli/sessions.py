@@ -44,7 +44,9 @@ def _programs() -> list[str]:
 @click.option("--home", type=PATH, metavar="DIR", help="The home directory in which the programs' folders are.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many, the newest first.")
 @_shared.reading_options
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option(
+    "-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written."
+)
 @click.pass_obj
 def command(
     screen: Screen,

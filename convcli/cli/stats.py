@@ -41,7 +41,9 @@ class StatsArguments(NamedTuple):
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.inputs
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option(
+    "-O", "--output-format", "form", type=format_of(tables), default="table", help="How the rows are written."
+)
 @_parts.folder_option
 @click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
 @_shared.jobs

@@ -43,7 +43,9 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @_selecting.options
 @_shared.inputs
 @click.option("--as", "target", type=DIALECT, metavar="DIALECT", help="Would this service take it as a request?")
-@click.option("-O", "--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]")
+@click.option(
+    "-O", "--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]"
+)
 @click.option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Show only findings with these codes.")
 @click.option("--ignore", type=CodeList(), multiple=True, metavar="CODE,…", help="Hide findings with these codes.")
 @click.option("--statistics", is_flag=True, help="Count the findings by code instead of listing them.")

@@ -83,7 +83,9 @@ def test_verbose_says_last_how_many_files_and_bytes_were_read_and_how_fast(tmp_p
 def test_options_of_arguments_and_null_stand_only_where_a_conversion_is_written() -> None:
     for name in NAMES:
         shown = {option for options in groups(name).values() for option in options}
-        assert {"--duplicate-keys", "--nulls"} & shown == ({"--duplicate-keys", "--nulls"} if name == "convert" else set())
+        assert {"--duplicate-keys", "--nulls"} & shown == (
+            {"--duplicate-keys", "--nulls"} if name == "convert" else set()
+        )
 
 
 def test_duplicate_keys_and_nulls_are_accepted_where_files_are_read(tmp_path: Path) -> None:
