@@ -133,11 +133,11 @@ _HOMES = {
     "convcli.proof.reasons": ("Loss",),
     "msgspec": ("UNSET",),
 }  # fmt: skip
-"""Where the records and errors are defined; they are imported when first asked for, so that the program starts fast."""
+"""The modules of the records and errors. They are imported when first used, so that the program starts fast."""
 
 
 def __getattr__(name: str) -> Any:
-    """A record, an error or the registry of dialects, imported when it is first asked for."""
+    """Imports a record, an error or the registry of dialects when it is first used."""
     if name == "dialects":
         return import_module("convcli.dialects")
     for home, names in _HOMES.items():
@@ -147,7 +147,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, those too that are not imported yet."""
+    """Returns the public names, imported or not."""
     return sorted([*__all__, "__version__"])
 
 
@@ -161,11 +161,11 @@ def _dialect(name: str) -> Dialect:
 def read(
     path: str | PathLike[str], *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
 ) -> list[Transcript]:
-    """The transcripts of a file in any dialect (JSON, JSON Lines or SSE; compressed or not; `-` is standard input).
+    """Returns the transcripts of a file in any dialect (JSON, JSON Lines or SSE; compressed or not; `-` is stdin).
 
-    A folder or a glob stands for its files. `dialect` is the former name of `source`. Raises JobError when a file
-    cannot be opened, ContentError when it cannot be read, RefusedError when a document does not pass the schema of its
-    dialect: the first thing that is wrong ends it. `iterate` goes on instead, and holds one transcript at a time.
+    A folder or a glob stands for its files. `dialect` is the former name of `source`. Raises JobError if a file cannot
+    be opened, ContentError if it cannot be read, RefusedError if a document does not match the schema of its dialect.
+    `iterate` continues after such errors, and needs memory for one transcript only.
 
         for transcript in convcli.read("chats.jsonl"):
             print(transcript.model, len(transcript.messages))
@@ -178,9 +178,9 @@ def read(
 def iterate(
     path: str | PathLike[str], *, source: DialectName | str | None = None
 ) -> Iterator[Transcript | ConvcliError]:
-    """The same one by one, so that a file of any length needs little memory; what is wrong comes as an error in its
-    place (ContentError, RefusedError), with `file` and `line`, and the next one follows.
+    """Yields the transcripts of a file one by one, so that a file of any length needs little memory.
 
+    An unacceptable document yields an error (ContentError, RefusedError) with `file` and `line`; the next one follows.
     Raises JobError for a file that cannot be opened.
 
         for item in convcli.iterate("chats.jsonl"):
@@ -206,7 +206,7 @@ def _or_raise(item: Transcript | ConvcliError) -> Transcript:
 def lift(
     document: Document, *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
 ) -> Transcript:
-    """The transcript of one document. Raises ContentError or RefusedError. `dialect` is the former name of `source`.
+    """Returns the transcript of a document. Raises ContentError or RefusedError. `dialect` is the former name of `source`.
 
     >>> import convcli
     >>> transcript = convcli.lift({"messages": [{"role": "user", "content": "Hi."}]}, source="openai-chat")
@@ -229,7 +229,7 @@ def lower(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Conversion:
-    """A transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
+    """Writes a transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
 
     `form`, `branch`, `view`, `chunk` and `set` are those of `convert`. Raises JobError for an unknown dialect or form.
 
@@ -257,14 +257,17 @@ def convert(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Conversion:
-    """One document in the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
+    """Converts a document to the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
 
-    `form` is one of the forms of the target (`request`, `response`, …: `convcli dialects NAME` lists them) · `branch`:
-    of a session with branches only the `active` one, or `all` that the target can hold · `view`: all the `history`, or
-    only the `context` that a compaction leaves · `chunk`: characters in a piece of a stream · `set`: keys of the output
-    with their values, where a dot leads into an object; they are among the losses, as `invented` or `changed`. Raises
-    ContentError when no dialect or more than one fits, RefusedError when the document does not pass its schema,
-    JobError for an unknown dialect, form or key.
+    - `form`: a form of the target (`request`, `response`, …), as `convcli dialects NAME` lists them
+    - `branch`: for sessions with branches, the `active` one, or `all` that the target can store
+    - `view`: the whole `history`, or only the `context` that a compaction leaves
+    - `chunk`: the number of characters in a piece of a stream
+    - `set`: keys of the output with their values; a dot leads into an object. They are reported as `invented` or
+      `changed`.
+
+    Raises ContentError if no dialect or more than one matches, RefusedError if the document does not match its schema,
+    JobError for an unknown dialect, form or key, and for an object in the document that is no JSON value.
 
     >>> import convcli
     >>> document = {"messages": [{"role": "user", "content": "Hi."}], "temperature": 0.5}
@@ -295,11 +298,10 @@ def validate(
     strict: bool = False,
     dialect: DialectName | str | None = None,
 ) -> list[Finding]:
-    """What is wrong with one document, by the schema and the rules of its dialect.
+    """Returns what is wrong with a document by the schema and rules of its dialect.
 
-    `as_`: what this service would refuse, if the document was sent to it as a request · `strict`: keys that the schema
-    does not name are warnings · `dialect` is the former name of `source`. Raises ContentError when no dialect or more
-    than one fits, JobError for an unknown dialect.
+    `as_` also checks it as a request to this service. With `strict`, unknown keys are warnings. `dialect` is the former
+    name of `source`. Raises ContentError if no dialect or more than one matches, JobError for an unknown dialect.
 
     >>> import convcli
     >>> [finding] = convcli.validate({"messages": [{"role": "usr", "content": "Hi."}]}, source="openai-chat")
@@ -317,7 +319,7 @@ def validate(
 
 
 def detect(document: Document) -> Detection:
-    """Which dialect a document is in, and why. Raises ContentError when no dialect fits, or more than one.
+    """Returns the dialect of a document, and why. Raises ContentError if no dialect matches, or more than one.
 
     >>> import convcli
     >>> found = convcli.detect({"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]})
@@ -330,7 +332,7 @@ def detect(document: Document) -> Detection:
 
 
 def difference(before: Transcript, after: Transcript) -> list[Loss]:
-    """What the second transcript does not say as the first does; empty exactly when they say the same.
+    """Returns the differences of the second transcript from the first; none exactly if they are equal.
 
     >>> from convcli import Message, Text, Transcript, difference
     >>> one, two = (Transcript([Message("user", [Text(text)])]) for text in ("Hi.", "Hello."))
@@ -348,9 +350,9 @@ def difference(before: Transcript, after: Transcript) -> list[Loss]:
 def restore_record(
     original: Document, converted: Any, *, source: DialectName | str, to: DialectName | str
 ) -> dict[str, Any]:
-    """What `restore` needs beside the converted document, as a JSON value: `convert` made `converted` of `original`.
+    """Returns what `restore` needs besides the converted document, as a JSON value.
 
-    Raises JobError for an unknown dialect.
+    `converted` is the result of converting `original`. Raises JobError for an unknown dialect.
     """
     from convcli.engine import arguments, restore
 
@@ -358,7 +360,7 @@ def restore_record(
 
 
 def restore(converted: Any, record: dict[str, Any]) -> Any:
-    """The exact original of a converted document. Raises ContentError when the record does not belong to it.
+    """Returns the exact original of a converted document. Raises ContentError if the record belongs to another one.
 
     >>> import convcli
     >>> original = {"messages": [{"role": "user", "name": "ada", "content": "Hi."}]}
@@ -386,10 +388,10 @@ def convert_lines(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Iterator[LineOutcome]:
-    """One outcome for each line, each of which is a document as JSON: `data` is the converted one as bytes, with its
-    `losses` and `findings`. What is wrong with a line is among its findings and ends nothing; its `data` is None.
+    """Converts lines of JSON: yields an outcome for each, with `data` (bytes), `losses` and `findings`.
 
-    Raises JobError for an unknown dialect or form. `source` saves the time to detect the dialect of each line.
+    An unacceptable line has errors among its findings, and `data` is None; the next line follows. Raises JobError for
+    an unknown dialect or form. With `source`, the dialect of each line need not be detected.
 
     >>> import convcli
     >>> lines = [b'{"messages": [{"role": "user", "content": "Hi."}]}', b'{"messages": ']
@@ -413,8 +415,9 @@ def validate_lines(
     as_: DialectName | str | None = None,
     strict: bool = False,
 ) -> Iterator[LineOutcome]:
-    """One outcome for each line with what is wrong with it, as `validate` says it; a line is good if it has no
-    findings. Raises JobError for an unknown dialect.
+    """Validates lines of JSON: yields an outcome for each, with the findings of `validate`.
+
+    A good line has none. Raises JobError for an unknown dialect.
 
     >>> import convcli
     >>> lines = [b'{"messages": [{"role": "user", "content": "Hi."}]}', b'{"messages": [{"role": "user"}]}']

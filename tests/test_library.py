@@ -165,7 +165,11 @@ class BrokenModel:
     [
         (OldModel(), "/messages/0 has the type OldModel, which is no JSON value", "call its .dict()"),
         (object(), "/messages/0 has the type object, which is no JSON value", "convert it to JSON values first"),
-        (BrokenModel(), "/messages/0 has the type BrokenModel, and its model_dump() fails (ValueError)", "convert it to JSON"),
+        (
+            BrokenModel(),
+            "/messages/0 has the type BrokenModel, and its model_dump() fails (ValueError)",
+            "convert it to JSON",
+        ),
         (
             convcli.Transcript([]),
             "/messages/0 has the type Transcript, which is no JSON value",

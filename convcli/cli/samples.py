@@ -39,7 +39,7 @@ convcli samples chat | convcli convert - --to gemini
 
 
 def folder() -> str:
-    """Returns the folder of the samples: inside the package if it is installed, beside it in a checkout."""
+    """Returns the folder of the samples: inside the package if it is installed, next to it in a checkout."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     inside = os.path.join(package, "samples")
     return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "samples")

@@ -176,12 +176,38 @@ def test_what_would_be_written_but_for_something_refused_is_said_to_be_there(tmp
         assert bool(kept.stdout) is is_rest
 
 
-def test_several_inputs_without_a_name_for_them_are_a_wrong_job(tmp_path: Path) -> None:
+def test_several_inputs_are_json_lines_on_stdout_and_need_a_file_for_several(tmp_path: Path) -> None:
     one, two = write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", CLEAN)
-    for where in ([], ["-o", tmp_path / "out"]):
+    for where in ([], ["-o", "-"]):
         done = run("convert", one, two, "--to", OTHER, *where)
-        assert done.returncode == 2
-        assert b"say -o FILE.jsonl for a line each, or --out-dir DIR" in done.stderr
+        assert (done.returncode, list(map(json.loads, done.stdout.splitlines()))) == (0, [CLEAN, CLEAN])
+    done = run("convert", one, two, "--to", OTHER, "-o", tmp_path / "out.txt")
+    assert done.returncode == 2
+    assert b"use -o FILE.jsonl, FILE.json or --out-dir DIR" in done.stderr
+
+
+def test_a_name_that_promises_another_format_is_noted(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CLEAN)
+    for name, noted in (("out.csv", True), ("out.json", False), ("out", False)):
+        done = run("convert", source, "--to", OTHER, "-o", tmp_path / name)
+        assert (done.returncode, b"is written as JSON" in done.stderr) == (0, noted)
+
+
+def test_an_output_in_a_missing_folder_names_the_folder(tmp_path: Path) -> None:
+    done = run("convert", write(tmp_path / "a.json", CLEAN), "--to", OTHER, "-o", tmp_path / "none" / "out.json")
+    assert (done.returncode, f"there is no folder {tmp_path / 'none'}".encode() in done.stderr) == (3, True)
+
+
+def test_a_value_of_set_can_be_in_a_file(tmp_path: Path) -> None:
+    source, words = write(tmp_path / "a.json", CLEAN), ["--to", "anthropic", "--set", "max_tokens=9"]
+    (tmp_path / "stop.json").write_text('["\\n"]')
+    (tmp_path / "prompt.txt").write_text("Be brief.")
+    files = ["--set", f"stop_sequences=@{tmp_path}/stop.json", "--set", f"system=@{tmp_path}/prompt.txt"]
+    document = json.loads(run("convert", source, *words, *files).stdout)
+    assert (document["stop_sequences"], document["system"]) == (["\n"], "Be brief.")
+    done = run("convert", source, *words, "--set", "system=@none.txt")
+    assert (done.returncode, b"is quoted as JSON" in done.stderr) == (2, True)
+    assert json.loads(run("convert", source, *words, "--set", 'system="@ada"').stdout)["system"] == "@ada"
 
 
 def test_an_array_stays_one_and_becomes_json_lines_by_its_name(tmp_path: Path) -> None:
