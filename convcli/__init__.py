@@ -206,7 +206,9 @@ def _or_raise(item: Transcript | ConvcliError) -> Transcript:
 def lift(
     document: Document, *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
 ) -> Transcript:
-    """Returns the transcript of a document. Raises ContentError or RefusedError. `dialect` is the former name of `source`.
+    """Returns the transcript of a document. `dialect` is the former name of `source`.
+
+    Raises ContentError or RefusedError.
 
     >>> import convcli
     >>> transcript = convcli.lift({"messages": [{"role": "user", "content": "Hi."}]}, source="openai-chat")
@@ -229,7 +231,7 @@ def lower(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Conversion:
-    """Writes a transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
+    """Writes a transcript in the dialect `to`; returns a Conversion with `document`, `losses` and `findings`.
 
     `form`, `branch`, `view`, `chunk` and `set` are those of `convert`. Raises JobError for an unknown dialect or form.
 
@@ -257,7 +259,7 @@ def convert(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Conversion:
-    """Converts a document to the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
+    """Converts a document to the dialect `to`; the result has `document`, `transcript`, `losses` and `findings`.
 
     - `form`: a form of the target (`request`, `response`, …), as `convcli dialects NAME` lists them
     - `branch`: for sessions with branches, the `active` one, or `all` that the target can store
