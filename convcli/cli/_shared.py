@@ -145,6 +145,10 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         )
         return function(*args, reading=reading, **values)
 
+    return _file_options(cast(F, with_reading), is_converted=is_converted)
+
+
+def _file_options(function: F, *, is_converted: bool) -> F:
     help_text = "A key that occurs twice in an object is an error, or its last value is used.  [default: error]"
     choice = Near("choice", lambda: ["error", "last"])
     keys = click.option("--duplicate-keys", type=choice, help=help_text, hidden=not is_converted)
@@ -154,7 +158,7 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
     help_text = "For tables: drop nulls in tool arguments and other open objects (padding), or keep them (data)."
     choice = Near("choice", lambda: ["drop", "keep"])
     nulls = click.option("--nulls", type=choice, default="drop", help=help_text, hidden=not is_converted)
-    return exclude(keys(nulls(isolated(cast(F, with_reading)))))
+    return exclude(keys(nulls(isolated(function))))
 
 
 def from_option(function: F) -> F:
