@@ -325,7 +325,9 @@ class Converting:
         if self.table is None:
             return
         if self.table.texts:
-            self.screen.tell(f"note: in the table, {safe_text(', '.join(self.table.texts))} contain JSON strings\n")
+            self.screen.tell(
+                f"note: columns of the table with JSON strings: {safe_text(', '.join(self.table.texts))}\n"
+            )
 
 
 def _layout_of(output: str | None) -> Framing | None:

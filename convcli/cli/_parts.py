@@ -277,4 +277,4 @@ def tell_unpriced(screen: Screen, statistics: Statistics) -> None:
 
     for model, number in statistics.unpriced.most_common():
         name = safe_text(model) or "no known model"
-        screen.tell(f"note: {counted(number, 'answer')} of {name} have no price in the configuration\n")
+        screen.tell(f"note: the configuration has no price for {counted(number, 'answer')} of {name}\n")

@@ -122,7 +122,7 @@ def test_several_inputs_need_a_folder_that_mirrors_their_tree(tmp_path: Path) ->
     (tmp_path / "in" / "b").mkdir(parents=True)
     write(tmp_path / "in" / "a.json", LOSSY)
     write(tmp_path / "in" / "b" / "c.jsonl", LOSSY, LOSSY)
-    assert run("convert", tmp_path / "in", "--to", OTHER).returncode == 2
+    assert run("convert", tmp_path / "in", "--to", OTHER, "-o", tmp_path / "out.txt").returncode == 2
     assert run("convert", tmp_path / "in", "--to", OTHER, "--out-dir", tmp_path / "out").returncode == 0
     written = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.json*"))
     assert written == ["a.json", "b/c.jsonl"]
@@ -423,7 +423,7 @@ def test_transcripts_inside_a_document_are_converted_each_by_itself(tmp_path: Pa
     assert done.returncode == 0
     assert len(json.loads(done.stdout)) == 2
     assert json.loads(done.stdout)[0] == CLEAN
-    assert b"note: 1 of 3 values that --at finds in it are no transcripts" in done.stderr
+    assert b"note: 1 of 3 values under --at are no conversations (skipped)" in done.stderr
     assert f"{source} /observations/2/input/messages/".encode() in done.stderr
     assert b"convert: 2 transcripts, openai-chat, intermediate" in done.stderr
     many = run("convert", source, "--at", "/observations/*/input", "--to", "openclaw", "--out-dir", tmp_path / "out")
@@ -511,7 +511,7 @@ def test_a_thousand_mixed_rows_come_back_from_a_table(tmp_path: Path, name: str)
     pytest.importorskip("pyarrow")
     source, table = write(tmp_path / "a.jsonl", *TRAINING), tmp_path / name
     done = run("convert", source, "--to", "hf-chat", "-o", table)
-    assert (done.returncode, b"note: in the table, tools is JSON in a text" in done.stderr) == (0, True)
+    assert (done.returncode, b"note: columns of the table with JSON strings: tools" in done.stderr) == (0, True)
     back = run("convert", table, "--to", "hf-chat")
     assert (back.returncode, b"padded-object" in back.stderr) == (0, False)
     assert [json.loads(line) for line in back.stdout.splitlines()] == TRAINING

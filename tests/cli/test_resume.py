@@ -18,7 +18,7 @@ SESSION = ROOT / "samples" / "openclaw" / "twin-weather.jsonl"
 
 
 def test_the_help_names_every_program_that_goes_on() -> None:
-    about = run("resume", "-h").stdout.decode().partition("--in PROGRAM")[2].partition("[required]")[0]
+    about = run("resume", "-h").stdout.decode().partition("--to PROGRAM")[2].partition("[required]")[0]
     named = re.findall("[a-z-]+", about.partition(":")[2].replace(" or ", " "))
     assert named == sorted(programs.resumable())
 
@@ -101,7 +101,7 @@ def test_openclaw_takes_the_session_in_by_an_index_and_another_waits_until_it_ha
     assert index == {f"agent:main:{path.stem}": {"sessionId": path.stem, "updatedAt": 0, "sessionFile": path.name}}
     done = run("resume", chat(tmp_path, {"role": "assistant", "content": "Ho."}), *words)
     assert done.returncode == 2
-    assert b"let it go on with that first" in done.stderr
+    assert b"let it continue that one first" in done.stderr
     assert [path] == [Path(one) for one in programs.files(programs.get("openclaw"), str(tmp_path))]
 
 
@@ -138,7 +138,7 @@ def test_thinking_that_the_program_does_not_send_is_told_of_its_own_session_too(
     source = chat(tmp_path, {"role": "assistant", "content": "Ho.", "reasoning_content": "Hm."})
     for folder in ("first", "again"):
         done = run("resume", source, "--in", "copilot-cli", "--home", tmp_path / folder, "--cwd", tmp_path)
-        assert b"does not send the thinking that a session holds" in done.stderr
+        assert b"does not send the thinking of a session" in done.stderr
         [source] = map(Path, programs.files(programs.get("copilot-cli"), str(tmp_path / folder)))
 
 
