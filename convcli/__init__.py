@@ -1,26 +1,27 @@
-"""Converts transcripts of language models between dialects, and reports every loss.
+"""Converts LLM transcripts between formats ("dialects") and reports every loss.
 
 >>> import convcli
 >>> document = {"messages": [{"role": "user", "name": "ada", "content": "Hi."}]}
->>> result = convcli.convert(document, to="anthropic", source="openai-chat")
+>>> result = convcli.convert(document, "anthropic", source="openai-chat")
 >>> result.document
 {'messages': [{'role': 'user', 'content': 'Hi.'}]}
 >>> [(loss.kind, loss.where, loss.why) for loss in result.losses]
 [('dropped', '/messages/0/name', 'target messages have no name')]
 
-A *document* is a JSON value (`dict`, `list`) as a vendor writes it; a *transcript* is the same as records of the
-intermediate format: a `Transcript` has `Message`s, and these have parts (`Text`, `Reasoning`, `Refusal`, `Media`,
-`ToolCall`, `ToolResult`, `Opaque`).
+A *document* is a JSON value (`dict`, `list`) in the format of a vendor. It may contain objects of SDKs (pydantic
+models, dataclasses). A *transcript* is the same in the records of the intermediate format: a `Transcript` has
+`Message`s, and these have parts (`Text`, `Reasoning`, `Refusal`, `Media`, `ToolCall`, `ToolResult`, `Opaque`).
 
     one document     convert · lift, lower · validate · detect · difference · restore_record, restore
     files            read · iterate
     many documents   convert_lines · validate_lines
 
-`source` always names the dialect of the input; without it, the dialect is detected. `to` names the dialect of the
-output. Nothing here prints: losses and findings are returned, with the JSON Pointer of the value in the document.
+`source` names the dialect of the input; without it, the dialect is detected. `to` names the dialect of the output.
+Editors complete both (`DialectName`); any `str` is accepted, for plugins. Nothing here prints: losses and findings are
+returned, with a JSON Pointer into the input.
 
-Errors are `ConvcliError`: `ContentError` for what cannot be read or recognised, `RefusedError` for what does not pass
-its schema, `JobError` for an unknown dialect or a missing file. All have a `code` that `convcli explain` explains.
+Errors are `ConvcliError`: `ContentError` for what cannot be read or recognized, `RefusedError` for what does not match
+its schema, `JobError` for an unknown dialect or a missing file. Each has a `code`, which `convcli explain` explains.
 `convcli help library` has more examples, also for pandas, polars, DuckDB and datasets.
 """
 
@@ -34,11 +35,12 @@ TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the in
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from os import PathLike
-    from typing import Any, Literal
+    from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
     from msgspec import UNSET
 
     from convcli import dialects
+    from convcli.dialects._names import DialectName
     from convcli.engine.conversion import Conversion
     from convcli.engine.detection import Detection
     from convcli.jobs.lines import LineOutcome
@@ -62,12 +64,25 @@ if TYPE_CHECKING:
     )
     from convcli.proof.reasons import Loss
 
+    class _Model(Protocol):
+        """A pydantic model, as SDKs return it."""
+
+        def model_dump(self, *, mode: str, by_alias: bool, exclude_none: bool, warnings: bool) -> Any: ...
+
+    class _DataClass(Protocol):
+        """An instance of a dataclass."""
+
+        __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    Document: TypeAlias = Mapping[str, Any] | list[Any] | tuple[Any, ...] | _Model | _DataClass
+
 __all__ = [
     "UNSET",
     "ContentError",
     "ConvcliError",
     "Conversion",
     "Detection",
+    "DialectName",
     "Finding",
     "JobError",
     "LineOutcome",
@@ -104,6 +119,7 @@ __all__ = [
 
 
 _HOMES = {
+    "convcli.dialects._names": ("DialectName",),
     "convcli.engine.conversion": ("Conversion",),
     "convcli.engine.detection": ("Detection",),
     "convcli.jobs.lines": ("LineOutcome",),
@@ -117,11 +133,11 @@ _HOMES = {
     "convcli.proof.reasons": ("Loss",),
     "msgspec": ("UNSET",),
 }  # fmt: skip
-"""Home modules of records and errors, which are imported on first use, so that the program starts fast."""
+"""The modules of the records and errors. They are imported when first used, so that the program starts fast."""
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a record, an error or the registry of dialects on first use."""
+    """Imports a record, an error or the registry of dialects when it is first used."""
     if name == "dialects":
         return import_module("convcli.dialects")
     for home, names in _HOMES.items():
@@ -131,7 +147,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Returns the public names, including those not imported yet."""
+    """Returns the public names, imported or not."""
     return sorted([*__all__, "__version__"])
 
 
@@ -142,12 +158,14 @@ def _dialect(name: str) -> Dialect:
 # ---------------------------------------------------------------- files
 
 
-def read(path: str | PathLike[str], *, source: str | None = None, dialect: str | None = None) -> list[Transcript]:
+def read(
+    path: str | PathLike[str], *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
+) -> list[Transcript]:
     """Returns the transcripts of a file in any dialect (JSON, JSON Lines or SSE; compressed or not; `-` is stdin).
 
     A folder or a glob stands for its files. `dialect` is the former name of `source`. Raises JobError if a file cannot
-    be opened, ContentError if it cannot be read, RefusedError if a document does not pass the schema of its dialect:
-    the first error ends it. `iterate` continues instead, and keeps one transcript in memory at a time.
+    be opened, ContentError if it cannot be read, RefusedError if a document does not match the schema of its dialect.
+    `iterate` continues after such errors, and needs memory for one transcript only.
 
         for transcript in convcli.read("chats.jsonl"):
             print(transcript.model, len(transcript.messages))
@@ -157,11 +175,12 @@ def read(path: str | PathLike[str], *, source: str | None = None, dialect: str |
     return [_or_raise(item) for item in transcripts(path, source or dialect)]
 
 
-def iterate(path: str | PathLike[str], *, source: str | None = None) -> Iterator[Transcript | ConvcliError]:
-    """Yields the transcripts one by one, so that a file of any length needs little memory.
+def iterate(
+    path: str | PathLike[str], *, source: DialectName | str | None = None
+) -> Iterator[Transcript | ConvcliError]:
+    """Yields the transcripts of a file one by one, so that a file of any length needs little memory.
 
-    Errors are yielded in their place (ContentError, RefusedError), with `file` and `line`, and the next one follows.
-
+    An unacceptable document yields an error (ContentError, RefusedError) with `file` and `line`; the next one follows.
     Raises JobError for a file that cannot be opened.
 
         for item in convcli.iterate("chats.jsonl"):
@@ -184,10 +203,12 @@ def _or_raise(item: Transcript | ConvcliError) -> Transcript:
 # ---------------------------------------------------------------- one document
 
 
-def lift(document: Any, *, source: str | None = None, dialect: str | None = None) -> Transcript:
-    """Returns the transcript of one document. Raises ContentError or RefusedError.
+def lift(
+    document: Document, *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
+) -> Transcript:
+    """Returns the transcript of a document. `dialect` is the former name of `source`.
 
-    `dialect` is the former name of `source`.
+    Raises ContentError or RefusedError.
 
     >>> import convcli
     >>> transcript = convcli.lift({"messages": [{"role": "user", "content": "Hi."}]}, source="openai-chat")
@@ -196,13 +217,13 @@ def lift(document: Any, *, source: str | None = None, dialect: str | None = None
     """
     from convcli.engine import arguments, conversion
 
-    value, own, _ = arguments.read(document, source or dialect)
+    value, own, _ = arguments.read(arguments.parsed(document), source or dialect)
     return conversion.lift(value, own)
 
 
 def lower(
     transcript: Transcript,
-    to: str,
+    to: DialectName | str,
     *,
     form: str | None = None,
     branch: Literal["active", "all"] = "all",
@@ -210,7 +231,7 @@ def lower(
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Conversion:
-    """Writes a transcript in the dialect `to`: a Conversion with `document`, `losses` and `findings`.
+    """Writes a transcript in the dialect `to`; returns a Conversion with `document`, `losses` and `findings`.
 
     `form`, `branch`, `view`, `chunk` and `set` are those of `convert`. Raises JobError for an unknown dialect or form.
 
@@ -228,24 +249,27 @@ def lower(
 
 
 def convert(
-    document: Any,
+    document: Document,
+    to: DialectName | str,
     *,
-    to: str,
-    source: str | None = None,
+    source: DialectName | str | None = None,
     form: str | None = None,
     branch: Literal["active", "all"] = "all",
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Conversion:
-    """Converts one document to the dialect `to`: a Conversion with `document`, `transcript`, `losses` and `findings`.
+    """Converts a document to the dialect `to`; the result has `document`, `transcript`, `losses` and `findings`.
 
-    `form` is one of the target's forms (`request`, `response`, …: `convcli dialects NAME` lists them) · `branch`: only
-    the `active` branch of a session, or `all` that the target can store · `view`: the whole `history`, or only the
-    `context` that remains after compaction · `chunk`: characters per stream event · `set`: keys of the output with
-    their values, where a dot descends into an object; they are reported as losses `invented` or `changed`. Raises
-    ContentError if no dialect or more than one matches, RefusedError if the document does not pass its schema, JobError
-    for an unknown dialect, form or key.
+    - `form`: a form of the target (`request`, `response`, …), as `convcli dialects NAME` lists them
+    - `branch`: for sessions with branches, the `active` one, or `all` that the target can store
+    - `view`: the whole `history`, or only the `context` that a compaction leaves
+    - `chunk`: the number of characters in a piece of a stream
+    - `set`: keys of the output with their values; a dot leads into an object. They are reported as `invented` or
+      `changed`.
+
+    Raises ContentError if no dialect or more than one matches, RefusedError if the document does not match its schema,
+    JobError for an unknown dialect, form or key, and for an object in the document that is no JSON value.
 
     >>> import convcli
     >>> document = {"messages": [{"role": "user", "content": "Hi."}], "temperature": 0.5}
@@ -260,26 +284,26 @@ def convert(
 
     target = _dialect(to)
     chosen = arguments.options(target, form, branch, chunk, view, set)
-    value, own, columns = arguments.read(document, source)
+    parsed = arguments.parsed(document)
+    value, own, columns = arguments.read(parsed, source)
     conversion = pipeline.convert(value, own, target, chosen)
     if target is own:
-        conversion.document = texts.rewritten(conversion.document, value, document, columns)
+        conversion.document = texts.rewritten(conversion.document, value, parsed, columns)
     return conversion
 
 
 def validate(
-    document: Any,
+    document: Document,
     *,
-    source: str | None = None,
-    as_: str | None = None,
+    source: DialectName | str | None = None,
+    as_: DialectName | str | None = None,
     strict: bool = False,
-    dialect: str | None = None,
+    dialect: DialectName | str | None = None,
 ) -> list[Finding]:
-    """Returns the findings on one document, by the schema and the rules of its dialect.
+    """Returns what is wrong with a document by the schema and rules of its dialect.
 
-    `as_`: what this service would refuse if the document were sent to it as a request · `strict`: keys that the schema
-    does not name are warnings · `dialect` is the former name of `source`. Raises ContentError if no dialect or more
-    than one matches, JobError for an unknown dialect.
+    `as_` also checks it as a request to this service. With `strict`, unknown keys are warnings. `dialect` is the former
+    name of `source`. Raises ContentError if no dialect or more than one matches, JobError for an unknown dialect.
 
     >>> import convcli
     >>> [finding] = convcli.validate({"messages": [{"role": "usr", "content": "Hi."}]}, source="openai-chat")
@@ -290,13 +314,14 @@ def validate(
     from convcli.jobs.inputs import Document
     from convcli.jobs.judging import JudgingOptions, judged
 
-    value, own, columns = arguments.read(document, source or dialect)
+    parsed = arguments.parsed(document)
+    value, own, columns = arguments.read(parsed, source or dialect)
     target = None if as_ is None else _dialect(as_)
-    return judged(Document("", 0, value, b"", own, texts=columns, given=document), JudgingOptions(strict, target))
+    return judged(Document("", 0, value, b"", own, texts=columns, given=parsed), JudgingOptions(strict, target))
 
 
-def detect(document: Any) -> Detection:
-    """Detects the dialect of a document, and why. Raises ContentError if no dialect or more than one matches.
+def detect(document: Document) -> Detection:
+    """Returns the dialect of a document, and why. Raises ContentError if no dialect matches, or more than one.
 
     >>> import convcli
     >>> found = convcli.detect({"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]})
@@ -305,11 +330,11 @@ def detect(document: Any) -> Detection:
     """
     from convcli.engine import arguments
 
-    return arguments.detect(document)
+    return arguments.detect(arguments.parsed(document))
 
 
 def difference(before: Transcript, after: Transcript) -> list[Loss]:
-    """Returns what the second transcript lacks or has differently; empty exactly if both are the same.
+    """Returns the differences of the second transcript from the first; none exactly if they are equal.
 
     >>> from convcli import Message, Text, Transcript, difference
     >>> one, two = (Transcript([Message("user", [Text(text)])]) for text in ("Hi.", "Hello."))
@@ -324,18 +349,20 @@ def difference(before: Transcript, after: Transcript) -> list[Loss]:
 # ---------------------------------------------------------------- the way back
 
 
-def restore_record(original: Any, converted: Any, *, source: str, to: str) -> dict[str, Any]:
-    """Returns what `restore` needs in addition to the converted document, as a JSON value.
+def restore_record(
+    original: Document, converted: Any, *, source: DialectName | str, to: DialectName | str
+) -> dict[str, Any]:
+    """Returns what `restore` needs besides the converted document, as a JSON value.
 
-    Raises JobError for an unknown dialect.
+    `converted` is the result of converting `original`. Raises JobError for an unknown dialect.
     """
-    from convcli.engine import restore
+    from convcli.engine import arguments, restore
 
-    return restore.record(original, converted, _dialect(source), _dialect(to))
+    return restore.record(arguments.parsed(original), converted, _dialect(source), _dialect(to))
 
 
 def restore(converted: Any, record: dict[str, Any]) -> Any:
-    """Returns the exact original of a converted document. Raises ContentError if the record does not belong to it.
+    """Returns the exact original of a converted document. Raises ContentError if the record belongs to another one.
 
     >>> import convcli
     >>> original = {"messages": [{"role": "user", "name": "ada", "content": "Hi."}]}
@@ -354,21 +381,19 @@ def restore(converted: Any, record: dict[str, Any]) -> Any:
 
 def convert_lines(
     lines: Iterable[bytes],
+    to: DialectName | str,
     *,
-    to: str,
-    source: str | None = None,
+    source: DialectName | str | None = None,
     form: str | None = None,
     branch: Literal["active", "all"] = "all",
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
 ) -> Iterator[LineOutcome]:
-    """Converts lines of JSON, one document per line, and yields an outcome for each.
+    """Converts lines of JSON: yields an outcome for each, with `data` (bytes), `losses` and `findings`.
 
-    `data` is the converted document as bytes, with its `losses` and `findings`. An error in a line becomes a finding
-    and does not end the iteration; its `data` is None.
-
-    Raises JobError for an unknown dialect or form. `source` saves the time to detect the dialect of each line.
+    An unacceptable line has errors among its findings, and `data` is None; the next line follows. Raises JobError for
+    an unknown dialect or form. With `source`, the dialect of each line need not be detected.
 
     >>> import convcli
     >>> lines = [b'{"messages": [{"role": "user", "content": "Hi."}]}', b'{"messages": ']
@@ -386,11 +411,15 @@ def convert_lines(
 
 
 def validate_lines(
-    lines: Iterable[bytes], *, source: str | None = None, as_: str | None = None, strict: bool = False
+    lines: Iterable[bytes],
+    *,
+    source: DialectName | str | None = None,
+    as_: DialectName | str | None = None,
+    strict: bool = False,
 ) -> Iterator[LineOutcome]:
-    """Validates lines of JSON and yields an outcome for each; a valid line has no findings.
+    """Validates lines of JSON: yields an outcome for each, with the findings of `validate`.
 
-    Raises JobError for an unknown dialect.
+    A good line has none. Raises JobError for an unknown dialect.
 
     >>> import convcli
     >>> lines = [b'{"messages": [{"role": "user", "content": "Hi."}]}', b'{"messages": [{"role": "user"}]}']

@@ -1,7 +1,7 @@
 """The program: signals, standard streams and exit codes around the command line.
 
-A signal becomes an exception, so that outputs are cleaned up where they are made, and then the process dies by the
-same signal. A reader of stdout who has gone is no error; what cannot be written to stdout is."""
+A signal becomes an exception, so that outputs are discarded where they are made; then the process dies by the same
+signal. A closed pipe on stdout is no error, any other failure to write to it is."""
 
 from __future__ import annotations
 
@@ -30,18 +30,20 @@ READER_GONE = 141
 
 
 class Interrupted(BaseException):
-    """A signal asked us to stop."""
+    """A signal asks the program to stop."""
 
 
 def program() -> NoReturn:
-    """The process of the command line. It ends as soon as all is written: to free every object first, one by one, would
-    take as long as a small conversion. What is loaded stays, so the collector of cycles need not look at it either."""
+    """Runs the command line as a process, which ends as soon as everything is written.
+
+    Freeing each object would take as long as a small conversion, and so would collecting cycles among what is loaded.
+    """
     gc.set_threshold(50_000, 10, 10)
     os._exit(main())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code. Does not come back after a signal."""
+    """Runs the command line and returns the exit code. After a signal it does not return."""
     _keep_standard_descriptors()
     with _signals() as received:
         try:
@@ -57,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    if argv in (["--version"], ["-V"]):  # the program is asked for it by other programs, again and again
+    if argv in (["--version"], ["-V"]):  # other programs ask for it again and again
         if sys.stdout is not None:
             sys.stdout.write(f"convcli {__version__}\n")
         return 0
@@ -77,12 +79,15 @@ def _command(argv: list[str]) -> int:
 
             return answer(question)
         return _call(argv, screen)
+    except Interrupted:
+        screen.report_stop()
+        raise
     except BrokenPipeError:
         raise
     except ConvcliError as error:
         screen.error(error)
         return error.exit_code
-    except OSError as error:  # no descriptor or no space for what has no name: an import, the help
+    except OSError as error:  # no descriptor or space for an import or the help
         screen.error(OutputError("refused-by-system", f"the system refuses: {error.strerror}"))
         return OutputError.exit_code
     except Exception as error:
@@ -92,8 +97,10 @@ def _command(argv: list[str]) -> int:
 
 
 def _load_msgspec() -> None:
-    """It prefers `typing_extensions` to `typing`, which has the same on each Python that we run on: to load that takes
-    half as long as to start the interpreter."""
+    """Imports msgspec without `typing_extensions`, whose import takes half as long as starting the interpreter.
+
+    msgspec prefers it to `typing`, which has the same names in all supported versions of Python.
+    """
     if "typing_extensions" in sys.modules:
         return
     sys.modules["typing_extensions"] = None  # type: ignore[assignment]
@@ -108,7 +115,7 @@ def _call(argv: list[str], screen: Screen) -> int:
 
     from convcli.cli._commands import group
 
-    try:  # not by group.main, which makes 1 of a closed pipe
+    try:  # group.main would return 1 for a closed pipe
         with group.make_context("convcli", argv, obj=screen) as context:
             code = group.invoke(context)
     except click.exceptions.Exit as done:
@@ -119,7 +126,7 @@ def _call(argv: list[str], screen: Screen) -> int:
 
 
 def _usage(error: ClickException) -> ConvcliError:
-    """What click says about the command line, in our shape and with the nearest match."""
+    """Turns an error of click into one of convcli, with the nearest match."""
     import re
 
     import click
@@ -129,17 +136,17 @@ def _usage(error: ClickException) -> ConvcliError:
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "convcli"
     otherwise = f"{command} -h shows how"
     if isinstance(error, click.NoSuchOption):
-        from convcli.cli._synonyms import option_meant
+        from convcli.cli._synonyms import meant_option
 
-        help_text = option_meant(error.option_name, error.ctx) or otherwise
+        help_text = meant_option(error.option_name, error.ctx) or otherwise
         return JobError("unknown-option", f'there is no option "{error.option_name}"', help=help_text)
     message = error.format_message().splitlines()[0].rstrip(".")
-    message = re.sub(r"is not a valid integer( range)?$", "is no integer", message)
+    message = re.sub(r"is not a valid integer( range)?$", "is no integer", message.replace("'", '"'))
     return JobError("usage", message[:1].lower() + message[1:], help=otherwise)
 
 
 def _colour(argv: list[str]) -> Any:
-    """The value of --color, looked for by hand: errors of the command line come before its options are known."""
+    """Returns the value of --color, which errors of the command line need before click has parsed it."""
     words = [word.removeprefix("--color=") for word in argv if word.startswith("--color=")]
     words += [word for name, word in pairwise(argv) if name == "--color"]
     return words[-1] if words and words[-1] in ("always", "never") else "auto"
@@ -150,7 +157,7 @@ def _colour(argv: list[str]) -> Any:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """The first signal raises Interrupted; all others are ignored while that is cleaned up after."""
+    """Raises Interrupted for the first signal, and ignores further ones during the cleanup."""
     received: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -171,13 +178,13 @@ def _signals() -> Iterator[list[int]]:
 
 
 def _die_by(number: int) -> None:
-    """The shell must see the signal, or a loop around us would go on."""
+    """Kills the process by this signal: a shell loop around it would go on otherwise."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
 
 def _keep_standard_descriptors() -> None:
-    """A closed descriptor 0, 1 or 2 would be given to the next file that is opened."""
+    """Opens closed descriptors 0 to 2, which the next opened files would get otherwise."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -187,7 +194,7 @@ def _keep_standard_descriptors() -> None:
 
 
 def _flushed(code: int) -> int:
-    """The exit code when all that was printed has arrived; the interpreter itself would answer 120."""
+    """Flushes the standard streams and returns the exit code; the interpreter itself would exit with 120."""
     for stream, name in ((sys.stdout, "standard output"), (sys.stderr, "")):
         try:
             if stream is not None:
@@ -200,10 +207,10 @@ def _flushed(code: int) -> int:
 
 
 def _give_up(descriptor: int) -> None:
-    """Let what is still in a buffer go nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, descriptor)
-    os.close(nowhere)
+    """Redirects a descriptor to the null device, so that buffered data is dropped."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
 
 
 def _not_written(error: OSError, name: str, code: int) -> int:
@@ -214,7 +221,7 @@ def _not_written(error: OSError, name: str, code: int) -> int:
     if isinstance(error, BrokenPipeError):
         return READER_GONE
     problem = cannot_write(name, error)
-    if code != problem.exit_code:  # else it was told already
+    if code != problem.exit_code:  # otherwise it is printed already
         Screen().error(problem)
     return worst({code, problem.exit_code})
 

@@ -238,7 +238,7 @@ def test_a_dialect_and_a_family_import_only_what_they_are_made_of() -> None:
 
 def dialect_entries() -> set[str]:
     """The modules and packages of dialects."""
-    return {path.stem for path in (PACKAGE / "dialects").iterdir() if path.stem[:2] != "__"}
+    return {path.stem for path in (PACKAGE / "dialects").iterdir() if not path.stem.startswith("_")}
 
 
 def test_every_entry_of_dialects_is_a_dialect() -> None:

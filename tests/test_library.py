@@ -140,6 +140,11 @@ def test_losses_and_findings_are_json_values_by_their_schemas() -> None:
 
 # ---------------------------------------------------------------- types
 
+
+def test_the_names_that_editors_complete_are_those_of_the_registry() -> None:
+    assert get_args(convcli.DialectName) == dialects.names()
+
+
 SCRIPT = '''
 """Uses every public function as a strict type checker sees it."""
 
@@ -147,6 +152,13 @@ from pathlib import Path
 
 import convcli
 from convcli import ConvcliError, Loss, Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
+
+
+class Model:
+    """A model as SDKs return it."""
+
+    def model_dump(self, *, mode: str, by_alias: bool, exclude_none: bool, warnings: bool) -> dict[str, object]:
+        return {"role": "user", "content": "Hi."}
 
 
 def kinds(message: Message) -> list[str]:
@@ -174,7 +186,10 @@ def main(path: Path) -> None:
             result = convcli.lower(item, "gemini", branch="active")
             lost: list[Loss] = [loss for loss in result.losses if loss.level == "content"]
             print([loss.to_dict() for loss in lost], convcli.difference(item, result.transcript))
-    document: object = {"messages": [{"role": "user", "content": "Hi."}]}
+    document: dict[str, object] = {"messages": [{"role": "user", "content": "Hi."}]}
+    name: str = "anthropic"
+    dialect: convcli.DialectName = "openai-chat"
+    print(convcli.convert(document, name, source=dialect).document, convcli.convert((Model(),), "gemini").document)
     transcript = convcli.lift(document, source="openai-chat")
     same: bool = transcript == Transcript([Message("user", [Text("Hi.")])])
     result = convcli.convert(document, to="anthropic", form="request")

@@ -1,9 +1,9 @@
-"""Commands that are loaded when they are called, and help that begins with examples."""
+"""Commands that are imported when they are called, and their help: examples first, options and commands in groups."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -15,34 +15,48 @@ from convcli.model import modules
 from convcli.model.version import __version__
 from convcli.report.screen import Screen
 
-EVERYWHERE = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 
+COMMAND_GROUPS: tuple[tuple[str, str], ...] = (
+    ("Look", "inspect sessions serve stats diff"),
+    ("Convert", "convert resume losses restore"),
+    ("Check", "validate explain schema"),
+    ("More", "detect dialects samples config completion help"),
+)
+"""The commands by what they are for, in order of use. The last group also gets commands that no group names."""
 
 OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     (
         "Options",
-        "--to --in --from --as --output --out-dir --force --fail-on-loss --tools --message --summary --follow --where"
-        " --matrix --list --level --exact --program --output-format",
+        "--to --in --from --as --output --out-dir --force --output-format --fail-on-loss --dry-run --tools --message"
+        " --summary --follow --matrix --list --level --exact --program --home",
     ),
-    ("What is read", "--line --at --exclude --transcripts-only --duplicate-keys --nulls --sample --seed --isolated"),
-    ("What is written", "--set --form --framing --chunk --branch --view --columns --events --limit --no-trunc --pager"),
-    ("Parts", "--engine --address --part-size"),
-    ("Losses", "--losses --restore-file --keep-going"),
+    ("Which transcripts", "--where --limit --sample --seed --line --at --exclude --transcripts-only"),
+    (
+        "What is written",
+        "--set --branch --view --form --text-columns --arguments --framing --chunk --columns --events --no-trunc"
+        " --findings --pager",
+    ),
+    ("How files are read", "--keep-going --duplicate-keys --nulls --isolated"),
+    ("Losses", "--losses --restore-file"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
+    ("Jobs in parts", "--engine --address --part-size"),
     ("More", ""),
-    ("Work", "--jobs --verbose --color --debug --help"),
+    ("General", "--jobs --quiet --verbose --color --debug --help"),
 )
-"""Titles of the options in a help, the common ones first; what stands nowhere is under the one without names."""
+"""Titles of the options in a help, the common ones first. The group without names gets options that no group names."""
 
 
 class Command(click.Command):
-    """A command with examples, and options in groups. An option with an optional value takes the next word only where
-    that is one of its values and no file; any other word is a file."""
+    """A command with examples and grouped options.
+
+    An option with an optional value takes the next word only if that word is one of its values and no file.
+    """
 
     def __init__(self, *args: Any, examples: str = "", **more: Any) -> None:
-        super().__init__(*args, **{"context_settings": EVERYWHERE, "add_help_option": False, **more})
+        super().__init__(*args, **{"context_settings": CONTEXT_SETTINGS, "add_help_option": False, **more})
         self.examples = examples
-        self.params += everywhere()
+        self.params += general_options()
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(self.examples, formatter)
@@ -56,9 +70,18 @@ class Command(click.Command):
         return code
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        bare = {name: param for param in self.params for name in _bare(param)}
+        optional = {name: param for param in self.params for name in _names_with_optional_value(param)}
         end = args.index("--") if "--" in args else len(args)
-        return super().parse_args(ctx, [*_with_values(args[:end], bare), *args[end:]])
+        if any(len(word) > 2 and word[0] == "-" and word[1].isalpha() for word in args[:end]):
+            from convcli.cli._synonyms import check_dashes
+
+            check_dashes(ctx, args[:end])
+        try:
+            return super().parse_args(ctx, [*_with_values(args[:end], optional), *args[end:]])
+        except click.MissingParameter as error:
+            from convcli.cli._synonyms import missing_parameter
+
+            raise missing_parameter(error, ctx, args) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option) and not param.hidden]
@@ -74,7 +97,7 @@ def _long_name(option: click.Option) -> str:
 
 
 def _grouped(required: list[str], names: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The options of a command, the required and the common ones first, with the titles of their groups."""
+    """Yields the title and the options of each group; required options come first in the first group."""
     known = " ".join(words for _, words in OPTION_GROUPS).split()
     left = dict.fromkeys(names)
     for at, (title, words) in enumerate(OPTION_GROUPS):
@@ -85,18 +108,17 @@ def _grouped(required: list[str], names: list[str]) -> Iterator[tuple[str, list[
             yield title, list(dict.fromkeys(group))
 
 
-def _bare(param: click.Parameter) -> list[str]:
-    """The names of an option with an optional value."""
+def _names_with_optional_value(param: click.Parameter) -> list[str]:
     if not isinstance(param, click.Option) or param.is_flag or not isinstance(param.flag_value, str):
         return []
     return param.opts
 
 
-def _with_values(args: list[str], bare: dict[str, click.Parameter]) -> Iterator[str]:
-    """The words, in which each option with an optional value has one after `=`."""
+def _with_values(args: list[str], optional: dict[str, click.Parameter]) -> Iterator[str]:
+    """Rewrites `--opt value` as `--opt=value` where the value is optional."""
     words = iter(enumerate(args))
     for at, word in words:
-        param = bare.get(word)
+        param = optional.get(word)
         if not isinstance(param, click.Option):
             yield word
             continue
@@ -108,12 +130,8 @@ def _with_values(args: list[str], bare: dict[str, click.Parameter]) -> Iterator[
             yield f"{word}={param.flag_value}"
 
 
-SELDOM = frozenset(["completion", "config", "explain", "restore", "resume", "schema", "serve", "sessions", "stats"])
-"""Commands of which the overview shows the names only."""
-
-
 class CommandGroup(click.Group):
-    """All commands of the folder. Only the one that is called is imported, and all for the help."""
+    """All commands of the folder. A call imports only its own command; the overview imports all of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return modules.names(cli.__path__)
@@ -130,21 +148,25 @@ class CommandGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
-            from convcli.cli._synonyms import COMMANDS_OF_OTHERS
+            from convcli.cli._synonyms import COMMANDS_OF_OTHERS, HINTS
             from convcli.validation.wording import unknown
 
-            raise unknown("command", args[0], self.list_commands(ctx), "convcli -h lists them all", COMMANDS_OF_OTHERS)
+            hint = HINTS.get(args[0], "convcli -h lists them all")
+            names = [] if args[0] in HINTS else self.list_commands(ctx)
+            raise unknown("command", args[0], names, hint, COMMANDS_OF_OTHERS)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The common commands with what they do, the others by name: all of it fits a small terminal."""
+        """Writes the commands by group, each with what it does."""
         names = self.list_commands(ctx)
-        common = [(name, self.get_command(ctx, name)) for name in names if name not in SELDOM]
-        room = formatter.width - 6 - max(len(name) for name, _ in common)
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str(room)) for name, each in common if each is not None])
-        with formatter.section("More commands"):
-            formatter.write_text(", ".join(name for name in names if name in SELDOM))
+        room = formatter.width - 4 - max(map(len, names))
+        for title, words in _grouped_commands(names):
+            commands = [(name, self.get_command(ctx, name)) for name in words]
+            width = max(map(len, names))
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(width), each.get_short_help_str(room)) for name, each in commands if each is not None]
+                )
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_text(self.help or "")
@@ -154,44 +176,69 @@ class CommandGroup(click.Group):
         formatter.write("convcli COMMAND -h shows its options, convcli help lists pages to read.\n")
 
 
+def _grouped_commands(names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    left = list(names)
+    for title, words in COMMAND_GROUPS:
+        group = [name for name in words.split() if name in left]
+        left = [name for name in left if name not in group]
+        yield title, [*group, *(left if title == COMMAND_GROUPS[-1][0] else [])]
+
+
 EXAMPLES = """\
-convcli inspect samples/cohere/twin-weather.json
-convcli convert samples/cohere/twin-weather.json --to anthropic -o out.json
+convcli sessions                            # agent sessions on this machine
+convcli samples session -o session.jsonl    # a file to try commands on
+convcli inspect session.jsonl
+convcli convert session.jsonl --to hf-chat -o row.jsonl
 """
 
 
 def write_examples(examples: str, formatter: click.HelpFormatter) -> None:
-    """The examples, before anything else."""
+    """Writes the section with the examples."""
     if examples:
         with formatter.section("Examples"):
             formatter.write("".join(f"  {line}\n" for line in examples.strip().splitlines()))
 
 
-def everywhere() -> list[click.Parameter]:
-    """The options that all commands have. `main` has looked at them before: errors of the command line obey them."""
+def general_options() -> list[click.Parameter]:
+    """Returns the options of all commands.
+
+    `main` also looks for `--color` and `--debug` before click does, since errors of the command line obey them.
+    """
     colour = Near("colour", lambda: ["auto", "always", "never"])
     return [
+        click.Option(
+            ["-q", "--quiet"],
+            is_flag=True,
+            expose_value=False,
+            callback=_be_quiet,
+            help="Print results and errors only: no warnings, notes, summary or progress.",
+        ),
         click.Option(
             ["--color"],
             type=colour,
             default="auto",
             expose_value=False,
-            help="Colours; NO_COLOR, FORCE_COLOR and TERM=dumb are obeyed.",
+            help="Colours. Without it, NO_COLOR, FORCE_COLOR and TERM=dumb decide.",
         ),
-        click.Option(["--debug"], is_flag=True, expose_value=False, help="A traceback for errors of convcli itself."),
-        told_at_once("-h", "--help", text=click.Context.get_help, help="Show this message and exit."),
+        click.Option(["--debug"], is_flag=True, expose_value=False, help="Print a traceback for internal errors."),
+        exiting_option("-h", "--help", text=click.Context.get_help, help="Show this message and exit."),
     ]
 
 
-def told_at_once(*names: str, text: Callable[[click.Context], str], help: str) -> click.Option:
-    """An option that prints a text and ends the program. What click calls so is translated, and `locale` loaded."""
+def _be_quiet(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked and isinstance(ctx.obj, Screen):
+        ctx.obj.quiet = True
 
-    def tell(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
+
+def exiting_option(*names: str, text: Callable[[click.Context], str], help: str) -> click.Option:
+    """Returns an option that prints a text and exits. click's own would import `locale` to translate its help."""
+
+    def show(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
         if is_asked and not ctx.resilient_parsing:
             click.echo(text(ctx))
             ctx.exit()
 
-    return click.Option(names, is_flag=True, is_eager=True, expose_value=False, callback=tell, help=help)
+    return click.Option(names, is_flag=True, is_eager=True, expose_value=False, callback=show, help=help)
 
 
 def _show_help(ctx: click.Context) -> None:
@@ -205,10 +252,13 @@ def _version(_: click.Context) -> str:
 
 group = CommandGroup(
     "convcli",
-    help="Convert transcripts of language models; nothing is lost without being told.",
+    help="Convert LLM transcripts between formats and report every loss.",
     callback=click.pass_context(_show_help),
     invoke_without_command=True,
-    params=[told_at_once("-V", "--version", text=_version, help="Show the version and exit."), *everywhere()],
-    context_settings=EVERYWHERE,
+    params=[
+        exiting_option("-V", "--version", text=_version, help="Show the version and exit."),
+        *general_options(),
+    ],
+    context_settings=CONTEXT_SETTINGS,
     add_help_option=False,
 )

@@ -1,4 +1,4 @@
-"""One call of `convcli convert`: what it was asked, where it writes, and what it tells."""
+"""One call of `convcli convert`: its arguments, its outputs and its reports."""
 
 from __future__ import annotations
 
@@ -29,11 +29,15 @@ if TYPE_CHECKING:
     from convcli.proof.reasons import Loss
 
     Result: TypeAlias = tuple[Summary, bool]
-    """What came of an input, and whether the file has grown meanwhile."""
+    """The summary of an input, and whether the file has grown meanwhile."""
+
+
+OTHER_SUFFIXES = frozenset((".csv", ".htm", ".html", ".md", ".toml", ".tsv", ".txt", ".xml", ".yaml", ".yml"))
+"""Names of outputs that end so promise a format that no dialect is written in."""
 
 
 class ConvertArguments(msgspec.Struct, frozen=True):
-    """What the command line says."""
+    """The arguments of `convert`."""
 
     paths: tuple[str, ...]
     reading: ReadingOptions
@@ -58,7 +62,7 @@ class ConvertArguments(msgspec.Struct, frozen=True):
 
 
 class Converting:
-    """One call of the command."""
+    """A running conversion."""
 
     def __init__(self, screen: Screen, arguments: ConvertArguments) -> None:
         self.screen, self.arguments = screen, arguments
@@ -66,7 +70,7 @@ class Converting:
         self.total: Summary | None = None
 
     def run(self) -> int:
-        """Convert all inputs. Everything that can be wrong with the job is found before the first is read."""
+        """Converts all inputs and returns the exit code. Errors of the job are found before the first input is read."""
         from convcli.files.outputs import open_output
         from convcli.jobs.destinations import LossFile
         from convcli.jobs.inputs import split_line
@@ -74,7 +78,9 @@ class Converting:
         job = self._job()
         self.files = self.arguments.reading.find(self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
-        asked = self.arguments.jobs if self.arguments.reading.selection is None else 1  # it counts over all inputs
+        asked = (
+            self.arguments.jobs if self.arguments.reading.selection is None else 1
+        )  # a selection counts over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
         self._opened = replace(self.arguments.reading, restores=self.arguments.restore_file is not None).opened
         self.folder: Folder | None = None
@@ -92,9 +98,9 @@ class Converting:
                 self._all(job, output)
             self._finish()
         finally:
-            for beside in (self.losses, self.records, self.joined, self.folder):
-                if beside is not None:
-                    beside.discard()
+            for target in (self.losses, self.records, self.joined, self.folder):
+                if target is not None:
+                    target.discard()
         return self.codes.worst
 
     def _job(self) -> Job:
@@ -131,9 +137,9 @@ class Converting:
             raise JobError("usage", f"--text-columns: {target.title} is not written as rows of a data set")
 
     def _destination(self, paths: list[str], job: Job) -> tuple[Output | None, Job]:
-        """Where to write, and how documents are laid out there: the output, unless there is a folder or several inputs
-        are joined."""
+        """Returns the output and the job with its layout; no output if there is a folder or inputs are joined."""
         from convcli.files.layouts import is_table
+        from convcli.files.outputs import STDOUT
         from convcli.jobs.destinations import Folder, Joined, output_at
 
         arguments = self.arguments
@@ -147,24 +153,34 @@ class Converting:
             raise JobError("several-inputs", "--restore-file is for one input")
         layout = _layout_of(arguments.output)
         if len(paths) > 1 and layout is None:
-            message = f"{len(paths):,} inputs cannot go into one output of this name"
-            raise JobError("several-inputs", message, help="say -o FILE.jsonl for a line each, or --out-dir DIR")
+            if arguments.output not in (None, *STDOUT):
+                message = f"{len(paths):,} inputs, and {arguments.output} is no file for several transcripts"
+                raise JobError("several-inputs", message, help="use -o FILE.jsonl, FILE.json or --out-dir DIR")
+            layout = "jsonl"
         if arguments.losses is not None and os.path.realpath(arguments.losses) == os.path.realpath(
             arguments.output or "-"
         ):
             raise JobError("usage", "-o and --losses name the same file")
+        self._note_name(arguments.output or "-")
         output = output_at(arguments.output or "-", job.target, job.framing, force=arguments.force, inputs=paths)
         self.table = output if is_table(output.name) else None
         if self.table is not None and arguments.restore_file is not None:
-            message = "--restore-file is for an output that keeps the order of keys, and a table does not"
+            message = "--restore-file needs an output that keeps the order of keys; a table does not"
             raise JobError("usage", message, help="write to a FILE.jsonl")
         if len(paths) == 1:
             return output, replace(job, layout=layout)
         self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.collected)
         return None, replace(job, layout="jsonl", is_joined=True)
 
+    def _note_name(self, output: str) -> None:
+        """Warns that a name such as `out.csv` does not make a file of that format."""
+        if os.path.splitext(output)[1].lower() in OTHER_SUFFIXES:
+            from convcli.report.text import safe_text
+
+            self.screen.tell(f"note: {safe_text(output)} is written as JSON\n")
+
     def _all(self, job: Job, output: Output | None) -> None:
-        """Convert one input after the other, or side by side those whose outputs no other one can have."""
+        """Converts the inputs one after the other, or in parallel those that share no output."""
         from convcli.jobs.converting import Sinks
 
         apart, restore = self._apart(), None if self.records is None else self.records.write
@@ -183,14 +199,13 @@ class Converting:
                     self._one(file, partial(parallel.replayed, next(each), sinks, write))
                 else:
                     self._one(file, partial(self._converted, file, job, None, sinks))
-            next(each, None)  # what is told of the last of them
+            next(each, None)  # reports the last of them
 
     def _asks_for_losses(self) -> bool:
         return self.losses is not None or self.arguments.fail_on_loss is not None
 
     def _apart(self) -> list[InputFile]:
-        """Files that several processes can read; into a folder, those whose names without suffixes differ from all
-        others."""
+        """Returns the files that other processes can convert; into a folder, those with unique names."""
         if self.processes == 1 or self.arguments.reading.at or (self.folder is None and self.joined is None):
             return []
         from convcli.jobs.destinations import stem
@@ -200,14 +215,14 @@ class Converting:
         return [file for file in self.files if names[stem(file)] <= 1 and can_read(file.path)]
 
     def _one(self, file: InputFile, result: Callable[[], Result]) -> None:
-        """Count in what comes of an input."""
+        """Adds the result of an input to the summary."""
         with self.codes.guard(file.path):
             try:
                 summary, grew = result()
             finally:
                 self.progress.pass_by(_shared.size_of(file.path))
             if grew:
-                self.screen.tell("note: the file has grown while it was read; what came later is not converted\n")
+                self.screen.tell("note: the file has grown while it was read; the added part is not converted\n")
             self.codes.add(summary.exit_code)
             if self.total is None:
                 self.total = summary
@@ -216,7 +231,7 @@ class Converting:
         self._tell_failed()
 
     def _tell_failed(self) -> None:
-        """Tell of outputs that were complete and could not appear."""
+        """Reports complete outputs that could not be published."""
         failed: list[ConvcliError] = []
         if self.folder is not None:
             failed, self.folder.batch.failed = self.folder.batch.failed, []
@@ -258,7 +273,7 @@ class Converting:
         return parallel.completed(run, processes)
 
     def _commit(self) -> None:
-        """Let appear what waits for the last input."""
+        """Publishes the outputs that wait for the last input."""
         if self.folder is not None:
             self.folder.batch.flush()
             self._tell_failed()
@@ -280,39 +295,43 @@ class Converting:
         if self.losses is not None:
             self.losses.add(loss)
         if self.arguments.fail_on_loss is not None:
-            self.printer.loss(loss)
+            self.printer.loss(loss, is_error=self.job.fails_on(loss))
 
     def _finish(self) -> None:
-        """The losses are complete even where the outputs were refused because of them."""
+        """Writes losses, even those that prevent the output, and restore records; then prints the summary."""
         from convcli.report.losses import summary
+        from convcli.report.text import safe_text
 
         self._commit()
         self.printer.finish()
         self.codes.finish()
         written = self.total is not None and self.total.outputs
-        for beside in (self.losses, self.records if written else None):
+        for target in (self.losses, self.records if written else None):
             try:
-                if beside is not None:
-                    beside.commit()
+                if target is not None:
+                    target.commit()
             except OutputError as error:
                 self.screen.error(error)
                 self.codes.add(error.exit_code)
         self._tell_columns()
         if self.total is not None:
-            self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr)))
+            listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
+            self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     def _tell_columns(self) -> None:
-        """Say which columns of a table hold JSON in a text."""
+        """Reports which columns of a table contain JSON strings."""
         from convcli.report.text import safe_text
 
         if self.table is None:
             return
         if self.table.texts:
-            self.screen.tell(f"note: in the table, {safe_text(', '.join(self.table.texts))} is JSON in a text\n")
+            self.screen.tell(
+                f"note: columns of the table with JSON strings: {safe_text(', '.join(self.table.texts))}\n"
+            )
 
 
 def _layout_of(output: str | None) -> Framing | None:
-    """The layout that the name of an output says; None where it says none."""
+    """Returns the layout that the name of an output implies; None if it implies none."""
     from convcli.files.layouts import is_table
     from convcli.jobs.inputs import is_lines
 

@@ -1,4 +1,4 @@
-"""The messages of a session as they come, while its program is writing it."""
+"""`inspect --follow`: the messages of a session while its program writes it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from convcli.report.screen import Screen
 
 EVERY = 0.3
-"""Seconds between two looks at the file."""
+"""Seconds between two reads of the file."""
 LONG, TAIL = 8 << 20, 1 << 20
-"""Bytes of a session that takes too long to read again and again, and of the end that is read of it."""
+"""Sizes in bytes: sessions that are too long to be read again and again, and the part at their end that is read."""
 
 COLUMNS = ("message", "role", "kind", "tool", "call", "status", "size", "tokens", "text", "time")
 
 
 def show(batches: Iterator[list[Row]], screen: Screen, view: View, *, events: bool) -> NoReturn:
-    """Each row on a line of its own as it comes: for a terminal in few words, elsewhere as JSON."""
+    """Prints each row on a line as it comes: short on a terminal, as JSON elsewhere."""
     for batch in batches:
         seen = [row for row in batch if row["role"] != "event" or events]
         if view.width is not None:
@@ -38,11 +38,10 @@ def show(batches: Iterator[list[Row]], screen: Screen, view: View, *, events: bo
 
 
 def rows(path: str, reading: ReadingOptions, in_short: int) -> Iterator[list[Row]]:
-    """What is new in a session, whenever something is; it never ends.
+    """Yields the new rows of a session without end.
 
-    A row that has grown comes again. A last line that is not complete yet is waited for, and so is a session in which
-    nothing was said yet. Raises JobError when the file is not there, ConvcliError when it is no transcript from the
-    beginning.
+    A row that has grown comes again. Incomplete last lines and sessions without messages are waited for. Raises
+    JobError if there is no such file, ConvcliError if it is no transcript from the beginning.
     """
     look = _Look(path, reading, in_short)
     while True:
@@ -53,7 +52,7 @@ def rows(path: str, reading: ReadingOptions, in_short: int) -> Iterator[list[Row
 
 
 def _new(before: list[Row], now: list[Row]) -> list[Row]:
-    """The rows behind those that are known: the last of these again if more has been said in it."""
+    """Returns the rows after the known ones, and the last known one if it has grown."""
     same = min(len(before), len(now))
     if same and before[same - 1]["size"] != now[same - 1]["size"]:
         same -= 1
@@ -61,7 +60,7 @@ def _new(before: list[Row], now: list[Row]) -> list[Row]:
 
 
 def _content(rows: list[Row]) -> list[Any]:
-    """What the last row says, wherever it is counted from."""
+    """Returns the values of the last row that do not depend on where counting starts."""
     return [rows[-1][name] for name in ("role", "kind", "tool", "size", "text", "time")]
 
 
@@ -70,8 +69,11 @@ def _calls(rows: list[Row]) -> int:
 
 
 class _Look:
-    """A file that is looked at again and again. Of a long session only the first records and the end are read again,
-    from byte `start`; its messages and calls are then counted from those of the whole."""
+    """A file that is read again and again.
+
+    Of a long session, only the first records and the end from byte `start` are read again; `messages` and `calls` count
+    those before it.
+    """
 
     def __init__(self, path: str, reading: ReadingOptions, in_short: int) -> None:
         self.path, self.reading, self.in_short = path, reading, in_short
@@ -81,9 +83,9 @@ class _Look:
         self.messages = self.calls = 0
 
     def has_changed(self) -> bool:
-        """Is it another one than at the last look?"""
+        """True if the file has changed since the last call."""
         before, self.state = self.state, self._state()
-        if self.state[0] < self.start:  # another session has its name
+        if self.state[0] < self.start:  # the name belongs to another session now
             self.known, self.start, self.messages, self.calls = [], 0, 0, 0
         return before != self.state
 
@@ -97,7 +99,7 @@ class _Look:
         return there.st_size, there.st_mtime_ns
 
     def new_rows(self) -> list[Row] | None:
-        """What was added, None where it cannot be read yet; a call that may be running is not told to be open."""
+        """Returns the added rows, None if they cannot be read yet. A call that may be running has no status."""
         try:
             now = self._read(self.start)
         except ConvcliError as error:
@@ -119,7 +121,7 @@ class _Look:
             return [row | {"status": None} if row["status"] == "open" else row for row in found]
 
     def _move(self) -> None:
-        """From now on read the end only, if it ends as all of it does and nothing was added meanwhile."""
+        """From now on reads the end only, if that gives the same last row and nothing was added meanwhile."""
         start = self.state[0] - TAIL
         try:
             end = self._read(start)
@@ -143,4 +145,4 @@ class _Look:
 
 
 WAITED_FOR = frozenset(("no-messages", "empty-input"))
-"""What is wrong with a session of which only the beginning is there."""
+"""Codes of errors of a session that has only begun."""

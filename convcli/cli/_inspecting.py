@@ -1,4 +1,4 @@
-"""What convcli inspect shows: rows of a table, one message, pages, or what is added to a session."""
+"""What `convcli inspect` shows: rows of a table, one message, pages, or the new messages of a session."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ MESSAGES = ["message", "role", "kind", "tool", "call", "status", "size", "tokens
 MORE_OF_MESSAGES = ["name", "model", "time"]
 NARROW = 100
 SPARED = frozenset(("size", "tokens", "output", "model", "title"))
-"""Below so many cells a terminal gets none of these columns: texts and names of files need the room."""
+"""Narrower terminals do not get the columns of `SPARED`: text and file names need the room."""
 BESIDE_TEXTS, LEAST_ROOM = 60, 30
-"""Cells of the other columns of a table of messages, and of a text where they leave less."""
+"""Cells of the other columns in a table of messages, and the least that the column of text gets."""
 TOOLS = ["call", "tool", "status", "seconds", "asked", "answered", "size", "arguments", "result"]
 EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRANSCRIPTS]
 
 
 class InspectArguments(NamedTuple):
-    """What the command line says."""
+    """The arguments of the command."""
 
     paths: tuple[str, ...]
     reading: ReadingOptions
@@ -56,14 +56,14 @@ class InspectArguments(NamedTuple):
 
 
 class Inspecting:
-    """One call of the command."""
+    """A running `inspect`."""
 
     def __init__(self, screen: Screen, arguments: InspectArguments) -> None:
         self.screen, self.arguments = screen, arguments
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
 
     def run(self) -> int:
-        """One transcript alone is shown by its messages; whether it is alone shows when the second comes."""
+        """Shows a single transcript by message, several by row. Returns the exit code."""
         self._check()
         if self.arguments.follow:
             self._follow()
@@ -82,8 +82,10 @@ class Inspecting:
         return self.codes.worst
 
     def _shown_early(self, lifted: Iterator[tuple[Document, Transcript]]) -> bool:
-        """Show the beginning of a long session on a terminal before the rest of it is read, and then the rest. False
-        where it is no such thing, and nothing is shown yet."""
+        """Shows the beginning of a long session on a terminal before the rest is read, and then the rest.
+
+        Returns False for anything else; nothing is shown then.
+        """
         arguments, width = self.arguments, self._width()
         others = (arguments.summary, arguments.tool_rows, arguments.number is not None, arguments.where,
                   arguments.columns, arguments.limit is not None, arguments.whole)  # fmt: skip
@@ -111,7 +113,7 @@ class Inspecting:
         _following.show(rows, self.screen, view, events=arguments.events == "show")
 
     def _one_file(self) -> InputFile:
-        """The file that is followed. Raises JobError where that makes no sense."""
+        """Returns the file to follow. Raises JobError for options that do not fit."""
         arguments = self.arguments
         others = {"-o": arguments.output, "--out-dir": arguments.out_dir, "--tools": arguments.tool_rows,
                   "--summary": arguments.summary, "--message": arguments.number is not None,
@@ -126,7 +128,7 @@ class Inspecting:
         return files[0]
 
     def _overview(self, rows: Iterator[Row]) -> None:
-        """A row for each transcript, and beneath a table what they come to."""
+        """Shows a row for each transcript, and the totals below a table."""
         from convcli.report.message import Totals
 
         totals = Totals()
@@ -135,7 +137,7 @@ class Inspecting:
             self.screen.tell(totals.told())
 
     def _sink(self) -> AbstractContextManager[None]:
-        """Where it is shown: on stdout, on a terminal by a pager, or in the file that is named."""
+        """Returns the target: stdout, a pager on a terminal, or the file of `-o`."""
         arguments = self.arguments
         if arguments.output is None:
             return self.screen.paged(arguments.pager)
@@ -179,7 +181,7 @@ class Inspecting:
         return marks(document, transcript, self.arguments.target, findings=self.arguments.findings)
 
     def _is_page(self) -> bool:
-        """Is a conversation wanted, and no table of some of its rows?"""
+        """True if the output is a page of a conversation, not a table of some of its rows."""
         arguments = self.arguments
         chosen = arguments.where or arguments.columns or arguments.limit is not None
         return arguments.form == "html" and not chosen and not arguments.tool_rows and arguments.number is None
@@ -195,7 +197,9 @@ class Inspecting:
             name, about = title_of(transcript, document.file), about_of(row_of(document, transcript))
             self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
             return
-        searched = any("~" in condition for condition in self.arguments.where)  # all of a text, not its beginning
+        searched = any(
+            "~" in condition for condition in self.arguments.where
+        )  # in all of the text, not only in its beginning
         is_whole = self.arguments.whole or self.arguments.form == "html"
         longest = None if is_whole or searched else overview.LONGEST
         if self.arguments.number is not None:
@@ -213,7 +217,7 @@ class Inspecting:
         self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(rows), title)
 
     def _messages(self, document: Document, transcript: Transcript, shown: list[Row]) -> None:
-        """What is not shown yet of a long session, on a terminal."""
+        """Shows the rest of a long session on a terminal."""
         from convcli.cli._beginning import others
         from convcli.report.message import title
         from convcli.views.rows import by_message
@@ -239,8 +243,10 @@ class Inspecting:
         title: list[str],
         each: Callable[[Row], None] | None = None,
     ) -> None:
-        """The heading, where a title is of one transcript, and the rows; nothing of it if a column is unknown. What is
-        shown goes to `each`, whole."""
+        """Shows a heading, if the title is of one transcript, and the rows; nothing if a column is unknown.
+
+        `each` is called with every row that is shown.
+        """
         from convcli.report.message import heading
 
         known, chosen = [*columns, *more], self.arguments.columns
@@ -263,12 +269,12 @@ class Inspecting:
 
 
 def _room_of_texts(width: int | None) -> int:
-    """About how many characters of a text a table of this width shows; 0 where it is as wide as it likes."""
+    """Returns about how many characters of text a table of this width shows; 0 without a limit."""
     return 0 if width is None else max(width - BESIDE_TEXTS, LEAST_ROOM)
 
 
 def passed_by(rows: Iterator[Row], each: Callable[[Row], None]) -> Iterator[Row]:
-    """The rows, of which each has been seen before it is used."""
+    """Yields the rows after calling `each` with them."""
     for row in rows:
         each(row)
         yield row

@@ -1,4 +1,4 @@
-"""A folder of pages: one for each transcript, and an index that leads to them."""
+"""A folder of pages: one for each transcript, and an index with links to them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ TOTALS = ("messages", "calls", "errors", "input", "output")
 
 
 class SessionIndex:
-    """The page that leads to all pages: a row for each session, and what they come to. What is not known yet of a
-    session is None in its row."""
+    """The index: a row for each session, and totals. Values that are not known yet are None in a row."""
 
     def __init__(self) -> None:
         self._totals, self._unknown = Counter[str](), 0
         self._rows: list[dict[str, str]] = []
 
     def add(self, row: dict[str, Any], title: str, address: str) -> None:
-        """A session that has a page. `row` is that of `views.rows.by_transcript`."""
+        """Adds a session with a page. `row` is that of `views.rows.by_transcript`."""
         cells = {column: _shown(row[column]) for column in COLUMNS if column not in ("title", "file")}
         cells.update({column: "…" for column in TOTALS if row[column] is None})
         self._rows.append({"title": title, "page": address, "file": os.path.basename(row["file"]), **cells})
@@ -37,8 +36,7 @@ class SessionIndex:
         self._unknown += row["messages"] is None
 
     def page(self, *more: str, live: bool = False) -> Iterator[str]:
-        """All of it, the newest session first; `more` is to be said of the whole. A live one asks its
-        server for a newer one."""
+        """Returns the index, newest session first; `more` are notes. A live index asks its server for newer ones."""
         words = [counted(len(self._rows), "session")]
         words += [f"{self._unknown:,} still being counted"] if self._unknown else []
         words += [f"{self._totals[name]:,} {name if name in TOTALS[:3] else f'tokens {name}'}" for name in TOTALS]
@@ -47,17 +45,17 @@ class SessionIndex:
 
 
 def title_of(transcript: Transcript, file: str) -> str:
-    """What a page calls a session: its title, or what was said first; never where it lies."""
+    """Returns the title of a page: that of the session, or its first words; never its path."""
     return transcript.title or first_words(transcript) or os.path.basename(file)
 
 
 def about_of(row: dict[str, Any]) -> list[str]:
-    """What a page says of a session beneath its title. `row` is that of `views.rows.by_transcript`."""
+    """Returns the line below the title. `row` is that of `views.rows.by_transcript`."""
     return message.title({**row, "title": None})[1:]
 
 
 def marks(document: Document, transcript: Transcript, target: Dialect | None, *, findings: bool) -> page.Annotations:
-    """What is laid over a page: what the target would lose, and what validate finds, as far as it is asked for."""
+    """Returns the marks of a page: losses in the target and findings, as far as they are asked for."""
     from convcli.engine import pipeline
     from convcli.report.page.marks import marks_of
 
@@ -67,27 +65,27 @@ def marks(document: Document, transcript: Transcript, target: Dialect | None, *,
 
 
 class PageFolder:
-    """Pages as they come; the index is written last. Raises JobError for a page that exists, without `force`."""
+    """Writes pages as they come, and the index last. Raises JobError for an existing page, without `force`."""
 
     def __init__(self, path: str, *, force: bool) -> None:
         self.path, self.force = path, force
         self._names, self._index = Counter[str](), SessionIndex()
 
     def add(self, row: dict[str, Any], transcript: Transcript, marks: page.Annotations) -> None:
-        """The page of one transcript. `row` is that of `views.rows.by_transcript`."""
+        """Writes the page of a transcript. `row` is that of `views.rows.by_transcript`."""
         title, name = title_of(transcript, row["file"]), self._name(os.path.basename(row["file"]), row["line"])
         self._write(name, page.conversation(transcript, title, about_of(row), marks, up="index.html"))
         self._index.add(row, title, name)
 
     def finish(self) -> str:
-        """The index, unless it would lead nowhere; says what was written."""
+        """Writes the index if there are pages. Returns a line about what was written."""
         if not self._names:
             return "nothing written\n"
         self._write("index.html", self._index.page())
         return f"{counted(self._names.total(), 'page')} and index.html written to {self.path}\n"
 
     def _name(self, base: str, line: int | None) -> str:
-        """Safe in an address and in any file system, and only once."""
+        """Returns a unique name that is safe in an address and in any file system."""
         stem = re.sub(r"[^A-Za-z0-9._-]+", "-", base).strip(".-") or "session"
         stem = f"{stem}-{line}" if line else stem
         self._names[stem] += 1

@@ -1,4 +1,4 @@
-"""Jobs in parts: their options, and what convert, validate and stats tell of them."""
+"""Jobs in parts: their options, and how convert, validate and stats run and report them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 KEPT = ("all", "first", "none")
 _SIZE = pattern(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
 LEAST = 64 << 10
-"""Bytes of the smallest part: below that, files of marks would outgrow those of documents."""
+"""Bytes of the smallest part. With smaller ones, the files about parts would outgrow the documents."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Engine(msgspec.Struct, frozen=True):
-    """Who does the parts, and how large they are."""
+    """The engine that runs the parts, and their size."""
 
     name: str
     address: str | None
@@ -41,18 +41,18 @@ class Engine(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The bytes of a part. Raises JobError."""
+        """Returns the size of a part in bytes. Raises JobError."""
         match = _SIZE.fullmatch(self.part_size)
         if match is None:
-            raise JobError("usage", "--part-size needs a number of bytes", help="write it as 512K, 64M or 1G")
+            raise JobError("usage", "--part-size needs a number of bytes", help="write 512K, 64M or 1G")
         size = int(match[1]) * _UNITS[match[2].upper()]
         if size < LEAST:
-            raise JobError("usage", f"--part-size is at least {LEAST >> 10}K: each part has files of its own")
+            raise JobError("usage", f"--part-size is at least {LEAST >> 10}K")
         return size
 
 
 def options(function: F) -> F:
-    """The options that say who does a job in parts, which come as one `engine`; None for a job that is not."""
+    """Adds the options for jobs in parts, which become one argument `engine`; None for other jobs."""
 
     @wraps(function)
     def with_engine(*args: Any, engine: str | None, address: str | None, part_size: str | None, **values: Any) -> Any:
@@ -61,21 +61,21 @@ def options(function: F) -> F:
         chosen = None if engine is None else Engine(engine, address, part_size or "64M")
         return function(*args, engine=chosen, **values)
 
-    help_text = "Work in parts, and go on where an earlier run was stopped: here with -j, or on Ray. See help scale."
+    help_text = "Work in parts, here with -j or on Ray; a second run continues. See convcli help scale."
     engine = click.option("--engine", type=Near("engine", lambda: ["local", "ray"]), help=help_text)
-    address = click.option("--address", metavar="ADDRESS", help="The cluster of Ray; without it, one is started here.")
-    size = click.option("--part-size", metavar="SIZE", help="About how much of the inputs a part is.  [default: 64M]")
+    address = click.option("--address", metavar="ADDRESS", help="The Ray cluster; without it, a local one is started.")
+    size = click.option("--part-size", metavar="SIZE", help="The approximate size of a part.  [default: 64M]")
     return engine(address(size(cast(F, with_engine))))
 
 
 def folder_option(function: F) -> F:
-    """The option that names the folder of the parts, where a command has no other use for one."""
-    help_text = "Where the parts of a job with --engine are written."
+    """Adds the option that names the folder of the parts, for commands without another use for it."""
+    help_text = "The folder for the parts of a job with --engine."
     return click.option("--out-dir", type=PATH, metavar="DIR|URL", help=help_text)(function)
 
 
 class _PartsJob(msgspec.Struct, frozen=True):
-    """What the command line says of a job in parts."""
+    """The arguments of a job in parts."""
 
     screen: Screen
     paths: tuple[str, ...]
@@ -86,18 +86,21 @@ class _PartsJob(msgspec.Struct, frozen=True):
     processes: int
 
     def run(self, task_for: Callable[[str], Task], tell: Callable[[Report], None]) -> int:
-        """Do the parts that are not done yet. `task_for` makes the task of the dialect of the inputs, and `tell` shows
-        what came of it. Gives the exit code."""
+        """Runs the parts that are not done yet and returns the exit code.
+
+        `task_for` makes the task for a source dialect; `tell` prints the report.
+        """
         from convcli.parts import begin, finish, plan, unfinished
 
         codes, printer = _shared.ExitCodes(self.screen), _shared.DiagnosticPrinter(self.screen, self.reading)
         out = self._folder()
         parts = plan(self.paths, out, task_for(self._dialect()), size=self.engine.size, reading=self.reading)
         begin(parts, force=self.force)
+        self.screen.if_stopped = "finished parts are kept, and the same command continues"
         waiting = unfinished(parts)
         if len(waiting) < len(parts):
             done = len(parts) - len(waiting)
-            self.screen.tell(f"note: {done:,} of {len(parts):,} parts were done before\n")
+            self.screen.tell(f"note: {done:,} of {len(parts):,} parts were finished before\n")
         with self.screen.progress(sum(piece.size for part in waiting for piece in part.pieces)) as progress:
             for part, error in self._done(waiting):
                 with codes.guard(part.pieces[0].file):
@@ -114,7 +117,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         return codes.worst
 
     def _tell_rest(self, report: Report) -> None:
-        """Say how many findings are not printed, since only the first of each code are kept with the parts."""
+        """Prints how many findings are not printed: parts keep the first findings of each code only."""
         from convcli.validation.wording import counted
 
         for group in report.findings:
@@ -122,18 +125,18 @@ class _PartsJob(msgspec.Struct, frozen=True):
             if group.count > len(group.first) and not is_hidden:
                 self.screen.tell(f"{counted(group.count, group.severity)} in all with the code {group.code}\n")
         if report.missing:
-            self.screen.tell(f"{counted(len(report.missing), 'part')} missing: the same command again does them\n")
+            self.screen.tell(f"{counted(len(report.missing), 'part')} missing; the same command again adds them\n")
 
     def _folder(self) -> str:
         reading = self.reading
         if self.out is None:
             raise JobError("usage", "--engine needs --out-dir, the folder of the parts")
         if reading.line is not None or reading.at or reading.selection is not None:
-            raise JobError("usage", "--line, --at and what chooses transcripts are not for a job with --engine")
+            raise JobError("usage", "--engine excludes --line, --at and the options that choose transcripts")
         return self.out
 
     def _dialect(self) -> str:
-        """The dialect that was named, or that of the first input: one for all parts."""
+        """Returns the dialect of all parts: the one that is named, or the one of the first input."""
         first = self.reading.find(self.paths)[0].path
         name = self.reading.dialect_of(first)
         if name is not None:
@@ -142,7 +145,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
 
         with self.reading.opened(first) as source:
             why = f" ({source.detection.clue.reason})" if source.detection is not None else ""
-            text = f"all inputs are read as {source.dialect.name}, as the first one is{why}; --from names another"
+            text = f"all inputs are read as {source.dialect.name}, like the first one{why}; --from names another"
             self.screen.tell(f"note: {safe_text(text)}\n")
             return source.dialect.name
 
@@ -165,12 +168,12 @@ def _job(screen: Screen, arguments: Any) -> _PartsJob:
 
 
 def convert(screen: Screen, arguments: Any) -> int:
-    """Convert in parts, as the arguments of the command say."""
+    """Runs `convert` in parts and returns the exit code."""
     from convcli.parts import Task
     from convcli.report.losses import summary
 
     if arguments.output or arguments.restore_file or arguments.framing:
-        raise JobError("usage", "-o, --restore-file and --framing are not for a job with --engine")
+        raise JobError("usage", "--engine excludes -o, --restore-file and --framing")
 
     def task(source: str) -> Task:
         return Task(
@@ -192,21 +195,22 @@ def convert(screen: Screen, arguments: Any) -> int:
         )
 
     def tell(report: Report) -> None:
-        screen.tell(summary(report.summary, screen.err, width=_shared.width(sys.stderr)))
+        listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
+        screen.tell(summary(report.summary, screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     job = _job(screen, arguments)
     return job.run(task, tell)
 
 
 def _kept(word: str | None) -> Kept:
-    """How many losses and findings are written. Raises JobError for the name of a file."""
+    """Returns which losses and findings are written. Raises JobError for the name of a file."""
     if word is not None and word not in KEPT:
         raise JobError("usage", "--losses with --engine is all, first or none", help="all are written to DIR/_losses")
     return cast("Kept", word or "first")
 
 
 def validate(screen: Screen, arguments: Any) -> int:
-    """Validate in parts, as the arguments of the command say."""
+    """Runs `validate` in parts and returns the exit code."""
     from convcli.parts import Task
     from convcli.report.formats.full import tally
 
@@ -248,7 +252,7 @@ def validate(screen: Screen, arguments: Any) -> int:
 
 
 def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> int:
-    """Count in parts, as the arguments of the command say."""
+    """Runs `stats` in parts and returns the exit code."""
     from convcli.parts import Task
     from convcli.views.statistics import Statistics
 
@@ -267,10 +271,10 @@ def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> in
 
 
 def tell_unpriced(screen: Screen, statistics: Statistics) -> None:
-    """Say which answers have no price while others have."""
+    """Prints which answers have no price while others have one."""
     from convcli.report.text import safe_text
     from convcli.validation.wording import counted
 
     for model, number in statistics.unpriced.most_common():
         name = safe_text(model) or "no known model"
-        screen.tell(f"note: {counted(number, 'answer')} of {name} cost what the configuration does not say\n")
+        screen.tell(f"note: the configuration has no price for {counted(number, 'answer')} of {name}\n")

@@ -1,4 +1,4 @@
-"""Which transcripts a command works on, as the command line says it: --where, --limit, --sample."""
+"""The options that choose transcripts: --where, --limit, --sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 MOST_SEEN = 1_000
-"""Words of a column that are remembered for the case that a condition holds for no row."""
+"""Values of a column that are remembered, to suggest one if a condition matches no row."""
 TRANSCRIPTS = ["file", "line", "dialect", "messages", "calls", "errors", "unpaired", "output", "model", "title"]
 MORE_OF_TRANSCRIPTS = [
     "results", "reasoning", "images", "events", "system", "developer", "user", "assistant", "tool", "input", "id",
@@ -30,14 +30,14 @@ MORE_OF_TRANSCRIPTS = [
 
 
 def options(function: F) -> F:
-    """The options that choose transcripts by what they are, by their number, and by chance."""
+    """Adds the options that choose transcripts by their columns, by number and at random."""
     where = click.option(
         "--where",
         "only",
         multiple=True,
         metavar="COLUMN=A,B",
         shell_complete=lambda _, __, word: completed(word, "=", TRANSCRIPTS + MORE_OF_TRANSCRIPTS),
-        help="Only transcripts whose column of inspect is A or B; with ~ a pattern: title~deploy.",
+        help='Only transcripts whose column of inspect is A or B, or matches a pattern: model=gpt-4o, "title~deploy".',
     )
     limit = click.option(
         "--limit", "most", type=click.IntRange(min=0), metavar="N", help="At most this many transcripts."
@@ -46,20 +46,20 @@ def options(function: F) -> F:
 
 
 def sampling(function: F) -> F:
-    """The options that draw a sample."""
-    sample = click.option("--sample", type=click.IntRange(min=0), metavar="N", help="N transcripts, chosen at random.")
-    seed = click.option("--seed", type=int, default=0, metavar="S", help="The seed of the random choice.")
+    """Adds the options that draw a sample."""
+    sample = click.option("--sample", type=click.IntRange(min=0), metavar="N", help="N random transcripts.")
+    seed = click.option("--seed", type=int, default=0, metavar="S", help="The seed of --sample.")
     return sample(seed(function))
 
 
 def completed(word: str, sign: str, known: list[str]) -> list[str]:
-    """The columns that may be meant by the last word of a list."""
+    """Returns the completions of the last word of a list."""
     before, comma, last = word.rpartition(",")
     return [f"{before}{comma}{name}{sign}" for name in dict.fromkeys(known) if name.startswith(last)]
 
 
 def selection(only: tuple[str, ...], most: int | None, sample: int | None, seed: int) -> Selection | None:
-    """What a command line chooses; None where it is everything."""
+    """Returns what the options choose; None for everything."""
     if not only and most is None and sample is None:
         return None
     from convcli.jobs.selection import Selection
@@ -68,13 +68,13 @@ def selection(only: tuple[str, ...], most: int | None, sample: int | None, seed:
 
 
 def tell_in_vain(screen: Screen, chosen: Selection | None) -> None:
-    """Say which conditions held for no transcript."""
+    """Prints the conditions that matched no transcript."""
     conditions = chosen.conditions if chosen is not None else ()
     screen.tell("".join(filter(None, (each.in_vain() for each in conditions if isinstance(each, Condition)))))
 
 
 def column_named(name: str, known: list[str]) -> str:
-    """The name of a column that is known, by its name or its head on a terminal. Raises JobError `unknown-column`."""
+    """Returns the name of a column, by its name or its head on a terminal. Raises JobError `unknown-column`."""
     from convcli.report.tables.table import HEADS
 
     name = name.strip()
@@ -87,8 +87,10 @@ def column_named(name: str, known: list[str]) -> str:
 
 
 class Condition:
-    """Does a column say one of some words (`role=tool,error`; a cell with several words says each of them), or does a
-    pattern match somewhere in it, whatever the case of its letters (`text~time ?out`)?"""
+    """True for rows whose column has one of some values, or matches a pattern.
+
+    `role=tool,error`: a cell with several values has each of them. `text~time ?out`: anywhere, in any case.
+    """
 
     def __init__(self, wanted: str, known: list[str]) -> None:
         name, sign, words = _parted(wanted, "role=user,assistant" if "role" in known else "errors=0,1")
@@ -97,7 +99,7 @@ class Condition:
         self.seen, self.held = set[str](), False
 
     def holds(self, row: Row) -> bool:
-        """Does it hold for a row?"""
+        """True if the condition holds for a row."""
         words = _words(row[self.column])
         if self.pattern is not None:
             self.held = bool(self.pattern.search(words[0])) or self.held
@@ -109,14 +111,14 @@ class Condition:
         return holds
 
     def __call__(self, document: Document) -> bool:
-        """Does it hold for a document? Of one that is refused it is not known, and it is passed on to be told."""
+        """True if the condition holds for a document. A refused one passes, so that it is reported."""
         try:
             return self.holds(row_of(document, document.lift()))
         except RefusedError:
             return True
 
     def in_vain(self) -> str | None:
-        """What to say when it held for no row, with the nearest word of those that the rows have."""
+        """Returns a note if the condition held for no row, with the nearest value that rows have."""
         if self.pattern is not None:
             return None if self.held else f"note: no row has {self.column}~{safe_text(self.pattern.pattern)}\n"
         if self.held or not self.seen:
@@ -130,10 +132,11 @@ class Condition:
 
 
 def _parted(wanted: str, example: str) -> tuple[str, str, str]:
-    """The column, the sign, and what stands behind it. Raises JobError `usage`."""
+    """Splits a condition into column, sign and the rest. Raises JobError `usage`."""
     parted = re.match(r"([^=~]*)([=~])(.*)", wanted, re.DOTALL)
     if parted is None:
-        raise JobError("usage", f'"{wanted}" is no condition', help=f"say --where {example} or title~PATTERN")
+        help_text = f'write COLUMN=A,B or COLUMN~PATTERN, as {example} or title~deploy; COLUMN~[1-9] is "above 0"'
+        raise JobError("usage", f'"{wanted}" is no condition', help=help_text)
     return parted[1], parted[2], parted[3]
 
 
@@ -149,7 +152,7 @@ def _words(value: Any) -> list[str]:
 
 
 def row_of(document: Document, transcript: Transcript) -> Row:
-    """What inspect says of a transcript."""
+    """Returns the row of a transcript in `inspect`."""
     from convcli.views import rows as overview
 
     return overview.by_transcript(transcript, document.file, document.number, document.dialect.name)

@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 MOST_OF_FILE = 1_000
 """Transcripts of one file that have a page."""
 UNKNOWN = dict.fromkeys(TOTALS)
-"""What is not known of a session of which only the beginning was read."""
+"""Columns that are unknown if only the beginning of a session was read."""
 
 
 class PageAddress(NamedTuple):
-    """A transcript that has a page: its file, and which one of the file it is."""
+    """A transcript with a page: its file, and its number in the file."""
 
     path: str
     number: int
 
     @property
     def name(self) -> str:
-        """What stands in the address: it says nothing of the path."""
+        """Returns the name in the address, which reveals nothing of the path."""
         return f"{sha256(os.fsencode(f'{self.path}:{self.number}')).hexdigest()[:20]}.html"
 
 
 class Entry(NamedTuple):
-    """What the index says of a transcript."""
+    """A row of the index."""
 
     address: PageAddress
     row: dict[str, Any]
@@ -56,8 +56,7 @@ class Entry(NamedTuple):
 
 
 class ServedFolder:
-    """What is served: the transcripts of a folder, as they are now. A file is read again when it has changed, a long
-    one in the background."""
+    """The transcripts of a folder, as they are now. A changed file is read again, a long one in the background."""
 
     def __init__(
         self, paths: Iterable[str], reading: ReadingOptions, codes: ExitCodes, target: Dialect | None, *, findings: bool
@@ -71,7 +70,7 @@ class ServedFolder:
         Thread(target=self._read_long, daemon=True).start()
 
     def index(self) -> str:
-        """The page that leads to all others."""
+        """Returns the index."""
         index, others = SessionIndex(), 0
         for file in self._files():
             entries = self._entries_of(file.path)
@@ -81,19 +80,19 @@ class ServedFolder:
         return "".join(index.page(f"{counted(others, 'file')} without a transcript" if others else "", live=True))
 
     def address(self, name: str) -> PageAddress | None:
-        """The transcript whose page has this name, None where there is none."""
+        """Returns the transcript whose page has this name, None for an unknown name."""
         if name not in self._addresses:
             for file in self._files():
                 self._entries_of(file.path)
         return self._addresses.get(name)
 
     def page(self, address: PageAddress, version: str) -> Iterator[str]:
-        """The page of a transcript. Raises ConvcliError where its file cannot be read now."""
+        """Returns the page of a transcript. Raises ConvcliError if its file cannot be read now."""
         document, transcript = next(islice(self._transcripts(address.path), address.number, None))
         return self._page(document, transcript, version)
 
     def beginning(self, address: PageAddress) -> Iterator[str] | None:
-        """The page of the beginning of a long session, None of anything else."""
+        """Returns the page of the beginning of a long session, None for anything else."""
         document = beginning(address.path, self._reading)
         if document is None:
             return None
@@ -160,13 +159,13 @@ def _entry(
 
 
 def _is_inside(file: InputFile) -> bool:
-    """Is it a file of the folder, and no link that leads out of it, and no pipe?"""
+    """True for a regular file in the folder; False for a pipe, or a link to somewhere else."""
     root, place = (os.path.realpath(path) for path in (file.path.removesuffix(file.relative) or ".", file.path))
     return place.startswith(os.path.join(root, "")) and os.path.isfile(place)
 
 
 def version_of(path: str) -> str:
-    """What differs when a file has changed; empty where it is gone."""
+    """Returns values that differ when a file has changed; none if it is gone."""
     try:
         there = os.stat(path)
     except OSError:

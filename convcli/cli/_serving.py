@@ -21,7 +21,7 @@ from convcli.report import page
 
 LOOPBACK = "127.0.0.1"
 SLOWEST = 30
-"""Seconds that a client may take to send its request or to take the next piece."""
+"""Seconds that a client may take to send its request or to receive the next piece."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -33,7 +33,7 @@ HEADERS = {
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves a folder on the loopback address. `address` is where it begins, with the token."""
+    """Serves a folder on the loopback address. `address` is the URL of the index, with the token."""
 
     daemon_threads = True
 
@@ -45,11 +45,11 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Where a browser begins."""
+        """Returns the URL of the index."""
         return f"http://{LOOPBACK}:{self.server_port}/{self.token}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that has gone is no error of ours, and what failed has been answered."""
+        """Ignores clients that have gone; other errors have been answered."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -58,7 +58,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = SLOWEST
 
     def parse_request(self) -> bool:
-        """Nothing of a request is looked at before it is known to be one of ours."""
+        """Rejects requests without our host and token before anything else is read."""
         if not super().parse_request():
             return False
         refused = self._refusal()
@@ -76,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
         return None if self.command in ("GET", "HEAD") else HTTPStatus.METHOD_NOT_ALLOWED
 
     def do_GET(self) -> None:
-        """A page, if the address is one."""
+        """Answers with a page, if the address names one."""
         token, slash, name = self.path.partition("?")[0].removeprefix("/").partition("/")
         is_known = self.path.startswith("/") and slash == "/"
         is_known = is_known and secrets.compare_digest(token.encode(), self.server.token.encode())
@@ -90,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._page(address)
 
     def do_HEAD(self) -> None:
-        """What GET would answer, without the page."""
+        """Answers like GET, without the page."""
         self.do_GET()
 
     def _index(self) -> None:
@@ -98,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(f'"{sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:20]}"', lambda: [text])
 
     def _page(self, address: PageAddress) -> None:
-        """Who opens a long session gets its beginning, and all of it when the page asks for more."""
+        """Answers with the beginning of a long session, and with all of it when the page asks for more."""
         folder, version = self.server.folder, version_of(address.path)
         first = folder.beginning(address) if self.headers.get("If-None-Match") is None else None
         if first is not None:
@@ -107,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(version, lambda: folder.page(address, version))
 
     def _answer(self, version: str, make: Callable[[], Iterable[str]]) -> None:
-        """The page, unless the browser has this version of it."""
+        """Answers with the page, unless the browser has this version."""
         if version and self.headers.get("If-None-Match") == version:
             self._begin(HTTPStatus.NOT_MODIFIED, version)
             return
@@ -129,11 +129,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """The status and nothing else: an answer repeats nothing of the request."""
+        """Answers with the status only: an answer repeats nothing of the request."""
         self._begin(HTTPStatus(code))
         with suppress(OSError):
             if self.command != "HEAD":
                 self.wfile.write(f"{code} {HTTPStatus(code).phrase}\n".encode())
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Addresses have the token: nothing is logged."""
+        """Logs nothing: addresses contain the token."""

@@ -1,4 +1,4 @@
-"""What the commands share: their options for inputs, work on many inputs, and what is told on the way."""
+"""What the commands share: options for inputs, the loop over many inputs, and how findings and errors are printed."""
 
 from __future__ import annotations
 
@@ -31,46 +31,52 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 MOST_TOLD = 100
-"""Findings or losses of one file that are printed on stderr."""
+"""Findings or losses per file that are printed on stderr."""
 MOST_ALIKE = 5
-"""Of these, the ones of one kind: the sixth says no more than the fifth."""
+"""Findings or losses per file and kind."""
 MOST_OF_A_KIND = 50
-"""And of one kind over all files."""
+"""Findings or losses per kind, over all files."""
 MOST_ERRORS = 20
 MOST_OF_JOB = 3
-"""Inputs with the same error of content, and of the job: a second run meets a thousand outputs that exist."""
+"""Errors with the same code that are printed, of content and of the job, which may repeat for each input."""
 MOST_KINDS = 8
-"""Kinds that are named when the rest is counted."""
+"""Kinds that are named when the rest is counted at the end."""
 
 
-def inputs(function: F) -> F:
-    """The argument FILE… and the options that say how files are read, which come as one `reading`."""
+def inputs(function: F, *, is_converted: bool = False) -> F:
+    """Adds the argument FILE… and the options for how files are read, which become one argument `reading`."""
+    options = reading_options(verbose_option(function), is_converted=is_converted)
     return click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")(
-        at_option(line_option(from_option(reading_options(verbose_option(function)))))
+        at_option(line_option(from_option(options)))
     )
 
 
+def converted_inputs(function: F) -> F:
+    """Adds what `inputs` adds, for the command whose results depend on duplicate keys and nulls."""
+    return inputs(function, is_converted=True)
+
+
 def verbose_option(function: F) -> F:
-    """The option that asks for numbers about the work itself."""
+    """Adds the option that asks for the number of files and bytes and the speed."""
 
     def ask(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
         if isinstance(ctx.obj, Screen):
             ctx.obj.verbose = is_asked
 
-    help_text = "Say at the end how many files and bytes were read, and how fast."
+    help_text = "Print the number of files and bytes read, and the speed."
     option = click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=ask, help=help_text)
     return option(function)
 
 
 def line_option(function: F) -> F:
-    """The option that names one transcript of a file."""
-    help_text = "Only the transcript on this line of the one FILE, as FILE:LINE; of a table, in this row."
+    """Adds the option that names one transcript of a file."""
+    help_text = "Only the transcript on this line of FILE, like FILE:LINE; in a table, in this row."
     return click.option("--line", type=click.IntRange(0), metavar="N", help=help_text)(function)
 
 
 def at_option(function: F) -> F:
-    """The option that picks transcripts out of documents."""
-    help_text = "Transcripts inside a document: '/observations/*/input', or a preset such as langfuse."
+    """Adds the option that picks transcripts out of documents."""
+    help_text = 'JSON Pointer (or preset, such as langfuse) to conversations nested in logs: "/observations/*/input".'
     option = click.option(
         "--at", multiple=True, metavar="POINTER", shell_complete=lambda _, __, word: _presets(word), help=help_text
     )
@@ -78,7 +84,7 @@ def at_option(function: F) -> F:
 
 
 def _patterns(at: tuple[str, ...]) -> tuple[Pattern, ...]:
-    """What --at means."""
+    """Returns the patterns of `--at`."""
     if not at:
         return ()
     from convcli.jobs.envelopes import patterns
@@ -93,20 +99,24 @@ def _presets(word: str) -> list[str]:
 
 
 def tell_passed(screen: Screen, source: Input) -> None:
-    """Say how much of what --at has picked is no transcript."""
+    """Reports how many values that `--at` picked are no transcripts."""
     passed = source.passed
     if passed is None or not passed.count:
         return
     from convcli.report.text import safe_text
 
-    text = f"note: {passed.count:,} of {passed.total:,} values that --at finds in it are no transcripts"
+    text = f"note: {passed.count:,} of {passed.total:,} values under --at are no conversations (skipped)"
     more = "".join(f"; {count:,} of them: {message}" for message, count in passed.foreign.items() if count)
     screen.tell(f"{text} (the first: {safe_text(passed.first)}){safe_text(more)}\n")
 
 
-def reading_options(function: F) -> F:
-    """The options that say which files are read, and how. With `source`, `line`, `at` and what chooses transcripts,
-    where the command has them, and with the configuration they are its argument `reading`."""
+def reading_options(function: F, *, is_converted: bool = False) -> F:
+    """Adds the options for which files are read, and how.
+
+    Together with `source`, `line`, `at` and the options that choose transcripts, if the command has them, and with the
+    configuration, they become its argument `reading`. `--duplicate-keys` and `--nulls` are accepted everywhere, and
+    shown only where files are converted.
+    """
 
     @wraps(function)
     def with_reading(
@@ -135,33 +145,39 @@ def reading_options(function: F) -> F:
         )
         return function(*args, reading=reading, **values)
 
-    help_text = "If a key stands twice in an object: an error, or the last one counts.  [default: error]"
-    keys = click.option("--duplicate-keys", type=Near("choice", lambda: ["error", "last"]), help=help_text)
+    return _file_options(cast(F, with_reading), is_converted=is_converted)
+
+
+def _file_options(function: F, *, is_converted: bool) -> F:
+    help_text = "A key that occurs twice in an object is an error, or its last value is used.  [default: error]"
+    choice = Near("choice", lambda: ["error", "last"])
+    keys = click.option("--duplicate-keys", type=choice, help=help_text, hidden=not is_converted)
     isolated = click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
-    help_text = "Read no file that matches or lies in a folder that does: drafts, 'data/*.json'. Repeatable."
+    help_text = 'Skip files that match, or whose folder does: drafts, "data/*.json". Repeatable.'
     exclude = click.option("--exclude", multiple=True, metavar="GLOB", help=help_text)
-    help_text = "Null in arguments and other open objects of a table: padding to drop, or a value."
-    nulls = click.option("--nulls", type=Near("choice", lambda: ["drop", "keep"]), default="drop", help=help_text)
-    return exclude(keys(nulls(isolated(cast(F, with_reading)))))
+    help_text = "For tables: drop nulls in tool arguments and other open objects (padding), or keep them (data)."
+    choice = Near("choice", lambda: ["drop", "keep"])
+    nulls = click.option("--nulls", type=choice, default="drop", help=help_text, hidden=not is_converted)
+    return exclude(keys(nulls(isolated(function))))
 
 
 def from_option(function: F) -> F:
-    """The option that names the dialect of the inputs."""
-    help_text = "The dialect of the files; without it, it is detected."
+    """Adds the option that names the dialect of the inputs."""
+    help_text = "The dialect of the input; without it, it is detected."
     return click.option("-f", "--from", "--dialect", "source", type=DIALECT, metavar="DIALECT", help=help_text)(
         function
     )
 
 
 def jobs(function: F) -> F:
-    """The option that says how many processes work."""
-    help_text = "Work in N processes: on many files, or on ranges of a large file of records. 0: one for each core."
+    """Adds the option for the number of processes."""
+    help_text = "Use N processes for many files or a large file of records; 0 is one per core."
     option = click.option("-j", "--jobs", type=click.IntRange(0), default=1, metavar="N", help=help_text)
     return option(function)
 
 
 def processes(asked: int, paths: Iterable[str], screen: Screen) -> int:
-    """How many processes work on these inputs where so many are asked for."""
+    """Returns the number of processes for these inputs, at most the number that is asked for."""
     from convcli.jobs import inputs as files
 
     if asked == 1 or sum(map(size_of, paths)) < files.WORTH:
@@ -169,41 +185,41 @@ def processes(asked: int, paths: Iterable[str], screen: Screen) -> int:
     from convcli.jobs import workers
 
     if not workers.can_start():
-        screen.tell("note: one process does all the work, since this system cannot start others for it\n")
+        screen.tell("note: this system cannot start other processes; one does all the work\n")
         return 1
     return asked or workers.cores()
 
 
 class ExitCodes:
-    """The exit codes of the parts of a job. What goes wrong with one input is told, and the others go on."""
+    """Collects the exit codes of the inputs. An error of one input is printed, and the job continues."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen, self._codes = screen, {0}
-        self._told, self._helps = Counter[str](), {""}
+        self._printed, self._helps = Counter[str](), {""}
         self._limits: dict[str, int] = {}
 
     def add(self, code: int) -> None:
-        """Count in an exit code."""
+        """Adds an exit code."""
         self._codes.add(code)
 
     @property
     def worst(self) -> int:
-        """The exit code of the whole job."""
+        """Returns the exit code of the whole job."""
         from convcli.model.errors import worst
 
         return worst(self._codes)
 
     @contextmanager
     def guard(self, name: str) -> Iterator[None]:
-        """Tell what goes wrong with the input `name`. A reader of stdout who has gone ends the job all the same."""
+        """Prints an error of the input `name` and goes on. BrokenPipeError still ends the job."""
         try:
             yield
         except BrokenPipeError:
             raise
         except ConvcliError as error:
             error.file = error.file or ("" if isinstance(error, OutputError) else name)
-            self._told[error.code] += 1
-            if self._told[error.code] <= self._most(error.code, error.exit_code):
+            self._printed[error.code] += 1
+            if self._printed[error.code] <= self._most(error.code, error.exit_code):
                 help_text = error.help
                 error.help = "" if help_text in self._helps else help_text
                 self._screen.error(error)
@@ -213,37 +229,38 @@ class ExitCodes:
             self._codes.add(tell_bug(self._screen, error, name))
 
     def finish(self) -> None:
-        """Say how many errors were not printed."""
+        """Prints how many errors were not printed."""
         from convcli.validation.wording import counted
 
-        for code, number in self._told.items():
+        for code, number in self._printed.items():
             if number > self._most(code):
-                self._screen.tell(f"and {counted(number - self._most(code), 'more input')} with error[{code}]\n")
+                text = f"and {counted(number - self._most(code), 'more input')} with error[{code}]\n"
+                self._screen.tell(text, is_error=True)
 
     def _most(self, code: str, exit_code: int | None = None) -> int:
-        """How many errors with this code are printed; the first of them says which exit code it has."""
+        """Returns how many errors with this code are printed; the first one determines its exit code."""
         return self._limits.setdefault(code, MOST_OF_JOB if exit_code == WRONG_JOB else MOST_ERRORS)
 
 
 def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
-    """Tell of an exception that nobody expected, in one line, with `--debug` its traceback too. Gives the exit code."""
+    """Prints an unexpected exception in one line, with `--debug` its traceback too. Returns the exit code."""
     if screen.debug:
         import traceback
 
-        screen.tell("".join(traceback.format_exception(error)))
+        screen.tell("".join(traceback.format_exception(error)), is_error=True)
     if isinstance(error, MemoryError):
         screen.error(OutputError("out-of-memory", "there is not enough memory", file=name))
         return CANNOT_WRITE
     from convcli.report.text import safe_text
 
-    where = f" while it worked on {safe_text(name)}" if name else ""
+    where = f" while working on {safe_text(name)}" if name else ""
     hint = "" if screen.debug else "; --debug shows more"
-    screen.tell(f"error[bug] convcli itself has failed{where}: please report this{hint}\n")
+    screen.tell(f"error[bug] internal error{where}: please report it{hint}\n", is_error=True)
     return BUG
 
 
 class DiagnosticPrinter:
-    """Prints findings and losses on stderr as they come: the first of each file and kind, then how many more."""
+    """Prints findings and losses on stderr as they come: the first of each file and kind, then their number."""
 
     def __init__(self, screen: Screen, reading: ReadingOptions) -> None:
         self.screen, self._reading = screen, reading
@@ -252,23 +269,23 @@ class DiagnosticPrinter:
         self._hidden = dict[str, Counter[str]]()
 
     def finding(self, finding: Finding) -> None:
-        """Print a finding."""
+        """Prints a finding; `--quiet` leaves errors only."""
         from convcli.report.formats.full import block
         from convcli.validation.rules.keys import BESIDE_TURNS
 
         most = 1 if finding.code in BESIDE_TURNS else MOST_ALIKE
         if not self._reading.hides(finding) and self._may_tell(finding.file, finding.code, most):
-            self.screen.tell(block(finding, self.screen.err))
+            self.screen.tell(block(finding, self.screen.err), is_error=finding.severity == "error")
 
-    def loss(self, loss: Loss) -> None:
-        """Print a loss."""
+    def loss(self, loss: Loss, *, is_error: bool = False) -> None:
+        """Prints a loss; one that the job does not accept is an error."""
         from convcli.report.losses import listed
 
         if self._may_tell(loss.file, f"{loss.kind} {loss.field}"):
-            self.screen.tell("".join(listed([loss], self.screen.err)))
+            self.screen.tell("".join(listed([loss], self.screen.err)), is_error=is_error)
 
     def finish(self) -> None:
-        """Say how many were not printed, and what was chosen in vain."""
+        """Prints how many were not printed, and which conditions matched nothing."""
         _selecting.tell_in_vain(self.screen, self._reading.selection)
         from convcli.report.text import cut, place, safe_text
         from convcli.validation.wording import counted
@@ -293,7 +310,7 @@ class DiagnosticPrinter:
 
 
 def size_of(path: str) -> int:
-    """The bytes of a regular file; 0 for what has no size before it is read."""
+    """Returns the size of a regular file in bytes; 0 for anything else."""
     try:
         there = os.stat(path)
     except OSError:
@@ -304,7 +321,7 @@ def size_of(path: str) -> int:
 def lifted(
     paths: Iterable[str], reading: ReadingOptions, codes: ExitCodes, printer: DiagnosticPrinter
 ) -> Iterator[tuple[Document, Transcript]]:
-    """The transcripts of the files that these paths mean; what is refused is told."""
+    """Yields the transcripts of these files. Refused ones are printed as findings."""
     selected = reading.find(paths)
     with printer.screen.progress(sum(size_of(path) for path, _ in selected)) as progress:
         for path, _ in selected:
@@ -338,14 +355,14 @@ def _transcript(item: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iter
 def show_table(
     screen: Screen, name: str, columns: list[str], rows: Iterable[dict[str, Any]], view: View | None = None
 ) -> None:
-    """Print rows in a format of `report/tables`, as the terminal has room when nothing else is said."""
+    """Prints rows in a format of `report/tables`; without a `view`, as wide as the terminal."""
     from convcli.report import choice, tables
 
     screen.show(choice.renderer(tables, name)(columns, rows, view or tables.View(width(), screen.out)))
 
 
 def width(stream: TextIO | None = None) -> int | None:
-    """The width of the terminal behind a stream, stdout if nothing is said; None where it goes elsewhere."""
+    """Returns the width of the terminal of a stream (stdout by default); None if it is no terminal."""
     stream = stream or sys.stdout
     if stream is None or not stream.isatty():
         return None

@@ -1,4 +1,4 @@
-"""Types of options: a word out of a list, dialects, codes, formats; a wrong word gets the nearest right one."""
+"""Types of options: choices, dialects, codes, formats. For a wrong word the error names the nearest right one."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ import click
 
 from convcli import dialects
 from convcli.model.dialect import Dialect
+from convcli.model.errors import JobError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
 class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """A word out of a list that is made when it is needed. Raises JobError `unknown-<name>`, not click's errors."""
+    """A word out of a list that is made when it is needed. Raises JobError `unknown-<name>`, not click's errors.
 
-    def __init__(self, name: str, words: Callable[[], list[str]]) -> None:
-        self.name, self.words = name, words
+    `otherwise` is the help for a word that is near to none; without it, the help lists all words.
+    """
+
+    def __init__(self, name: str, words: Callable[[], list[str]], otherwise: str = "") -> None:
+        self.name, self.words, self._otherwise = name, words, otherwise
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from convcli.validation.wording import unknown
 
         if value not in self.words():
-            raise unknown(self.name, str(value), self.words(), f"choose from {', '.join(self.words())}")
+            help_text = self._otherwise or f"choose from {', '.join(self.words())}"
+            raise unknown(self.name, str(value), self.words(), help_text)
         return value
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
@@ -36,28 +41,36 @@ class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 
 
 class _DialectType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """The name of a dialect, as the Dialect itself. Raises JobError `unknown-dialect`."""
+    """The name of a dialect; the value is the Dialect. Raises JobError `unknown-dialect`."""
 
     name = "dialect"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Dialect:
-        return value if isinstance(value, Dialect) else dialects.get(value)
+        if isinstance(value, Dialect):
+            return value
+        try:
+            return dialects.get(value)
+        except JobError as error:
+            from convcli.cli._synonyms import meant_format
+
+            error.help = (meant_format(value) if error.code == "unknown-dialect" else "") or error.help
+            raise
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return completing(list(dialects.names()), incomplete)
 
 
 def completing(words: list[str], incomplete: str) -> list[CompletionItem]:
-    """The words that begin with what is typed."""
+    """Returns the words that begin with what is typed."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
 class _PathType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """A file or a folder. Whether it can be read shows when it is opened, and is told as all errors are."""
+    """A file or a folder. Whether it can be read shows when it is opened."""
 
-    name = "path"  # that of `click.Path` is translated, for which `locale` is loaded
+    name = "path"  # `click.Path` translates its own name, and imports `locale` for that
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -70,26 +83,26 @@ DIALECT = _DialectType()
 
 
 class CodeList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Codes with commas between them. Raises JobError `unknown-code`."""
+    """Codes separated by commas. Raises JobError `unknown-code`."""
 
     name = "codes"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from convcli.model import codes
 
-        near = Near("code", lambda: list(codes.table()))
+        near = Near("code", lambda: list(codes.table()), "convcli explain --list lists them all")
         return tuple(near.convert(word.strip(), param, ctx) for word in value.split(",") if word.strip())
 
 
 VIEW = Near("view", lambda: ["history", "context"])
-"""What of a session with a compaction is written: all of it, or what a model would be sent next."""
+"""What is written of a session with a compaction: all of it, or what the model would be sent next."""
 
 BRANCH = Near("branch", lambda: ["active", "all"])
-"""What of a tree is written: only the active branch, or all that the target can carry."""
+"""What is written of a session with branches: the active one, or all that the target can store."""
 
 
 def format_of(package: ModuleType) -> Near:
-    """One of the formats in a folder of `report`."""
+    """Returns the type of an option that names a format in this package of `report`."""
 
     def names() -> list[str]:
         from convcli.report import choice
@@ -100,18 +113,32 @@ def format_of(package: ModuleType) -> Near:
 
 
 LEVELS: dict[str | None, Any] = {None: None, "content": "content", "context": "context", "any": "envelope"}
-"""The lowest level of losses at which a job fails, by what the command line calls it."""
+"""The lowest level of losses at which a job fails, by its name on the command line."""
 
 
 def key_and_value(word: str) -> tuple[str, Any]:
-    """KEY=VALUE; what is no JSON is a text."""
-    from convcli.model.errors import ContentError, JobError
+    """Parses KEY=VALUE. VALUE is JSON, else a string; @FILE is the contents of a file. Raises JobError."""
+    from convcli.model.errors import ContentError
     from convcli.wire import exact_json
 
     key, separator, value = word.partition("=")
     if not key or not separator:
         raise JobError("usage", "--set needs a key and a value", help="write KEY=VALUE, as max_tokens=1024")
+    if value.startswith("@"):
+        value = _contents(value[1:])
     try:
         return key, exact_json.parse(value)
     except ContentError:
         return key, value
+
+
+def _contents(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        help_text = "--set KEY=@FILE reads a file; a string that begins with @ is quoted as JSON"
+        raise JobError("no-such-file", "there is no such file", file=path, help=help_text) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise JobError("unreadable-input", f"cannot read it: {reason}", file=path) from None

@@ -9,21 +9,21 @@ from convcli.cli._types import Near
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
-convcli completion bash > ~/.local/share/bash-completion/completions/convcli
-convcli completion zsh > ~/.zfunc/_convcli        # a folder of $fpath
-convcli completion fish > ~/.config/fish/completions/convcli.fish
-convcli completion powershell >> $PROFILE
+convcli completion bash >> ~/.bashrc
+convcli completion zsh > _convcli          # move it to a folder of $fpath
+convcli completion fish > convcli.fish     # move it to ~/.config/fish/completions
+convcli completion powershell > convcli.ps1
 """
 SHELLS = ["bash", "fish", "powershell", "zsh"]
 VARIABLE = "_CONVCLI_COMPLETE"
-"""The variable with which the scripts ask the program for words."""
+"""The variable by which completion scripts ask the program for words."""
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("shell", type=Near("shell", lambda: SHELLS), metavar="SHELL")
 @click.pass_obj
 def command(screen: Screen, shell: str) -> int:
-    """Print the script that completes words of convcli in a shell."""
+    """Print the completion script for a shell."""
     from click.shell_completion import get_completion_class
 
     from convcli.cli._commands import group
@@ -35,7 +35,7 @@ def command(screen: Screen, shell: str) -> int:
 
 
 def answer(instruction: str) -> int:
-    """What a completion script asks for: the words that may come next, on stdout."""
+    """Prints the words that may come next, for a completion script. Returns the exit code."""
     from click.shell_completion import shell_complete
 
     from convcli.cli._commands import group

@@ -15,19 +15,19 @@ from convcli.report.screen import Screen
 
 EXAMPLES = """\
 convcli config
-convcli config --output-format json
+convcli config -O json
 """
 
 COLUMNS = ["key", "value", "from", "commands"]
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @click.pass_obj
 def command(screen: Screen, form: str) -> int:
-    """Show the configuration in force here, and where it comes from.
+    """Show the configuration that applies here, and its file.
 
-    The nearest convcli.toml, or pyproject.toml with [tool.convcli], from the working directory upwards counts.
+    It is the nearest convcli.toml, or pyproject.toml with [tool.convcli], from the working directory upwards.
     """
     from convcli.jobs import config
 
@@ -37,12 +37,12 @@ def command(screen: Screen, form: str) -> int:
         rows = ({**row, "value": _shown(row["value"])} for row in rows)
     _shared.show_table(screen, form, COLUMNS, rows)
     if not configuration.file:
-        screen.tell(f"note: there is no {config.OWN} and no [tool.convcli] in a {config.SHARED} from here upwards\n")
+        screen.tell(f"note: no {config.OWN}, and no {config.SHARED} with [tool.convcli], from here upwards\n")
     return 0
 
 
 def _shown(value: Any) -> str:
-    """A value as TOML would have it on one line."""
+    """Returns a value as TOML writes it on one line."""
     from convcli.report.text import json_text
 
     return json_text(value)

@@ -15,88 +15,105 @@ from convcli.report.screen import Screen
 FRAMINGS = ["sse", "jsonl"]
 
 EXAMPLES = """\
-convcli convert samples/cohere/twin-weather.json --to anthropic   # to stdout; losses on stderr
-convcli convert samples/openai-ft/fine-tuning.jsonl -t anthropic -o out.jsonl
-convcli convert "samples/openclaw/*.jsonl" --to openai-chat --out-dir out -j 4
-convcli convert "samples/openclaw/*.jsonl" --to hf-chat -o train.jsonl   # sessions to rows for a trainer
-convcli convert samples/openai-batch/twin-weather.json --at /body --to openai-ft -o row.jsonl   # inside of a log
-convcli convert samples/openai-ft/fine-tuning.jsonl --to openclaw --out-dir sessions   # a file for each
-convcli convert samples/mistral/response.json --to openai-chat-stream --chunk 20
-convcli convert samples/openai-chat/twin-weather.json --to anthropic --set max_tokens=1024 --set model=claude-x
-cat samples/openai-chat/twin-weather.json | convcli convert - -t anthropic --fail-on-loss > out.json
+convcli samples session -o session.jsonl; convcli samples chat -o chat.json   # files to try it on
+convcli convert session.jsonl --to hf-chat -o row.jsonl          # a session to a row for a trainer
+convcli convert chat.json --to gemini                            # to stdout; losses go to stderr
+convcli convert chat.json --to anthropic --set max_tokens=1024 --set model=claude-sonnet-4-5
+convcli convert ~/.claude/projects --to hf-chat -o all.jsonl     # all sessions into one file
+convcli convert session.jsonl chat.json --to openai-chat --out-dir out -j 2
+convcli samples log -o log.json
+convcli convert log.json --at /body --to openai-ft -o rows.jsonl # conversations inside a log
+cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content > out.json
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
-@_shared.inputs
-@click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to write.")
+@_shared.converted_inputs
+@click.option(
+    "-t",
+    "--to",
+    "target",
+    type=DIALECT,
+    required=True,
+    metavar="DIALECT",
+    help="The dialect to write (convcli dialects lists them).",
+)
 @click.option(
     "-o",
     "--output",
     type=PATH,
     metavar="FILE|-",
-    help="Where to write; without it, to stdout. Several inputs go into one FILE.jsonl, .parquet or .arrow or, as an "
-    "array, FILE.json.",
+    help="The output; without it, stdout. Several inputs go into one FILE.jsonl, .parquet or .arrow, or into a JSON "
+    "array in FILE.json. On stdout they are JSON Lines.",
 )
 @click.option(
     "--out-dir",
     type=PATH,
     metavar="DIR",
-    help="Where to write several inputs, with the folders inside them, or each transcript of one FILE.",
+    help="Write a file for each input, in the same tree of folders, or for each transcript of one FILE.",
 )
-@click.option("--force", is_flag=True, help="Replace outputs that exist.")
+@click.option("--force", is_flag=True, help="Replace existing outputs.")
 @click.option(
     "--fail-on-loss",
     type=Near("level", lambda: [level for level in LEVELS if level]),
     is_flag=False,
     flag_value="any",
     metavar="[=LEVEL]",
-    help="Write nothing and exit 1 if something is lost. LEVEL: content, context (and content), or any (the default).",
+    help="Write nothing and exit 1 if something is lost. LEVEL is content, context (includes content) or any (the "
+    "default).",
 )
 @click.option(
     "--losses",
     type=PATH,
     metavar="FILE",
-    help="Write all losses to a file, as a JSON array. With --engine: all, first (of each kind) or none.",
+    help="Write all losses to a file as a JSON array. With --engine: all, first (of each kind) or none.",
 )
-@click.option("--restore-file", type=PATH, metavar="FILE", help="Write what convcli restore needs.")
-@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, and exit 1.")
+@click.option(
+    "--restore-file",
+    type=PATH,
+    metavar="FILE",
+    help="Store what the output cannot, so that convcli restore can rebuild the original.",
+)
+@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest and exit 1.")
 @click.option(
     "--branch",
     type=BRANCH,
     default="all",
-    help="Of a session with branches: write the active one, or all that the target can hold.",
+    help="For sessions with branches: write the active branch, or all that the dialect can store.",
 )
 @click.option(
     "--view",
     type=VIEW,
     default="history",
-    help="Of a session with a compaction: write all of it, or what a model would be sent next.",
+    help="For sessions with a compaction: write the whole history, or what the model would be sent next.",
 )
 @click.option(
     "--set",
     "added",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a key of every output, as max_tokens=1024 or generationConfig.topK=40. VALUE is JSON, else a text.",
+    help="Set a key in every output: max_tokens=1024, generationConfig.topK=40. VALUE is JSON, else a string; @FILE "
+    "reads it from a file.",
 )
-@click.option("--form", metavar="FORM", help="Which form to write, where a dialect has several: request, response, …")
-@click.option("--text-columns", is_flag=True, help="Write lists and objects of a row as JSON texts, as data sets do.")
+@click.option("--form", metavar="FORM", help="The form to write, for dialects with several: request, response, …")
+@click.option("--text-columns", is_flag=True, help="Write lists and objects in a row as JSON strings, as datasets do.")
 @click.option(
     "--arguments",
     type=Near("style", lambda: ["text", "object"]),
-    help="Arguments of calls as JSON in a text or as the object, where the dialect allows both.",
+    help="Tool arguments as a JSON string or an object, if the dialect allows both.",
 )
-@click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="How to write a stream.")
-@click.option("--chunk", type=click.IntRange(0), metavar="N", help="Cut the texts of a stream into N characters each.")
+@click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="The framing of a stream.")
+@click.option(
+    "--chunk", type=click.IntRange(0), metavar="N", help="Split the text of a stream into pieces of N characters."
+)
 @_shared.jobs
 @_parts.options
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
-    """Convert transcripts into another dialect and report losses.
+    """Convert transcripts to another dialect and report losses.
 
-    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Outputs are written whole or not at all.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. An output is written completely or not at all.
     """
     arguments = ConvertArguments(**values)
     if arguments.engine is not None:

@@ -22,20 +22,21 @@ if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
 
 EXAMPLES = """\
-convcli detect samples/gemini/twin-weather.json
-convcli detect "samples/openclaw/*.jsonl" --output-format json
+convcli samples rows -o rows.jsonl
+convcli detect rows.jsonl
+convcli detect ~/.claude/projects -O json
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @_shared.reading_options
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingOptions) -> int:
-    """Show which dialect files are in, and why.
+    """Detect the dialect of each file, and show why.
 
-    Exits 1 when one of them is in no dialect, or could be in more than one.
+    Exits 1 if a file matches no dialect, or more than one equally well.
     """
     codes = _shared.ExitCodes(screen)
     _shared.show_table(screen, form, ["file", "dialect", "why"], _rows(reading, paths, codes))
@@ -53,7 +54,7 @@ def _rows(reading: ReadingOptions, paths: tuple[str, ...], codes: _shared.ExitCo
 
 
 def _alike(source: Input) -> list[str]:
-    """Other dialects that read the first document as the same transcript, where only a weak clue chose among them."""
+    """Returns other dialects that read the first document as the same transcript, if the evidence is weak."""
     from convcli import dialects
     from convcli.engine import conversion
     from convcli.jobs import choosing, inputs
@@ -73,7 +74,7 @@ def _alike(source: Input) -> list[str]:
 
 
 def _reason(detection: Detection | None, reading: ReadingOptions) -> dict[str, Any]:
-    """Why it is this dialect: a clue in the file, or the configuration, which is not asked for reasons."""
+    """Returns why it is this dialect: the evidence in the file, or the configuration."""
     if detection is None:
         file = os.path.basename(reading.configuration.file)
         return {"why": f"{file} names it", "strength": None, "others": []}

@@ -16,19 +16,19 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 NARROW = 120
-"""Below so many cells a terminal shows what a dialect is, and nothing else."""
+"""Narrower terminals show only the name and the description of a dialect."""
 
 EXAMPLES = """\
 convcli dialects
 convcli dialects openai-chat
-convcli dialects --matrix             # what each of them can say
+convcli dialects --matrix             # what each of them can store
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("dialect", type=DIALECT, required=False)
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
-@click.option("--matrix", is_flag=True, help="What each dialect can hold: a small sample of each feature is converted.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
+@click.option("--matrix", is_flag=True, help="A table of what each dialect can store.")
 @click.pass_obj
 def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) -> int:
     """List the dialects, or describe one."""
@@ -60,7 +60,7 @@ def _row(dialect: Dialect) -> dict[str, Any]:
 
 
 def _about(dialect: Dialect) -> str:
-    """A dialect in one line, which says once that it is only read."""
+    """Returns a dialect in one line, with a note if it is read-only."""
     about = dialects.about(dialect.name)
     return about if dialect.is_written or "only read" in about else f"{about} (only read)"
 
@@ -73,11 +73,11 @@ def _described(dialect: Dialect) -> Iterator[str]:
         for kind, (loss, why) in convention.loss.items():
             yield f"  result {kind} is {loss}: {why}\n"
     for field, why in dialect.reasons.items():
-        yield f"  not carried: {field}: {why}\n"
+        yield f"  not stored: {field}: {why}\n"
 
 
 def _show_matrix(screen: Screen, form: str, only: str | None) -> None:
-    """On a terminal a drawing, elsewhere rows with words."""
+    """Draws the matrix on a terminal, prints rows elsewhere."""
     from convcli.report import matrix
     from convcli.views import probes
 

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
 
 EXAMPLES = """\
-convcli diff samples/cohere/twin-weather.json samples/anthropic/twin-weather.json
-convcli diff samples/cohere/twin-weather.json samples/mistral/twin-weather.json --level content
-convcli diff samples/cline/twin-weather.json samples/mcp/twin-weather.json --output-format json
+convcli samples chat -o chat.json
+convcli convert chat.json --to gemini -o gemini.json
+convcli diff chat.json gemini.json                   # the same conversation: exit 0
+convcli diff chat.json gemini.json --level content -O json
 """
 
 COLUMNS = ["level", "kind", "field", "line", "first", "second", "before", "after"]
@@ -34,24 +35,25 @@ LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("c
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("first", type=PATH, metavar="FILE")
-@click.argument("second", type=PATH, metavar="FILE")
+@click.argument("first", type=PATH, metavar="FIRST")
+@click.argument("second", type=PATH, metavar="SECOND")
 @_shared.from_option
 @_shared.reading_options
-@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of the second file.")
+@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of SECOND.")
 @click.option(
     "--level",
     type=Near("level", lambda: list(LEVELS)),
     default="any",
-    help="Differences that count: what a model reads, what ties and replays too, or all.",
+    help="Differences that count: what a model reads (content), what replaying needs too (context), or all.",
 )
-@click.option("--exact", is_flag=True, help="What the dialect of the other file has no place for counts too.")
+@click.option("--exact", is_flag=True, help="Also count what the dialect of the other file cannot store.")
 @click.option(
+    "-O",
     "--output-format",
     "form",
     type=Near("format", lambda: ["text", *format_of(tables).words()]),
     default="text",
-    help="How the differences are written.",
+    help="The format of the differences.",
 )
 @click.pass_obj
 def command(
@@ -64,10 +66,10 @@ def command(
     exact: bool,
     form: str,
 ) -> int:
-    """Are two files the same conversation, in whatever dialects?
+    """Compare two conversations, across dialects.
 
-    Ids may differ if they only tie calls to results, and what the dialect of the other file has no place for does not
-    count. Files of many transcripts are compared one by one. Exits 0 if they are equal, 1 if not.
+    Two things do not count: ids that only link calls to results, and what the dialect of the other file cannot store.
+    Files with many transcripts are compared one by one. Exits 0 if they are equal, 1 if not.
     """
     every = list(_rows(first, second, reading, target, exact=exact))
     rows = [row for row, counts in every if counts and row["level"] in LEVELS[level]]
@@ -84,7 +86,7 @@ def command(
 def _rows(
     first: str, second: str, reading: ReadingOptions, target: Dialect | None, *, exact: bool
 ) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Each difference as a row, and if it counts; for transcripts without one those that only --exact counts."""
+    """Yields each difference as a row, and whether it counts; for equal transcripts, those of `--exact`."""
     from convcli.engine.sameness import Difference, differences
 
     ours = reading.documents(first)
@@ -102,7 +104,7 @@ def _rows(
 
 
 def _row(difference: Difference, one: Document | None, other: Document | None) -> dict[str, Any]:
-    """The columns, and the line in each file; values that are missing are None in no format but `json`."""
+    """Returns the columns and the line in each file; a missing value is None."""
     from convcli.proof.reasons import MISSING
 
     row = {name: getattr(difference, name, None) for name in COLUMNS}

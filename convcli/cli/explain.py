@@ -24,7 +24,7 @@ convcli explain --list
 
 
 WIDEST = 100
-"""Cells beyond which lines of prose are hard to follow."""
+"""The widest lines of prose, in cells."""
 
 
 def _names() -> list[str]:
@@ -34,18 +34,20 @@ def _names() -> list[str]:
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("code", type=Near("code", _names), required=False, metavar="CODE")
-@click.option("--list", "lists", is_flag=True, help="All codes, each with what it means in a few words.")
+@click.argument(
+    "code", type=Near("code", _names, "convcli explain --list lists them all"), required=False, metavar="CODE"
+)
+@click.option("--list", "lists", is_flag=True, help="List all codes with their titles.")
 @click.pass_obj
 def command(screen: Screen, code: str | None, lists: bool) -> int:
-    """Explain a code: what it means, what to do about it, examples."""
+    """Explain a code: what it means, how to fix it, examples."""
     from convcli.model import codes
 
     if lists:
         wide = max(map(len, codes.table()))
         screen.show(f"{one.name:{wide}}  {one.title}\n" for one in codes.table().values())
     elif code is None:
-        raise JobError("usage", "which code?", help="convcli explain --list")
+        raise JobError("usage", 'missing argument "CODE"', help="convcli explain --list lists them")
     else:
         screen.show(_explained(codes.table()[code], screen.out, _shared.width()))
     return 0
@@ -62,7 +64,7 @@ def _explained(code: Code, paint: Paint, width: int | None) -> Iterator[str]:
 
 
 def _wrapped(text: str, width: int | None, indent: str = "") -> str:
-    """Prose between the margins of a terminal; elsewhere a paragraph is a line."""
+    """Wraps prose to the width of a terminal; elsewhere a paragraph is one line."""
     from textwrap import fill
 
     if width is None:
@@ -71,7 +73,7 @@ def _wrapped(text: str, width: int | None, indent: str = "") -> str:
 
 
 def _concerned(code: str) -> list[str]:
-    """The dialects that have a rule with this code, or all schemas."""
+    """Returns the dialects that have a rule with this code, or a phrase for all schemas."""
     from convcli import dialects
     from convcli.jobs.judging import SHAPE
 

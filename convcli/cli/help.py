@@ -49,7 +49,7 @@ MEANT = {
     "s3": "scale",
     "cluster": "scale",
 }
-"""Words for a topic that has another name."""
+"""Other words for topics."""
 
 
 def _words(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -57,7 +57,7 @@ def _words(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 
 
 def _known(ctx: click.Context) -> list[str]:
-    """Everything of which there is help: topics, dialects and commands."""
+    """Returns the topics, dialects and commands."""
     from convcli.report import pages
 
     words = (*pages.topics(), *dialects.names(), *plugins.names(), *group.list_commands(ctx))
@@ -68,7 +68,7 @@ def _known(ctx: click.Context) -> list[str]:
 @click.argument("topic", required=False, metavar="[TOPIC|DIALECT|COMMAND]", shell_complete=_words)
 @click.pass_context
 def command(ctx: click.Context, topic: str | None) -> int:
-    """Show a page about a topic, a dialect or a command."""
+    """Show a page about a topic, dialect or command."""
     from convcli.report import pages
     from convcli.validation.wording import unknown
 

@@ -15,19 +15,20 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
-convcli inspect samples/cohere/twin-weather.json      # a row for each message, call and result
-convcli inspect samples/cohere/twin-weather.json --tools --where status=error,open
-convcli inspect samples/cohere/twin-weather.json --message 3       # all of one message
-convcli inspect samples/cohere/twin-weather.json --where 'text~warm|cold'
-convcli inspect samples/openclaw/*.jsonl              # a row for each transcript
-convcli inspect samples/cohere/twin-weather.json --output-format html -o chat.html
+convcli samples session -o session.jsonl
+convcli inspect session.jsonl                       # a row for each message, call and result
+convcli inspect session.jsonl --tools --where status=error,open
+convcli inspect session.jsonl --message 4           # all of one message
+convcli inspect session.jsonl --where "text~cart|test"
+convcli inspect session.jsonl -o session.html       # a page for a browser
+convcli inspect ~/.claude/projects                  # a row for each session
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.sampling
 @_shared.inputs
-@click.option("--summary", is_flag=True, help="A row of counts for each transcript, even if there is only one.")
+@click.option("--summary", is_flag=True, help="A row of counts for each transcript, even for a single one.")
 @click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
 @click.option(
     "--message", "number", type=click.IntRange(min=0), metavar="N", help="One message in full; the first is 0."
@@ -37,12 +38,12 @@ convcli inspect samples/cohere/twin-weather.json --output-format html -o chat.ht
     multiple=True,
     metavar="COLUMN=A,B",
     shell_complete=lambda _, __, word: _selecting.completed(word, "=", EVERY_COLUMN),
-    help="Only rows whose column is A or B; with ~ those that a pattern matches: text~time.?out.",
+    help='Only rows whose column is A or B, or matches a pattern: role=tool, "text~time.?out".',
 )
 @click.option(
     "--events",
     type=Near("choice", lambda: ["show", "hide"]),
-    help="Rows that no model saw. By default a table hides them and counts them above it, unless --where chooses rows.",
+    help="Show or hide events of the agent program, which no model read. Tables without --where hide them by default.",
 )
 @click.option(
     "--columns",
@@ -51,35 +52,41 @@ convcli inspect samples/cohere/twin-weather.json --output-format html -o chat.ht
     help="These columns, in this order.",
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
-@click.option("--no-trunc", "whole", is_flag=True, help="Do not cut texts.")
-@click.option("--follow", is_flag=True, help="Show the messages of a session as they are written, until interrupted.")
-@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
+@click.option("--no-trunc", "whole", is_flag=True, help="Do not cut text.")
+@click.option("--follow", is_flag=True, help="Follow a session while its program writes it, until interrupted.")
+@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, stdout.")
 @click.option(
     "--pager/--no-pager",
     "pager",
     default=None,
-    help="Show what is longer than the terminal with the program that PAGER names. By default yes, on a terminal.",
+    help="Page output that is longer than the terminal with $PAGER. On a terminal this is the default.",
 )
 @click.option("--out-dir", type=PATH, metavar="DIR", help="With html: a page for each transcript, and an index.")
-@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what this would not hold.")
-@click.option("--findings", is_flag=True, help="With html: mark what validate would find.")
-@click.option("--force", is_flag=True, help="Replace outputs that exist.")
 @click.option(
-    "--output-format", "form", type=format_of(tables), help="How the rows are written: as -o is named, else as a table."
+    "-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what this dialect cannot store."
+)
+@click.option("--findings", is_flag=True, help="With html: mark the findings of validate.")
+@click.option("--force", is_flag=True, help="Replace existing outputs.")
+@click.option(
+    "-O",
+    "--output-format",
+    "form",
+    type=format_of(tables),
+    help="The format; by default that of the suffix of -o, else a table.",
 )
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Show the messages of a transcript, or a row for each of many.
 
-    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. A call and its result have the same mark, #1 for the
-    first call.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. #1 links
+    the first call to its result.
     """
     values["form"] = values["form"] or _form_of(values["output"])
     return Inspecting(screen, InspectArguments(**values)).run()
 
 
 def _form_of(output: str | None) -> str:
-    """The format that a file of this name is written in."""
+    """Returns the format of a file by its suffix."""
     from convcli.report import choice
 
     ending = os.path.splitext(output or "")[1][1:]

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from convcli.views.outcomes import LossGroup, OutcomeTable
 
 EXAMPLES = """\
-convcli losses samples/cline/thinking.json --to openai-chat               # of this file
-convcli losses samples/cline/thinking.json --to openai-chat --summary     # by field, with counts
-convcli losses --from anthropic --to openai-chat                          # of two dialects in general
+convcli samples session -o session.jsonl
+convcli losses session.jsonl --to openai-chat                   # of this file
+convcli losses session.jsonl --to openai-chat --summary         # by field, with counts
+convcli losses --from anthropic --to openai-chat                # of two dialects in general
 """
 
 COLUMNS = ["file", "line", "where", "level", "kind", "field", "why"]
@@ -44,11 +45,21 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @_shared.line_option
 @_shared.from_option
 @_shared.reading_options
-@click.option("-t", "--to", "target", type=DIALECT, required=True, metavar="DIALECT", help="The dialect to convert to.")
-@click.option("--summary", is_flag=True, help="A row for each field, with how often it is lost or kept.")
-@click.option("--branch", type=BRANCH, default="all", help="Of a session with branches: the active one, or all.")
-@click.option("--view", type=VIEW, default="history", help="Of a session with a compaction, as in convert.")
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the losses are written.")
+@click.option(
+    "-t",
+    "--to",
+    "target",
+    type=DIALECT,
+    required=True,
+    metavar="DIALECT",
+    help="The dialect to convert to (convcli dialects lists them).",
+)
+@click.option("--summary", is_flag=True, help="A row for each field: how often it is lost or kept.")
+@click.option("--branch", type=BRANCH, default="all", help="For sessions with branches: the active branch, or all.")
+@click.option("--view", type=VIEW, default="history", help="For sessions with a compaction, as in convert.")
+@click.option(
+    "-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the losses."
+)
 @click.pass_obj
 def command(
     screen: Screen,
@@ -60,17 +71,17 @@ def command(
     view: Any,
     form: str,
 ) -> int:
-    """Show what a conversion would lose; nothing is written.
+    """Show what a conversion would lose, without converting.
 
-    For files, or for two dialects in general: then a small sample of each feature is converted. On a terminal there
-    is a picture: a sign for each message, the numbers of what is kept and what is not, and the reasons.
+    Name files, or two dialects to compare them in general. On a terminal, a picture shows for each message what is
+    kept, changed and lost, and why.
     """
     width = _shared.width() if form == "table" and not summary else None
     if paths:
         losses = _Losses(screen, paths, reading, target, Options(branch=branch, view=view))
         return losses.listed(form, summary) if width is None else losses.drawn(width)
     if reading.dialect is None:
-        raise JobError("usage", "of which files, or from which dialect?", help="name a FILE or say --from DIALECT")
+        raise JobError("usage", 'missing argument "FILE"', help="name a FILE, or two dialects with --from and --to")
     source = dialects.get(reading.dialect)
     if width is None:
         _shared.show_table(screen, form, GENERAL, _in_general(source, target))
@@ -82,7 +93,7 @@ def command(
 
 
 class _Losses:
-    """The losses of files, one document at a time; what is refused is told."""
+    """The losses of files, one document at a time. Refused documents are printed as findings."""
 
     def __init__(
         self, screen: Screen, paths: tuple[str, ...], reading: ReadingOptions, target: Dialect, options: Options
@@ -92,7 +103,7 @@ class _Losses:
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
 
     def listed(self, form: str, summary: bool) -> int:
-        """A row for each loss; with `summary` for each kind of loss, and for each name of what is kept."""
+        """Prints a row for each loss; with `summary`, for each kind of loss and for each field that is kept."""
         if summary:
             outcomes = self._outcomes()
             files = {loss.file for group in outcomes.groups for loss in group.first}
@@ -107,7 +118,7 @@ class _Losses:
         head = list(islice(rows, 1))
         if not (outcomes.groups if summary else head) and self.codes.worst == DONE:
             self.screen.tell("nothing lost\n")
-        if summary:  # all is read: what more there is to say of findings stands beside them
+        if summary:  # all is read, so the number of other findings is known
             self.printer.finish()
         _shared.show_table(self.screen, form, GROUPED if summary else COLUMNS, chain(head, rows))
         if not summary:
@@ -116,11 +127,11 @@ class _Losses:
         return self.codes.worst
 
     def drawn(self, width: int) -> int:
-        """A picture for a terminal."""
+        """Draws a picture on a terminal."""
         from convcli.report import picture
 
         outcomes = self._outcomes()
-        self.printer.finish()  # beside the findings, which stand before the picture
+        self.printer.finish()  # after the findings, before the picture
         if outcomes.transcripts:
             self.screen.show(picture.drawn(outcomes, self.paths, self.target, width, self.screen.out))
         self.codes.finish()
@@ -148,7 +159,7 @@ class _Losses:
                     for result in item_results([item], self.target, self.options):
                         yield item, result
                         for finding in result.findings:
-                            if finding.code not in BESIDE_TURNS:  # nothing is written that keys could be added to
+                            if finding.code not in BESIDE_TURNS:  # nothing is written, so no key can be added
                                 self.printer.finding(finding)
                         self.codes.add(UNACCEPTABLE if result.is_refused else DONE)
                 for note in opened.notes:
@@ -157,12 +168,12 @@ class _Losses:
 
 
 def _row(loss: Loss) -> dict[str, Any]:
-    """No values: transcripts hold secrets."""
+    """Returns a row without values, which may be secret."""
     return {name: getattr(loss, name) for name in COLUMNS} | {"line": number_of(loss)}
 
 
 def _of_group(group: LossGroup, is_one: bool) -> dict[str, Any]:
-    """How often, and where first; without the file where there `is_one`, as its name is known."""
+    """Returns a row with the count and the first place; with `is_one`, the place does not repeat the file."""
     from convcli.report.text import place, spot
 
     loss = group.first[0]
@@ -173,7 +184,7 @@ def _of_group(group: LossGroup, is_one: bool) -> dict[str, Any]:
 
 
 def _kept(outcomes: OutcomeTable) -> Iterator[dict[str, Any]]:
-    """What no loss names, by the names that losses have."""
+    """Yields the fields that are kept, by the names that losses have."""
     for row in outcomes.facts:
         if row.outcomes["kept"]:
             cells = {"level": row.level, "kind": "kept", "field": row.name, "count": row.outcomes["kept"]}
@@ -181,7 +192,7 @@ def _kept(outcomes: OutcomeTable) -> Iterator[dict[str, Any]]:
 
 
 def _in_general(source: Dialect, target: Dialect) -> Iterator[dict[str, Any]]:
-    """What becomes of each feature that the source can say, the worst first. Raises JobError for a read-only target."""
+    """Yields the outcome of each feature of the source, the worst first. Raises JobError for a read-only target."""
     from convcli.views import probes
 
     rows: dict[tuple[str, ...], dict[str, Any]] = {}

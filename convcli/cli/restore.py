@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from convcli.files.framing import Framing
 
 EXAMPLES = """\
-convcli convert samples/cline/chat.json --to gemini -o out.json --restore-file kept.jsonl
-convcli restore out.json --restore-file kept.jsonl -o chat-again.json
+convcli samples claude -o claude.json
+convcli convert claude.json --to gemini -o gemini.json --restore-file kept.jsonl
+convcli restore gemini.json --restore-file kept.jsonl -o again.json
 """
 
 
@@ -29,7 +30,7 @@ convcli restore out.json --restore-file kept.jsonl -o chat-again.json
     type=PATH,
     metavar="FILE",
     required=True,
-    help="What convert --restore-file wrote.",
+    help="The file that convert --restore-file wrote.",
 )
 @click.option(
     "-o",
@@ -38,16 +39,15 @@ convcli restore out.json --restore-file kept.jsonl -o chat-again.json
     metavar="FILE|-",
     default="-",
     show_default=False,
-    help="Where to write; without it, to stdout.",
+    help="The output; without it, stdout.",
 )
-@click.option("--force", is_flag=True, help="Replace an output that exists.")
+@click.option("--force", is_flag=True, help="Replace an existing output.")
 @click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, force: bool) -> int:
-    """Give back the exact original of a converted file.
+    """Rebuild the exact original of a converted file.
 
-    FILE is what convert wrote, unchanged; where one input became many files, all of them. The same JSON comes back,
-    with the order of its keys and all that was lost; white space and the spelling of a number (1e-6 for 0.000001) do
-    not.
+    FILE is the unchanged output of convert; if one input became many files, all of them. The result is the same JSON,
+    with all lost fields and the order of keys. White space and the spelling of numbers (1e-6 for 0.000001) may differ.
     """
     from convcli.engine.restore import in_envelopes, in_shells
     from convcli.files.layouts import DocumentWriter, layout
@@ -72,25 +72,24 @@ def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, forc
 
 
 def _layout(records: list[Any]) -> Framing | None:
-    """The layout that the records name, those of what stands around documents too; that of documents that held several
-    is told by their number."""
+    """Returns the layout that the records name; None if the number of documents determines it."""
     return None if "many" in records[0] else next((one["layout"] for one in records if "layout" in one), None)
 
 
 def _records(kept: str) -> list[Any]:
-    """The restore records of a file. Raises ContentError where there are none."""
+    """Returns the restore records of a file. Raises ContentError if there are none."""
     from convcli.files.framing import open_source
     from convcli.model.errors import ContentError
 
     with open_source(kept) as source:
         records = [record for record in _values(source) if isinstance(record, dict)]
     if not records:
-        raise ContentError("not-a-restore-file", "there is no restore record in it", file=kept)
+        raise ContentError("not-a-restore-file", "the file contains no restore records", file=kept)
     return records
 
 
 def _originals(paths: tuple[str, ...], records: list[Any]) -> Iterator[Any]:
-    """The originals of the documents of these files, in the order of the records."""
+    """Yields the originals of the documents, in the order of the records."""
     from convcli.engine.restore import in_order, restore
     from convcli.jobs import inputs
     from convcli.model.errors import ContentError
@@ -99,7 +98,9 @@ def _originals(paths: tuple[str, ...], records: list[Any]) -> Iterator[Any]:
     documents = [document.value for file in inputs.find(paths) for document in inputs.documents(file.path, target)]
     if len(documents) != len(records):
         message = f"{len(documents)} documents, but {len(records)} restore records"
-        raise ContentError("patch-does-not-fit", message, file=paths[0], help="are these two from one conversion?")
+        raise ContentError(
+            "patch-does-not-fit", message, file=paths[0], help="are both files from the same conversion?"
+        )
     for document, record in zip(in_order(documents, records), records, strict=True):
         yield restore(document, record)
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from convcli.model.dialect import Dialect, Program, SessionFacts
 
 EXAMPLES = """\
-convcli resume samples/cline/twin-weather.json --in codex --home home
-convcli resume samples/openclaw/twin-weather.jsonl --in gemini-cli --home home --dry-run
+convcli samples session -o session.jsonl
+convcli resume session.jsonl --in codex --home home             # prints the command that continues it
+convcli resume session.jsonl --in gemini-cli --home home --dry-run
 """
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 
@@ -41,30 +42,37 @@ def _programs() -> list[str]:
 @click.argument("path", type=PATH, metavar="FILE")
 @click.option(
     "--in",
+    "--to",
+    "-t",
     "program",
     type=Near("program", _programs),
     required=True,
     metavar="PROGRAM",
-    help="The program that goes on: claude-code, cline, codex, copilot-cli, droid, gemini-cli, goose, openclaw, "
+    help="The program that continues: claude-code, cline, codex, copilot-cli, droid, gemini-cli, goose, openclaw, "
     "opencode, pi or qwen-code.",
 )
 @_shared.from_option
 @_shared.reading_options
-@click.option("--home", type=PATH, metavar="DIR", help="The home directory in which the program's folder is.")
+@click.option(
+    "--home",
+    type=PATH,
+    metavar="DIR",
+    help="The home directory to write to: the one that contains the folder of the program.",
+)
 @click.option(
     "--cwd",
     type=PATH,
     metavar="DIR",
-    help="The directory to work in; without it that of the session if it is here, else the current one.",
+    help="The working directory; by default that of the session if it exists, else the current one.",
 )
 @click.option(
     "--view",
     type=VIEW,
     default="context",
-    help="Of a session with a compaction: all of it, or what a model would be sent.",
+    help="For sessions with a compaction: the whole history, or what the model would be sent next.",
 )
-@click.option("--keep-going", is_flag=True, help="Leave out lines that cannot be read, say which, and exit 1.")
-@click.option("--dry-run", is_flag=True, help="Say what would be written and lost, and write nothing.")
+@click.option("--keep-going", is_flag=True, help="Skip lines that cannot be read, report them and exit 1.")
+@click.option("--dry-run", is_flag=True, help="Report what would be written and lost, and write nothing.")
 @click.pass_obj
 def command(
     screen: Screen,
@@ -77,11 +85,11 @@ def command(
     keep_going: bool,
     dry_run: bool,
 ) -> int:
-    """Write a session where another program looks for it.
+    """Continue a session in another agent program.
 
-    The command that goes on with it is printed; with --home it names that directory. FILE is a session or any other
-    transcript; PROGRAM:ID, as `convcli sessions` lists them, will do. No file is replaced. Calls without a result get
-    one that says so, since programs drop them; it is told as invented.
+    The session is written where that program looks for it, and the command that continues it is printed. FILE is a
+    session, any other transcript, or PROGRAM:ID as `convcli sessions` lists them. No file is replaced. Programs drop
+    calls without a result, so these get a placeholder, which is reported as invented.
     """
     from convcli.jobs import programs
 
@@ -104,8 +112,10 @@ def command(
 
 
 def _document(screen: Screen, path: str, reading: ReadingOptions, keep_going: bool) -> tuple[Document, int]:
-    """The only transcript, and how many lines could not be read. A last line that its program has not finished is left
-    out in any case, and said."""
+    """Returns the only transcript and the number of unreadable lines.
+
+    An incomplete last line is always skipped, with a note: the program may still be writing it.
+    """
     from convcli.jobs.documents import Document, skipped
 
     documents, left_out = [], 0
@@ -116,7 +126,7 @@ def _document(screen: Screen, path: str, reading: ReadingOptions, keep_going: bo
                 if isinstance(item, Document):
                     documents.append(item)
                 elif item.torn:
-                    screen.tell("note: the last line is torn, and left out\n")
+                    screen.tell("note: the last line is torn and left out\n")
                 elif keep_going:
                     printer.finding(skipped(item))
                     left_out += 1
@@ -125,7 +135,7 @@ def _document(screen: Screen, path: str, reading: ReadingOptions, keep_going: bo
                     raise item.error
     printer.finish()
     if len(documents) != 1:
-        raise JobError("usage", f"there are {len(documents):,} transcripts in {path}", help="name one: FILE:LINE")
+        raise JobError("usage", f"there are {len(documents):,} transcripts in {path}", help="name one as FILE:LINE")
     return documents[0], left_out
 
 
@@ -148,7 +158,7 @@ def _converted(document: Document, program: Program, cwd: str | None, view: Any)
 
 
 def _contents(document: Any, program: Program, facts: SessionFacts, path: str) -> dict[str, Any]:
-    """The documents to write, by their paths: the session, and what its program finds it by."""
+    """Returns the documents to write, by path: the session and the manifest of programs that need one."""
     if program.manifest is None:
         return {path: document}
     name, manifest = program.manifest(facts, path)
@@ -156,7 +166,7 @@ def _contents(document: Any, program: Program, facts: SessionFacts, path: str) -
 
 
 def _write(contents: dict[str, Any]) -> None:
-    """Write all files or none. Raises JobError `output-exists`, and OutputError where one cannot be written."""
+    """Writes all files or none. Raises JobError `output-exists` and OutputError."""
     from convcli.files.layouts import DocumentWriter
 
     outputs: list[Output] = []
@@ -173,8 +183,8 @@ def _write(contents: dict[str, Any]) -> None:
             output.discard()
 
 
-IN_PROGRAM = "it is in the program already: its command resumes it, or convcli diff compares the two"
-LISTED = "the program finds another session by it: let it go on with that first"
+IN_PROGRAM = "the program has this session already: resume it there, or compare the two with convcli diff"
+LISTED = "the program uses this file for another session: let it continue that one first"
 
 
 def _opened(path: str, help: str) -> Output:
@@ -194,7 +204,7 @@ def _opened(path: str, help: str) -> Output:
 def _tell_findings(
     screen: Screen, document: Document, conversion: Conversion, target: Dialect, reading: ReadingOptions
 ) -> None:
-    """What the program would refuse or leave out of the session as it is."""
+    """Prints what the program would refuse or leave out of the session."""
     from convcli.jobs.results import as_warning
 
     printer = _shared.DiagnosticPrinter(screen, reading)
@@ -204,11 +214,11 @@ def _tell_findings(
 
 
 UNSENT = {"system": "instructions", "reasoning": "thinking"}
-"""What a program may keep and not send, in words."""
+"""Kinds that a program may store without sending them, in words."""
 
 
 def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> None:
-    """What the model will not be shown again, and what it is shown in other words: of the program's own session too."""
+    """Prints what the program does not send to the model again, and what it rewrites; in its own sessions too."""
     from convcli.jobs import programs
 
     target = programs.dialect_of(program.name)
@@ -218,7 +228,7 @@ def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> No
     held = {message.role for message in messages} | {part.type for part in parts}
     for kind in program.unsent:
         if kind in held:
-            screen.tell(f"note: {title} does not send the {UNSENT[kind]} that a session holds\n")
+            screen.tell(f"note: {title} does not send the {UNSENT[kind]} of a session\n")
     changes = Counter(filter(None, map(program.resent, parts))) if program.resent is not None else {}
     for change, count in changes.items():
         screen.tell(f"note: {title} sends {change} ({count:,} ×)\n")
@@ -239,4 +249,5 @@ def _tell_losses(screen: Screen, document: Document, conversion: Conversion, pro
     )
     for loss in conversion.losses:
         total.count(loss)
-    screen.tell(summary(total, screen.err, "resume", _shared.width(sys.stderr)))
+    listing = f"convcli losses FILE --to {total.target} lists them"
+    screen.tell(summary(total, screen.err, "resume", _shared.width(sys.stderr), listing))

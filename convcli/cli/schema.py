@@ -17,7 +17,7 @@ convcli schema --list
 
 
 class _Name(Near):
-    """The name of a schema; that of a dialect by its aliases too."""
+    """The name of a schema, or an alias of a dialect."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         known = value if value in self.words() else dialects.aliases().get(value, value)
@@ -33,17 +33,17 @@ def _names() -> list[str]:
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("name", type=_Name("schema", _names), required=False, metavar="NAME")
-@click.option("--list", "lists", is_flag=True, help="The names of all schemas.")
+@click.option("--list", "lists", is_flag=True, help="List the names of all schemas.")
 @click.pass_obj
 def command(screen: Screen, name: str | None, lists: bool) -> int:
-    """Print the JSON Schema of a dialect, of findings or of losses."""
+    """Print the JSON Schema of a dialect, finding or loss."""
     from convcli.validation import schemas
     from convcli.wire import exact_json
 
     if lists:
         screen.show(f"{name}\n" for name in schemas.names())
     elif name is None:
-        raise JobError("usage", "which schema?", help="convcli schema --list")
+        raise JobError("usage", 'missing argument "NAME"', help="convcli schema --list lists them")
     else:
         screen.show([screen.out.json(exact_json.write(schemas.schema(name), indent=True).decode()) + "\n"])
     return 0

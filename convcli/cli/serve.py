@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
 
 EXAMPLES = """\
-convcli serve samples/claude-code                 # prints the address to open; Ctrl-C ends it
+convcli serve ~/.claude/projects                     # prints the address to open; Ctrl-C ends it
 convcli serve ~/.claude/projects --port 8123
 """
 
@@ -27,9 +27,9 @@ convcli serve ~/.claude/projects --port 8123
 @click.argument("paths", nargs=-1, required=True, type=PATH, metavar="DIR...")
 @_shared.from_option
 @_shared.reading_options
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; 0 takes a free one.")
-@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="Mark what this would not hold.")
-@click.option("--findings", is_flag=True, help="Mark what validate would find.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; 0 is any free one.")
+@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="Mark what this dialect cannot store.")
+@click.option("--findings", is_flag=True, help="Mark the findings of validate.")
 @click.pass_obj
 def command(
     screen: Screen,
@@ -39,10 +39,10 @@ def command(
     target: Dialect | None,
     findings: bool,
 ) -> int:
-    """Show the sessions of a folder in a browser, on this machine only.
+    """Show the sessions of a folder in a browser, on loopback.
 
-    The pages are those of inspect. A session that is being written goes on in its page. Nothing is changed, and whoever
-    does not know the printed address gets nothing.
+    The pages are those of inspect. A page updates while its session runs. Nothing is changed. The address contains a
+    random token, without which the server answers nothing.
     """
     from convcli.cli._served import ServedFolder
     from convcli.cli._serving import LOOPBACK, PageServer

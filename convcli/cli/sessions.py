@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from convcli.views.rows import Row
 
 EXAMPLES = """\
-convcli sessions                                  # of all known programs, the newest first
-convcli sessions --program codex --limit 10
-convcli sessions samples/codex --exclude bad --output-format json     # of a folder, wherever it is
+convcli sessions                                     # of all known programs, newest first
+convcli sessions --program claude-code --limit 10
+convcli sessions ~/.claude/projects -O json          # of one folder
 """
 
 COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file"]
@@ -40,11 +40,11 @@ def _programs() -> list[str]:
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("folder", required=False, type=PATH, metavar="[DIR]")
-@click.option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this program.")
-@click.option("--home", type=PATH, metavar="DIR", help="The home directory in which the programs' folders are.")
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many, the newest first.")
+@click.option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this agent program.")
+@click.option("--home", type=PATH, metavar="DIR", help="The home directory that contains the folders of the programs.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many sessions, newest first.")
 @_shared.reading_options
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @click.pass_obj
 def command(
     screen: Screen,
@@ -55,9 +55,9 @@ def command(
     form: str,
     reading: ReadingOptions,
 ) -> int:
-    """List the sessions of the programs on this machine, newest first.
+    """List the agent sessions on this machine, newest first.
 
-    Nothing is changed. With DIR those in that folder. PROGRAM:ID names one of them in every command:
+    With DIR, list the sessions of that folder. Nothing is changed. Every command accepts PROGRAM:ID for a session:
     convcli inspect codex:0c0ffee0
     """
     from convcli.jobs import programs
@@ -73,7 +73,7 @@ def command(
     rows = _rows(islice(paths, limit if program is None or folder is None else None), reading, codes)
     rows = islice((row for row in rows if program in (None, row["program"])), limit)
     if not paths:
-        screen.tell("no session was found\n")
+        screen.tell("no sessions found\n")
     else:
         _shared.show_table(screen, form, COLUMNS, rows)
     printer.finish()
@@ -102,8 +102,10 @@ def _rows(paths: Iterable[tuple[str, str | None]], reading: ReadingOptions, code
 
 @contextmanager
 def _opened(path: str, program: str | None, reading: ReadingOptions, names: Container[str]) -> Iterator[Input]:
-    """A file as what it looks like; as the session of the program that keeps it, where it looks like none: one in
-    which nobody said more than texts has no marks of its program."""
+    """Opens a file in its detected dialect, or as a session of the program whose folder it is in.
+
+    A session with nothing but text has no marks of its program.
+    """
     from convcli.jobs import programs
 
     with reading.opened(path) as opened:
@@ -123,7 +125,7 @@ def _row(document: Document, program: str) -> Row:
     row: dict[str, Any] = by_transcript(
         transcript, document.file, document.number_of(document.line), document.dialect.name
     )
-    size = None if document.line else _shared.size_of(document.file)  # one of many in a database has none
+    size = None if document.line else _shared.size_of(document.file)  # one of many in a database has no size
     directory = transcript.cwd or programs.directory(program, document.file)
     about = {"program": program, "cwd": directory, "size": size}
     return {**row, **about, "title": transcript.title or first_words(transcript)}

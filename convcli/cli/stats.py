@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from convcli.views.statistics import Statistics
 
 EXAMPLES = """\
-convcli stats samples/openclaw/*.jsonl
-convcli stats samples/openclaw/*.jsonl --output-format json
+convcli stats ~/.claude/projects
+convcli samples session -o session.jsonl
+convcli stats session.jsonl -O json
 """
 
 
@@ -26,7 +27,7 @@ COLUMNS = ["what", "name", "count", "errors", "size", "seconds", "cost"]
 
 
 class StatsArguments(NamedTuple):
-    """What the command line says."""
+    """The arguments of the command."""
 
     paths: tuple[str, ...]
     reading: ReadingOptions
@@ -40,17 +41,17 @@ class StatsArguments(NamedTuple):
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.inputs
-@click.option("--output-format", "form", type=format_of(tables), default="table", help="How the rows are written.")
+@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @_parts.folder_option
-@click.option("--force", is_flag=True, help="Write into a folder that holds something else.")
+@click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @_shared.jobs
 @_parts.options
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
-    """Count models, roles, tools, errors, tokens, time and cost of transcripts.
+    """Count models, tools, errors, tokens, time and cost.
 
-    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Sizes are in characters. What models cost is told where
-    the configuration has prices. A terminal shows plots over time and by tool.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Sizes are in characters. Costs need prices in the
+    configuration. On a terminal there are plots over time and by tool.
     """
     from convcli.views.costs import Prices
     from convcli.views.statistics import Statistics

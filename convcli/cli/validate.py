@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from convcli.model.findings import Finding
 
 EXAMPLES = """\
-convcli validate samples/openai-ft/fine-tuning.jsonl
-convcli validate samples/openclaw/*.jsonl --from openclaw --output-format concise
-convcli validate samples/ollama/request-all-settings.json --as ollama   # would that service take it?
-convcli validate samples/openai-chat/ --statistics --exit-zero
+convcli samples broken -o rows.jsonl; convcli samples chat -o chat.json
+convcli validate rows.jsonl --exit-zero                         # by schema and rules; without --exit-zero: 1
+convcli validate rows.jsonl --exit-zero -O concise
+convcli validate rows.jsonl --exit-zero --statistics
+convcli validate chat.json --as openai-responses                # would that service accept it?
 """
 
 STATISTICS = ["findings", "severity", "code", "first"]
@@ -41,28 +42,34 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.inputs
-@click.option("--as", "target", type=DIALECT, metavar="DIALECT", help="Would this service take it as a request?")
-@click.option("--output-format", "form", type=format_of(formats), help="How findings are written.  [default: full]")
+@click.option(
+    "--as",
+    "target",
+    type=DIALECT,
+    metavar="DIALECT",
+    help="Check the transcripts as requests to this service, after conversion.",
+)
+@click.option("-O", "--output-format", "form", type=format_of(formats), help="The format of findings.  [default: full]")
 @click.option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Show only findings with these codes.")
 @click.option("--ignore", type=CodeList(), multiple=True, metavar="CODE,…", help="Hide findings with these codes.")
 @click.option("--statistics", is_flag=True, help="Count the findings by code instead of listing them.")
-@click.option("--check-arguments", is_flag=True, help="Check arguments of calls by the schemas of the tools.")
-@click.option("--strict", is_flag=True, help="Unknown keys are findings too, and warnings exit 1.")
-@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
-@click.option("--force", is_flag=True, help="Replace an output that exists.")
-@click.option("--baseline", type=PATH, metavar="FILE", help="Findings in this file are known: only new ones fail.")
-@click.option("--write-baseline", is_flag=True, help="Write the findings to the file of --baseline, and exit 0.")
-@click.option("--transcripts-only", is_flag=True, help="Skip files that are no transcripts, also those that are named.")
-@click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
+@click.option("--check-arguments", is_flag=True, help="Check tool arguments against the schemas of the tools.")
+@click.option("--strict", is_flag=True, help="Report unknown keys too, and exit 1 for warnings.")
+@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, stdout.")
+@click.option("--force", is_flag=True, help="Replace an existing output.")
+@click.option("--baseline", type=PATH, metavar="FILE", help="Ignore the findings in this file; only new ones fail.")
+@click.option("--write-baseline", is_flag=True, help="Write the findings to the file of --baseline and exit 0.")
+@click.option("--transcripts-only", is_flag=True, help="Skip files that are no transcripts, even if they are named.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 in spite of findings.")
 @_parts.folder_option
 @_shared.jobs
 @_parts.options
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
-    """Check transcripts by the schema and rules of their dialect.
+    """Check transcripts against the schema and rules of their dialect.
 
-    Exits 0 if they are acceptable, 1 if not.
-    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Findings go to stdout, the summary to stderr.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Findings go to stdout, the summary to stderr. Exits 1
+    if there are errors.
     """
     arguments = ValidateArguments(**values)
     if arguments.engine is not None:
@@ -71,7 +78,7 @@ def command(screen: Screen, /, **values: Any) -> int:
 
 
 class ValidateArguments(NamedTuple):
-    """What the command line says."""
+    """The arguments of the command."""
 
     paths: tuple[str, ...]
     reading: ReadingOptions
@@ -93,7 +100,7 @@ class ValidateArguments(NamedTuple):
     engine: _parts.Engine | None
 
     def with_defaults(self) -> ValidateArguments:
-        """The same, and from the configuration what the command line leaves open."""
+        """Returns the arguments, completed from the configuration."""
         settings = self.reading.configuration.settings
         target = self.target or (DIALECT.convert(settings["as"], None, None) if "as" in settings else None)
         form = format_of(formats).convert(self.form or settings.get("output-format", "full"), None, None)
@@ -174,8 +181,8 @@ class _Validating:
             self.screen.tell(tally(self.errors, self.warnings, self.bad, self.total, self.screen.err))
         if self.known or (self.baseline is not None and self.baseline.gone):
             gone = self.baseline.gone if self.baseline is not None else 0
-            mended = f", and {gone:,} of the baseline gone: --write-baseline takes them out" if gone else ""
-            self.screen.tell(f"{counted(self.known, 'known finding')} not shown{mended}\n")
+            fixed = f", and {gone:,} of the baseline gone: --write-baseline takes them out" if gone else ""
+            self.screen.tell(f"{counted(self.known, 'known finding')} not shown{fixed}\n")
         if self.errors or (self.warnings and self.arguments.strict):
             self.codes.add(UNACCEPTABLE)
         return DONE if self.arguments.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst
@@ -256,7 +263,7 @@ class _Validating:
 
 
 def _statistics(verdicts: Iterator[Verdict]) -> Iterator[dict[str, Any]]:
-    """A row for each code, the most frequent first."""
+    """Yields a row for each code, the most frequent first."""
     from convcli.report.text import place
 
     counts: Counter[tuple[str, str]] = Counter()

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from convcli import dialects
-from convcli.engine import detection, texts
+from convcli.engine import detection, objects, texts
 from convcli.model.dialect import Added, Dialect, Options
 from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
@@ -23,6 +23,12 @@ UNPARSED: tuple[tuple[type | tuple[type, ...], str], ...] = (
 """Types often passed instead of a document, and the remedy."""
 JSON = pattern(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
 """The start of a JSON document, never that of a file name."""
+
+
+def parsed(document: Any) -> Any:
+    """Returns the document with the objects of SDKs in it as JSON values. Raises JobError for what is not parsed."""
+    _check_parsed(document)
+    return objects.plain(document)
 
 
 def detect(document: Any) -> detection.Detection:

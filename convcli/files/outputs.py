@@ -25,6 +25,20 @@ _NO_UNNAMED = (EOPNOTSUPP, EISDIR, EINVAL)
 _NO_LINKS = (EPERM, EOPNOTSUPP)
 
 
+class WrittenOutputs:
+    """Counts the outputs of this process that became visible; an interrupted job reports them."""
+
+    def __init__(self) -> None:
+        self.is_expected, self.count, self.last = False, 0, ""
+
+    def add(self, name: str) -> None:
+        """Counts an output that becomes visible now."""
+        self.count, self.last = self.count + 1, name
+
+
+WRITTEN = WrittenOutputs()
+
+
 class Output(Protocol):
     """Bytes on their way to a target. Without `commit` nothing appears; `discard` may be called twice."""
 
@@ -46,12 +60,15 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
     A new file is as private as the most private of the `inputs`. Raises JobError `output-is-input`, or `output-exists`
     without `force`; OutputError if there can be no file with this name.
     """
-    inputs = list(inputs)
+    inputs, WRITTEN.is_expected = list(inputs), True
     if path in STDOUT:
         _refuse_input("standard output", _status_of_stdout(), inputs)
         return _Through("standard output", "")
     try:
         target = _status(path)
+    except FileNotFoundError:
+        folder = os.path.dirname(path)
+        raise OutputError("cannot-write", f"cannot write {path}: there is no folder {folder}") from None
     except OSError as error:
         raise cannot_write(path, error) from None
     _refuse_input(path, target, inputs)
@@ -129,6 +146,7 @@ class Replacement:
         """Makes the file appear. Raises OutputError, or JobError if the target was created meanwhile."""
         with self._reporting_errors():
             self._publish()
+        WRITTEN.add(self.name)
 
     def sync_folder(self) -> None:
         """Waits until the name is on disk. Raises OutputError."""
@@ -225,6 +243,7 @@ class _Through:
                 raise cannot_write("a temporary file", error) from None
 
     def commit(self) -> None:
+        WRITTEN.add(self.name)
         try:
             if self._path:
                 with open(os.open(self._path, os.O_WRONLY), "wb", buffering=0) as file:

@@ -75,12 +75,12 @@ def _patterns(name: str) -> list[Pattern]:
     if name and not name.startswith("/"):
         if name not in PRESETS:
             if steps := _steps_of_path(name):
-                raise JobError("usage", f'"{name}" is not a pointer', help=f"use --at '{pointers.pointer(steps)}'")
-            help_text = f"a pointer begins with /; presets are {', '.join(PRESETS)}"
+                raise JobError("usage", f'"{name}" is no pointer', help=f'use --at "{pointers.pointer(steps)}"')
+            help_text = f'did you mean "/{name}"? Presets: {", ".join(PRESETS)}'
             raise unknown("preset", name, list(PRESETS), help_text)
         return [pointers.steps(each) for each in PRESETS[name].split()]
     if not name:
-        raise JobError("usage", "--at requires a pointer", help="use --at '/observations/*/input'")
+        raise JobError("usage", "--at needs a pointer", help='use --at "/observations/*/input"')
     return [pointers.steps(name)]
 
 

@@ -7,19 +7,31 @@ from collections.abc import Iterable, Iterator
 
 from convcli.jobs.converting import LossCount, Summary
 from convcli.model.located import number_of
-from convcli.proof.reasons import LEVELS, MISSING, Loss
-from convcli.report.text import Paint, cells, cut, filled, place, safe_text, tail
+from convcli.proof.reasons import MISSING, Loss
+from convcli.report.text import Paint, cells, cut, place, safe_text, tail
 from convcli.validation.wording import counted
 
 MOST_GROUPS = 8
+"""Fields with losses of content that get a line each."""
+MOST_LABELS, LONGEST_LABEL = 3, 30
+"""Fields that the line about metadata names, and the cells that each name may fill."""
 INDENT, LEAST_OF_PLACE = 2, 20
-"""Cells before the kinds of losses that stand on lines of their own, and those that a place keeps."""
+"""Cells before a field with losses of content, and cells that are always left for its first place."""
 _KIND_OF = {str: "text", bool: "boolean", int: "number", float: "number", list: "list", dict: "object"}
 
 
-def summary(result: Summary, paint: Paint, command: str = "convert", width: int | None = None) -> str:
-    """What was converted, and then what got lost: content first, the rest by how often; on one line, but of a terminal
-    on as many as it takes, where the path of the first loses its beginning before it takes a line of its own."""
+def summary(
+    result: Summary,
+    paint: Paint,
+    command: str = "convert",
+    width: int | None = None,
+    listing: str = "--losses FILE lists them",
+) -> str:
+    """The summary of a conversion: what was converted, each loss of content, and one line for losses of metadata.
+
+    `listing` says where all losses are listed. On a terminal of `width` cells, file names and lists of fields are
+    shortened until each line fits.
+    """
     sources = ", ".join(result.sources)
     head = f"{command}: {counted(result.transcripts, 'transcript')}, {sources} → {result.target}"
     if result.refused:
@@ -30,34 +42,49 @@ def summary(result: Summary, paint: Paint, command: str = "convert", width: int 
         head += " (--keep-going converts the rest)"
     if not result.losses:
         return f"{head}\n" if result.refused else f"{head}, nothing lost\n"
-    lossy = f" in {counted(result.lossy, 'transcript')}" if result.lossy else ""  # a torn record is in none
-    lead = f"{counted(result.losses, 'field')} lost{lossy} ({_subtotals(result)})"
-    told = f"{lead}: {filled(_groups(result, width), ' · ', None)}"
-    if width is not None and cells(told) > width:
-        told = f"{lead}:\n  {filled(_groups(result, width), ' · ', width - INDENT)}"
-    return f"{head}\n{told.replace(lead, paint.bold(lead), 1)}\n"
+    content = [group for group in result.groups.values() if group.level == "content"]
+    metadata = [group for group in result.groups.values() if group.level != "content"]
+    head += "" if content else ", no content lost"
+    lines = [head, *_content(content, paint, width)]
+    if metadata:
+        lines.append(_metadata(metadata, listing, width))
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _subtotals(result: Summary) -> str:
-    """How many losses of each level, content first and always: what a model reads is what matters."""
+def _content(groups: list[LossCount], paint: Paint, width: int | None) -> Iterator[str]:
+    """A heading with the number of losses of content, then a line for each field, the most frequent first."""
+    if not groups:
+        return
+    groups = sorted(groups, key=lambda group: -group.count)
+    yield paint.bold(f"{_number(groups)} of content:")
+    for group in groups[:MOST_GROUPS]:
+        yield f"  {_with_place(_group(group), _place(group.first), width)}"
+    if more := groups[MOST_GROUPS:]:
+        yield f"  and {sum(group.count for group in more):,} more of {counted(len(more), 'other kind')}"
+
+
+def _metadata(groups: list[LossCount], listing: str, width: int | None) -> str:
+    """One line for all losses of metadata, with the most frequent fields as far as there is room."""
     counts = Counter[str]()
-    for group in result.groups.values():
-        counts[group.level] += group.count
-    levels = [level for level in LEVELS if counts[level] or level == "content"]
-    return ", ".join(f"{counts[level]:,} of {level}" if counts[level] else f"none of {level}" for level in levels)
+    for group in groups:
+        counts[group.label] += group.count
+    labels = [cut(safe_text(label), LONGEST_LABEL) for label, _ in counts.most_common(MOST_LABELS)]
+    lead = f"{_number(groups)} of metadata"
+    for shown in range(len(labels), 0, -1):
+        names = ", ".join([*labels[:shown], *["…"] * (shown < len(counts))])
+        line = f"{lead} ({names}); {listing}"
+        if width is None or cells(line) <= width:
+            return line
+    return f"{lead}; {listing}"
 
 
-def _groups(result: Summary, width: int | None) -> Iterator[str]:
-    groups = sorted(result.groups.values(), key=lambda group: (LEVELS.index(group.level), -group.count))
-    for index, group in enumerate(groups[:MOST_GROUPS]):
-        yield _group(group) if index else _with_place(_group(group), _place(group.first), width)
-    if len(groups) > MOST_GROUPS:
-        more = groups[MOST_GROUPS:]
-        yield f"and {sum(group.count for group in more):,} more, of {counted(len(more), 'other kind')}"
+def _number(groups: list[LossCount]) -> str:
+    number = sum(group.count for group in groups)
+    return f"{number:,} {'loss' if number == 1 else 'losses'}"
 
 
 def _with_place(group: str, where: str, width: int | None) -> str:
-    room = None if width is None else max(width - INDENT - cells(f"{group} (first: ) ·"), LEAST_OF_PLACE)
+    room = None if width is None else max(width - INDENT - cells(f"{group} (first: )"), LEAST_OF_PLACE)
     return f"{group} (first: {where if room is None else tail(where, room)})"
 
 
@@ -66,7 +93,7 @@ def _group(group: LossCount) -> str:
 
 
 def listed(losses: Iterable[Loss], paint: Paint) -> Iterator[str]:
-    """Yields a line for each loss: position, kind, field, type, reason. No values: transcripts contain secrets."""
+    """Yields a line for each loss: place, level, kind, field, type of the value, reason. Values may be secret."""
     for loss in losses:
         value = _value(loss)
         what = f"{paint.bold(loss.kind)} {cut(safe_text(loss.field), 80)}{f' ({value})' if value else ''}"

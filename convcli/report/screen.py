@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 from convcli.files.outputs import cannot_write
 from convcli.model.errors import ConvcliError, OutputError
-from convcli.report.text import Paint
+from convcli.report.text import Paint, safe_text
 
 if TYPE_CHECKING:
     from convcli.files.outputs import Output
@@ -21,10 +21,13 @@ Colour: TypeAlias = Literal["auto", "always", "never"]
 
 
 class Screen:
-    """The output of a command. `out` and `err` have the colors that are wanted there."""
+    """Where a command prints. `out` and `err` say whether colours are wanted there; `quiet` allows errors only.
+
+    `if_stopped` is what a signal leaves of the job, where that is not just the outputs that are written."""
 
     def __init__(self, colour: Colour = "auto", *, debug: bool = False) -> None:
-        self.debug, self.verbose = debug, False
+        self.debug, self.verbose, self.quiet = debug, False, False
+        self.if_stopped = ""
         self.out = Paint(wants_colour(sys.stdout, colour, os.environ))
         self.err = Paint(wants_colour(sys.stderr, colour, os.environ))
         self._progress: Progress | None = None
@@ -83,8 +86,10 @@ class Screen:
         elif sys.stdout is not None:
             sys.stdout.buffer.flush()
 
-    def tell(self, text: str) -> None:
-        """Prints to standard error. Write errors are ignored: nobody may be listening."""
+    def tell(self, text: str, *, is_error: bool = False) -> None:
+        """Prints what is no result on stderr, unless `quiet` is set and it is no error. A closed stderr is ignored."""
+        if self.quiet and not is_error:
+            return
         if self._progress is not None:
             self._progress.clear()
         if self._pager is not None and text and sys.stderr is not None and sys.stderr.isatty():
@@ -93,6 +98,18 @@ class Screen:
             with suppress(OSError):
                 _write(sys.stderr, text)
                 sys.stderr.flush()
+
+    def report_stop(self) -> None:
+        """Prints in one line that a signal stopped the job, and what is written."""
+        from convcli.files.outputs import WRITTEN
+
+        left = self.if_stopped
+        if not left and WRITTEN.count > 1:
+            left = f"{WRITTEN.count:,} files were written"
+        elif not left and WRITTEN.is_expected:
+            left = f"{safe_text(WRITTEN.last)} was written" if WRITTEN.count else "nothing was written"
+        is_after_sign = sys.stderr is not None and sys.stderr.isatty()  # the terminal shows ^C
+        self.tell(f"{chr(10) * is_after_sign}{'; '.join(filter(None, ('stopped', left)))}\n")
 
     def tell_speed(self) -> None:
         """Reports how much was read and how fast, with `--verbose`."""
@@ -104,7 +121,7 @@ class Screen:
         from convcli.report.progress import Progress
 
         is_covered = self._pager is not None and self._pager.is_running
-        self._progress = Progress(total, shown=False if is_covered else None)
+        self._progress = Progress(total, shown=not (is_covered or self.quiet))
         return self._progress
 
     def error(self, error: ConvcliError) -> None:
@@ -113,7 +130,7 @@ class Screen:
         from convcli.report.formats.full import block
 
         for finding in getattr(error, "findings", None) or [finding_of(error)]:
-            self.tell(block(finding, self.err))
+            self.tell(block(finding, self.err), is_error=True)
 
 
 def _write(stream: TextIO, text: str, pager: Pager | None = None) -> None:

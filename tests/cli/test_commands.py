@@ -1,61 +1,20 @@
-"""What all commands share: help with examples that work, options in groups, and options whose value may be left out."""
+"""What all commands share: options in groups, options with optional values, `--quiet` and `--verbose`."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 
 from convcli.cli._commands import group
-from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, environment, run, write
+from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, environment, run, write
 
 PACKAGE = ROOT / "convcli" / "cli"
 NAMES = sorted(path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("_"))
 COMMON = ("--to", "--from", "--output", "--output-format", "--tools", "--as", "--summary")
 RARE = ("--duplicate-keys", "--debug", "--color", "--chunk", "--keep-going", "--exit-zero")
-
-
-def examples(*words: str) -> str:
-    text = run(*words, "-h").stdout.decode()
-    section = text.partition("Examples:\n")[2].partition("\n\n")[0]
-    return "".join(f"{line[2:]}\n" for line in section.splitlines() if line.strip())
-
-
-ENDLESS = (("serve",),)
-"""Commands that somebody has to end."""
-
-
-def ended(lines: str) -> str:
-    """Each command ended, as by Ctrl-C, when it has run a while: it must not have ended before."""
-    commands = (line.partition(" #")[0] for line in lines.splitlines())
-    return "".join(f"timeout -s INT 3 {command} || test $? = 124\n" for command in commands)
-
-
-@pytest.mark.parametrize(
-    "words", [(), *((name,) for name in NAMES)], ids=lambda words: words[0] if words else "convcli"
-)
-def test_every_example_of_a_help_works_as_it_stands(words: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "samples").symlink_to(ROOT / "samples")
-    folders = (".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions", ".claude/projects")
-    for folder in (*folders, "bin"):
-        (tmp_path / folder).mkdir(parents=True)
-    shutil.copy(ROOT / "samples" / "claude-code" / "twin-weather.jsonl", tmp_path / ".claude" / "projects")
-    program = tmp_path / "bin" / "convcli"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m convcli "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    home = environment(HOME=str(tmp_path), PROFILE=str(tmp_path / "profile"))
-    lines = ended(examples(*words)) if words in ENDLESS else examples(*words)
-    script = f'PATH="{tmp_path / "bin"}:$PATH"\n{lines}'
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=home, capture_output=True, text=True, check=False
-    )
-    assert script.count("convcli ") > 1
-    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
 
 
 def groups(name: str) -> dict[str, list[str]]:
@@ -77,10 +36,10 @@ def test_options_stand_in_groups_each_once_and_the_common_ones_first(name: str) 
     first, last = next(iter(of_command)), list(of_command)[-1]
     every = [option for options in of_command.values() for option in options]
     assert len(every) == len(set(every))
-    assert (last, every[-1]) == ("Work", "--help")
+    assert (last, every[-1]) == ("General", "--help")
     assert set(COMMON) & set(every) <= set(of_command.get("Options", ()))
     assert not set(RARE) & set(of_command.get("Options", ()))
-    assert first == "Options" or set(every) == {"--color", "--debug", "--help"}
+    assert first == "Options" or set(every) == {"--quiet", "--color", "--debug", "--help"}
 
 
 def test_an_optional_value_is_the_next_word_only_where_that_is_a_value_and_no_file(tmp_path: Path) -> None:
@@ -119,3 +78,31 @@ def test_verbose_says_last_how_many_files_and_bytes_were_read_and_how_fast(tmp_p
         line = run(*words, tmp_path / "a.json", tmp_path / "b.json", "-v").stderr.decode().splitlines()[-1]
         assert re.fullmatch(r"2 files, \d+ bytes in \d+\.\d s, [\d.]+ (bytes|kB|MB)/s", line), line
         assert b" files, " not in run(*words, tmp_path / "a.json", "--force" if len(words) > 1 else "--isolated").stderr
+
+
+def test_options_of_arguments_and_null_stand_only_where_a_conversion_is_written() -> None:
+    for name in NAMES:
+        shown = {option for options in groups(name).values() for option in options}
+        assert {"--duplicate-keys", "--nulls"} & shown == (
+            {"--duplicate-keys", "--nulls"} if name == "convert" else set()
+        )
+
+
+def test_duplicate_keys_and_nulls_are_accepted_where_files_are_read(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", '{"messages": [], "messages": [{"role": "user", "content": "hi"}]}')
+    assert run("inspect", source, "--duplicate-keys", "last", "--nulls", "keep").returncode == 0
+    assert run("inspect", source).returncode == 1
+
+
+def test_quiet_leaves_results_and_errors(tmp_path: Path) -> None:
+    lossy, wrong = write(tmp_path / "a.json", LOSSY), write(tmp_path / "b.json", WRONG)
+    quiet, usual = (run("convert", lossy, "--to", OTHER, *more) for more in (["-q"], []))
+    assert (quiet.stdout, quiet.stderr) == (usual.stdout, b"")
+    assert usual.stderr != b""
+    refused = run("convert", wrong, "--to", OWN, "--from", OTHER, "--quiet")
+    assert (refused.returncode, refused.stderr.count(b"error["), b"convert:" in refused.stderr) == (1, 1, False)
+    failed = run("convert", lossy, "--to", OTHER, "--fail-on-loss=content", "-q")
+    assert (failed.returncode, [b": content: " in line for line in failed.stderr.splitlines()]) == (1, [True])
+    judged = run("validate", wrong, "--from", OTHER, "-q")
+    assert (judged.returncode, b"error[" in judged.stdout, judged.stderr) == (1, True, b"")
+    assert b"no-such-file" in run("inspect", tmp_path / "none.json", "-q").stderr

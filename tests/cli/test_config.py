@@ -82,7 +82,7 @@ def test_config_shows_what_is_in_force_and_where_it_comes_from(tmp_path: Path) -
 
 def test_config_says_when_there_is_no_configuration(tmp_path: Path) -> None:
     done = run("config", cwd=tmp_path)
-    assert (done.returncode, done.stderr.startswith(b"note: there is no convcli.toml")) == (0, True)
+    assert (done.returncode, done.stderr.startswith(b"note: no convcli.toml")) == (0, True)
 
 
 def test_a_wrong_configuration_is_an_error_of_every_command_that_reads_and_of_config(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_stats_tells_costs_where_the_configuration_has_prices(tmp_path: Path) ->
     done = run("stats", "data/a.json", "--output-format", "json", cwd=tmp_path)
     costs = {row["name"]: row["cost"] for row in json.loads(done.stdout) if row["what"] == "costs"}
     assert costs == {"m-1": 4, "m-2": 4}
-    assert done.stderr == b"note: 1 answer of x cost what the configuration does not say\n"
+    assert done.stderr == b"note: the configuration has no price for 1 answer of x\n"
     assert b"costs" not in run("stats", "data/a.json", "--isolated", cwd=tmp_path).stdout
     assert b"prices" in run("config", cwd=tmp_path).stdout
 

@@ -21,7 +21,8 @@ def test_stdout_holds_the_result_and_stderr_the_losses(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert json.loads(done.stdout)["messages"][0]["content"] == "hi"
     assert b"convert: 1 transcript, intermediate \xe2\x86\x92 openai-chat" in done.stderr
-    assert b"lost in 1 transcript (1 of content, " in done.stderr
+    assert b"\n1 loss of content:\n  " in done.stderr
+    assert b" of metadata (" in done.stderr
 
 
 def test_stdin_is_an_input_like_any_other(tmp_path: Path) -> None:
@@ -121,7 +122,7 @@ def test_several_inputs_need_a_folder_that_mirrors_their_tree(tmp_path: Path) ->
     (tmp_path / "in" / "b").mkdir(parents=True)
     write(tmp_path / "in" / "a.json", LOSSY)
     write(tmp_path / "in" / "b" / "c.jsonl", LOSSY, LOSSY)
-    assert run("convert", tmp_path / "in", "--to", OTHER).returncode == 2
+    assert run("convert", tmp_path / "in", "--to", OTHER, "-o", tmp_path / "out.txt").returncode == 2
     assert run("convert", tmp_path / "in", "--to", OTHER, "--out-dir", tmp_path / "out").returncode == 0
     written = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.json*"))
     assert written == ["a.json", "b/c.jsonl"]
@@ -175,12 +176,38 @@ def test_what_would_be_written_but_for_something_refused_is_said_to_be_there(tmp
         assert bool(kept.stdout) is is_rest
 
 
-def test_several_inputs_without_a_name_for_them_are_a_wrong_job(tmp_path: Path) -> None:
+def test_several_inputs_are_json_lines_on_stdout_and_need_a_file_for_several(tmp_path: Path) -> None:
     one, two = write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", CLEAN)
-    for where in ([], ["-o", tmp_path / "out"]):
+    for where in ([], ["-o", "-"]):
         done = run("convert", one, two, "--to", OTHER, *where)
-        assert done.returncode == 2
-        assert b"say -o FILE.jsonl for a line each, or --out-dir DIR" in done.stderr
+        assert (done.returncode, list(map(json.loads, done.stdout.splitlines()))) == (0, [CLEAN, CLEAN])
+    done = run("convert", one, two, "--to", OTHER, "-o", tmp_path / "out.txt")
+    assert done.returncode == 2
+    assert b"use -o FILE.jsonl, FILE.json or --out-dir DIR" in done.stderr
+
+
+def test_a_name_that_promises_another_format_is_noted(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CLEAN)
+    for name, noted in (("out.csv", True), ("out.json", False), ("out", False)):
+        done = run("convert", source, "--to", OTHER, "-o", tmp_path / name)
+        assert (done.returncode, b"is written as JSON" in done.stderr) == (0, noted)
+
+
+def test_an_output_in_a_missing_folder_names_the_folder(tmp_path: Path) -> None:
+    done = run("convert", write(tmp_path / "a.json", CLEAN), "--to", OTHER, "-o", tmp_path / "none" / "out.json")
+    assert (done.returncode, f"there is no folder {tmp_path / 'none'}".encode() in done.stderr) == (3, True)
+
+
+def test_a_value_of_set_can_be_in_a_file(tmp_path: Path) -> None:
+    source, words = write(tmp_path / "a.json", CLEAN), ["--to", "anthropic", "--set", "max_tokens=9"]
+    (tmp_path / "stop.json").write_text('["\\n"]')
+    (tmp_path / "prompt.txt").write_text("Be brief.")
+    files = ["--set", f"stop_sequences=@{tmp_path}/stop.json", "--set", f"system=@{tmp_path}/prompt.txt"]
+    document = json.loads(run("convert", source, *words, *files).stdout)
+    assert (document["stop_sequences"], document["system"]) == (["\n"], "Be brief.")
+    done = run("convert", source, *words, "--set", "system=@none.txt")
+    assert (done.returncode, b"is quoted as JSON" in done.stderr) == (2, True)
+    assert json.loads(run("convert", source, *words, "--set", 'system="@ada"').stdout)["system"] == "@ada"
 
 
 def test_an_array_stays_one_and_becomes_json_lines_by_its_name(tmp_path: Path) -> None:
@@ -396,7 +423,7 @@ def test_transcripts_inside_a_document_are_converted_each_by_itself(tmp_path: Pa
     assert done.returncode == 0
     assert len(json.loads(done.stdout)) == 2
     assert json.loads(done.stdout)[0] == CLEAN
-    assert b"note: 1 of 3 values that --at finds in it are no transcripts" in done.stderr
+    assert b"note: 1 of 3 values under --at are no conversations (skipped)" in done.stderr
     assert f"{source} /observations/2/input/messages/".encode() in done.stderr
     assert b"convert: 2 transcripts, openai-chat, intermediate" in done.stderr
     many = run("convert", source, "--at", "/observations/*/input", "--to", "openclaw", "--out-dir", tmp_path / "out")
@@ -484,7 +511,7 @@ def test_a_thousand_mixed_rows_come_back_from_a_table(tmp_path: Path, name: str)
     pytest.importorskip("pyarrow")
     source, table = write(tmp_path / "a.jsonl", *TRAINING), tmp_path / name
     done = run("convert", source, "--to", "hf-chat", "-o", table)
-    assert (done.returncode, b"note: in the table, tools is JSON in a text" in done.stderr) == (0, True)
+    assert (done.returncode, b"note: columns of the table with JSON strings: tools" in done.stderr) == (0, True)
     back = run("convert", table, "--to", "hf-chat")
     assert (back.returncode, b"padded-object" in back.stderr) == (0, False)
     assert [json.loads(line) for line in back.stdout.splitlines()] == TRAINING

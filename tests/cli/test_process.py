@@ -104,7 +104,10 @@ def test_a_typo_gets_its_nearest_match_and_exit_2(words: list[str], hint: str) -
     [
         (["inspect", ""], "an empty string is not a file name"),
         (["convert", "", "--to", OTHER], "an empty string is not a file name"),
-        (["convert", "a.json", "--to", OTHER, "-j", "x"], "invalid value for '-j' / '--jobs': 'x' is no integer"),
+        (["convert", "a.json", "--to", OTHER, "-j", "x"], 'invalid value for "-j" / "--jobs": "x" is no integer'),
+        (["convert", "a.json"], 'missing option "--to"'),
+        (["diff", "a.json"], 'missing argument "SECOND"'),
+        (["explain"], 'missing argument "CODE"'),
     ],
 )
 def test_a_wrong_word_is_a_wrong_job_and_told_in_plain_words(words: list[str], told: str) -> None:
@@ -116,17 +119,21 @@ def test_every_command_has_help_that_begins_with_examples() -> None:
     overview = run("-h").stdout.decode()
     assert run().stdout.decode() == overview
     for name in COMMANDS:
-        assert re.search(rf"\b{name}\b", overview.partition("Commands:")[2])
+        assert re.search(rf"\b{name}\b", overview.partition("\nLook:\n")[2])
         examples, _, _ = run(name, "-h").stdout.decode().partition("Usage:")
         assert examples.startswith("Examples:\n  convcli ")
         assert f"  convcli {name}" in examples
 
 
-def test_the_overview_fits_a_terminal_of_80_by_24_and_cuts_no_sentence() -> None:
-    lines = run("-h", env=environment(COLUMNS="80")).stdout.decode().splitlines()
-    assert len(lines) <= 23  # the prompt stands below it
-    assert max(map(len, lines)) <= 80
-    assert not [line for line in lines[lines.index("Commands:") :] if line.endswith("...")]
+def test_the_overview_groups_the_commands_by_job_in_order_of_use_and_cuts_no_sentence() -> None:
+    text = run("-h", env=environment(COLUMNS="80")).stdout.decode()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "..." not in text
+    groups = re.findall(r"(?m)^(\w+):\n((?:  .*\n)+)", text.partition("\n\n")[2])
+    named = {title: [line.split()[0] for line in lines.splitlines()] for title, lines in groups[1:]}
+    assert list(named) == ["Look", "Convert", "Check", "More"]
+    assert [names[0] for names in named.values()] == ["inspect", "convert", "validate", "detect"]
+    assert sorted(name for names in named.values() for name in names) == COMMANDS
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -182,7 +189,7 @@ def test_a_signal_leaves_nothing_behind_and_is_what_the_process_dies_of(tmp_path
         process.send_signal(number)
         told = process.stderr.read()
         assert process.wait(10) == -number
-    assert told == b""
+    assert told == b"stopped; nothing was written\n"
     assert os.listdir(tmp_path) == []
 
 

@@ -130,7 +130,7 @@ def put(path: Path, content: Any) -> None:
 
 def test_where_no_program_is_known_it_says_so(tmp_path: Path) -> None:
     done = run("sessions", "--home", tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"no session was found\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"no sessions found\n")
 
 
 def test_the_sessions_of_a_database_are_listed_and_named_one_by_one(tmp_path: Path) -> None:
@@ -159,6 +159,7 @@ def test_a_session_of_rows_in_a_database_is_listed_and_named(tmp_path: Path) -> 
     listed = rows("--home", tmp_path)
     assert [(row["program"], row["id"], row["messages"]) for row in listed][:1] == [("openclaw", "s1", 1)]
     env = environment(HOME=str(tmp_path))
+    done = run("convert", "openclaw:s1", "--to", "openai-chat", "-o", "-", "--fail-on-loss", env=env)
+    assert b"openclaw-agent.sqlite:1 /0/id" in done.stderr
     done = run("convert", "openclaw:s1", "--to", "openai-chat", "-o", "-", env=env)
     assert json.loads(done.stdout)["messages"] == [{"role": "user", "content": "Hi."}]
-    assert b"openclaw-agent.sqlite:1 /0/id" in done.stderr

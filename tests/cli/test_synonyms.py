@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from convcli import dialects
 from convcli.model.errors import JobError
-from tests.cli_cases import run
+from tests.cli_cases import CLEAN, OTHER, ROOT, run, write
 
 HERE = "convcli {} -h shows how"
+COMMANDS = [path.stem for path in (ROOT / "convcli" / "cli").glob("[a-z]*.py")]
 
 
 def helped(*words: str) -> str:
@@ -79,6 +82,38 @@ def test_a_wrong_command_gets_the_one_that_does_it_or_the_list(word: str, comman
 
 
 @pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("redact", "removes no secrets"), ("dedupe", "removes no duplicates"), ("filter", "--where"),
+        ("split", "--out-dir DIR"), ("merge", "-o FILE.jsonl"), ("version", "--version"), ("markdown", "FILE.md"),
+        ("export", "FILE.html"), ("search", "text~PATTERN"), ("tokens", '"stats"'), ("open", '"inspect"'),
+    ],
+)  # fmt: skip
+def test_a_job_without_a_command_of_its_own_gets_the_way_to_do_it(word: str, hint: str) -> None:
+    assert hint in helped(word)
+    assert word not in COMMANDS
+
+
+def test_common_mistakes_get_what_was_meant(tmp_path: Path) -> None:
+    source = str(write(tmp_path / "a.json", CLEAN))
+    assert helped("convert", source, "-to", "anthropic") == 'did you mean "--to"?'
+    assert helped("convert", source, "anthropic") == 'did you mean "--to anthropic"?'
+    assert helped("convert", source) == "convcli dialects lists what --to takes"
+    assert helped("convert", source, "--to", "markdown").startswith("convcli inspect FILE --output-format md")
+    assert helped("convert", source, "--to", "csv").startswith("convcli inspect FILE --output-format csv")
+    assert helped("convert", source, "--to", "parquet").startswith("the name of the output decides that")
+    assert helped("convert", source, "--to", OTHER, "--at", "request").startswith('did you mean "/request"?')
+    assert helped("inspect", source, "--where", "tokens>0").startswith("write COLUMN=A,B or COLUMN~PATTERN")
+    assert helped("validate", source, "--select", "nope") == "convcli explain --list lists them all"
+
+
+def test_resume_accepts_to_for_in(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", CLEAN)
+    done = run("resume", source, "--to", "codex", "--home", tmp_path, "--dry-run")
+    assert (done.returncode, b"codex resume" in done.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
     ("command", "option", "meant"),
     [
         ("inspect", "--grep", "--where"), ("inspect", "--html", "--output-format html"),
@@ -86,9 +121,9 @@ def test_a_wrong_command_gets_the_one_that_does_it_or_the_list(word: str, comman
         ("validate", "--sarif", "--output-format sarif"), ("convert", "--no-loss", "--fail-on-loss"),
         ("inspect", "--no-truncate", "--no-trunc"), ("inspect", "--limt", "--limit"), ("convert", "--out", "--output"),
         ("validate", "--colour", "--color"), ("convert", "--overwrite", "--force"),
-        ("inspect", "--browse", None), ("inspect", "--sort", None), ("inspect", "--quiet", None),
+        ("inspect", "--browse", None), ("inspect", "--sort", None), ("inspect", "--silent", "--quiet"),
         ("inspect", "--tail", None), ("inspect", "--grpe", None), ("convert", "--html", None),
-        ("convert", "--grep", "--where"), ("validate", "--quiet", None), ("stats", "--zzz", None),
+        ("convert", "--grep", "--where"), ("stats", "--zzz", None),
     ],
 )  # fmt: skip
 def test_a_wrong_option_gets_the_one_that_does_it_or_the_help(command: str, option: str, meant: str | None) -> None:

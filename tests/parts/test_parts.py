@@ -325,9 +325,9 @@ def test_the_dialect_of_the_first_input_is_that_of_all_and_said(
 ) -> None:
     assert main([*WORDS, "--out-dir", "out"]) == 1
     told = capfd.readouterr().err
-    assert f"note: all inputs are read as {OTHER}, as the first one is (" in told
+    assert f"note: all inputs are read as {OTHER}, like the first one (" in told
     assert main([*WORDS, "--out-dir", "out"]) == 1
-    assert "parts were done before" in capfd.readouterr().err
+    assert "parts were finished before" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Progress: bytes on one line of a terminal, after a second, and nowhere else."""
+"""Progress: a line that is redrawn on a terminal after a second, and a new line every ten seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.cli_cases import CLEAN, OTHER, OWN, all_of, environment, write
 SOON = """
 import sys
 from convcli.report import progress
-progress.FIRST, progress.EVERY = 0.1, 0.02
+progress.FIRST, progress.EVERY, progress.EVERY_LINE = 0.1, 0.02, 0.1
 from convcli.__main__ import main
 sys.exit(main())
 """
@@ -67,21 +67,36 @@ def test_what_takes_less_than_a_second_or_no_terminal_shows_nothing(tmp_path: Pa
     assert "%" not in on_a_terminal("convert", source, "--to", OWN, "--from", OTHER)
 
 
-def test_a_dumb_terminal_and_a_pipe_show_nothing(tmp_path: Path) -> None:
-    source = write(tmp_path / "a.jsonl", *[{"messages": [*CLEAN["messages"] * 20]}] * 600)
-    words = ("convert", source, "--to", OWN, "--from", OTHER, "-o", os.devnull)
-    assert "%" in on_a_terminal(*words, program=("-c", SOON))
-    assert "%" not in on_a_terminal(*words, program=("-c", SOON), TERM="dumb")
-    done = subprocess.run(
-        [sys.executable, "-c", SOON, *map(str, words)], capture_output=True, env=environment(), check=True
-    )
-    assert b"%" not in done.stderr
+def of_a_pipe(*words: object, program: str = SOON) -> list[str]:
+    """The lines on stderr where that is a pipe."""
+    call = [sys.executable, "-c", program, *map(str, words)]
+    return subprocess.run(call, capture_output=True, env=environment(), check=True).stderr.decode().splitlines()
+
+
+LINE = r" *\d+%  [\d.]+ \w+ of [\d.]+ \w+  [\d.]+ \w+/s(  \d+:\d\d left)?"
+
+
+def test_a_pipe_and_a_dumb_terminal_get_a_new_line_each_time(large: Path) -> None:
+    words = ("convert", large, "--to", OWN, "--from", OTHER, "-o", os.devnull)
+    *lines, last = of_a_pipe(*words)
+    assert [bool(re.fullmatch(LINE, line)) for line in lines] == [True] * len(lines) != []
+    assert last.startswith("convert: 6,000 transcripts")
+    shown = on_a_terminal(*words, program=("-c", SOON), TERM="dumb")
+    assert re.fullmatch(LINE, shown.splitlines()[0])
+    assert "\x1b" not in shown
+
+
+def test_a_pipe_gets_no_line_before_ten_seconds_and_none_with_quiet(large: Path) -> None:
+    words = ("convert", large, "--to", OWN, "--from", OTHER, "-o", os.devnull)
+    assert of_a_pipe(*words, "-q") == []
+    assert progress.EVERY_LINE == 10.0
 
 
 @pytest.mark.parametrize("done", [0, 1, 10**9, 5 * 10**12])
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 10.0**6])
 def test_the_line_fits_80_columns(done: int, seconds: float) -> None:
-    assert cells(progress.line(done, 5 * 10**12, seconds)) < 80
+    total = 5 * 10**12
+    assert cells(f"{progress.bar(done, total)} {progress.line(done, total, seconds)}") < 80
 
 
 def test_sizes_have_three_digits_at_most() -> None:

@@ -234,8 +234,9 @@ def test_the_summary_reads_as_the_contract_shows_it() -> None:
     kind = Loss("changed", "/messages/2", "tool_result.kind", "content", "", "data", "text", line=9, file="chats.jsonl")
     assert summed(name, name, kind) == (
         "convert: 40 transcripts, openai-chat → anthropic\n"
-        "3 fields lost in 2 transcripts (3 of content): dropped name ×2 (first: chats.jsonl:7 /messages/1/name)"
-        " · changed data → text ×1\n"
+        "3 losses of content:\n"
+        "  dropped name ×2 (first: chats.jsonl:7 /messages/1/name)\n"
+        "  changed data → text ×1 (first: chats.jsonl:9 /messages/2)\n"
     )
 
 
@@ -246,7 +247,7 @@ def test_on_a_terminal_the_path_of_the_first_loss_gives_way_and_the_field_does_n
         Loss("dropped", "/messages/1/name", "message.name", "content", "", "bob", line=7, file=file), at=width
     )
     _, lead, *lines = told.splitlines()
-    assert lead == "1 field lost in 2 transcripts (1 of content):"
+    assert lead == "1 loss of content:"
     assert [len(line) <= width for line in lines] == [True]
     assert lines[0].startswith("  dropped name ×1 (first: …")
     assert lines[0].endswith("chats.jsonl:7 /messages/1/name)")
@@ -260,11 +261,42 @@ def test_a_title_fills_the_terminal() -> None:
         assert width - 20 < max(lengths) < width
 
 
-def test_the_summary_has_a_subtotal_for_each_level_and_says_when_no_content_is_lost() -> None:
+def test_the_summary_counts_content_first_and_metadata_on_one_line() -> None:
     text, id_ = Loss("dropped", "", "text", "content", ""), Loss("dropped", "", "message.id", "context", "")
     key = Loss("dropped", "", "extras.a.b", "envelope", "")
-    assert "4 fields lost in 2 transcripts (1 of content, 2 of context, 1 of envelope): " in summed(id_, text, key, id_)
-    assert "2 fields lost in 2 transcripts (none of content, 2 of context): " in summed(id_, id_)
+    head, *lines = summed(id_, text, key, id_).splitlines()
+    assert head == "convert: 40 transcripts, openai-chat → anthropic"
+    assert lines == [
+        "1 loss of content:",
+        "  dropped text ×1 (first: )",
+        "3 losses of metadata (id, a.b); --losses FILE lists them",
+    ]
+
+
+def test_the_summary_says_that_no_content_is_lost() -> None:
+    id_ = Loss("dropped", "", "message.id", "context", "")
+    assert summed(id_, id_) == (
+        "convert: 40 transcripts, openai-chat → anthropic, no content lost\n"
+        "2 losses of metadata (id); --losses FILE lists them\n"
+    )
+    assert summed() == "convert: 40 transcripts, openai-chat → anthropic, nothing lost\n"
+
+
+def test_the_line_about_metadata_names_the_most_frequent_fields_as_far_as_there_is_room() -> None:
+    fields = ["message.id", "message.createdAt", "message.parentId", "message.stopReason"]
+    found = [Loss("dropped", "", field, "context", "") for n, field in enumerate(fields) for _ in range(9 - n)]
+    line = "30 losses of metadata ({}); --losses FILE lists them".format
+    assert summed(*found).splitlines()[-1] == line("id, createdAt, parentId, …")
+    for names in ("id, createdAt, parentId, …", "id, createdAt, …", "id, …"):
+        assert summed(*found, at=len(line(names))).splitlines()[-1] == line(names)
+    assert summed(*found, at=40).splitlines()[-1] == "30 losses of metadata; --losses FILE lists them"
+
+
+def test_the_summary_lists_eight_fields_with_losses_of_content() -> None:
+    found = [Loss("dropped", f"/{n}", f"field{n}", "content", "", file="a.json") for n in range(10)]
+    lines = summed(*found, found[9]).splitlines()
+    assert (lines[1], lines[2]) == ("11 losses of content:", "  dropped field9 ×2 (first: a.json /9)")
+    assert (len(lines), lines[-1]) == (11, "  and 2 more of 2 other kinds")
 
 
 def test_a_narrow_table_keeps_names_of_fields_and_the_end_of_places() -> None:
@@ -276,12 +308,6 @@ def test_a_narrow_table_keeps_names_of_fields_and_the_end_of_places() -> None:
     (_, line) = "".join(choice.renderer(tables, "table")(list(row), [row], tables.View(60))).splitlines()
     assert "extras.gemini-cli.displayContent" in line
     assert line.endswith("/messages/7/x")
-
-
-def test_content_leads_the_summary_however_few_it_is() -> None:
-    id_ = Loss("dropped", "", "message.id", "context", "")
-    text = Loss("dropped", "", "text", "content", "")
-    assert "(1 of content, 2 of context): dropped text ×1" in summed(id_, id_, text)
 
 
 def test_the_list_of_losses_reports_kind_of_value_and_reason_and_no_value() -> None:
