@@ -23,10 +23,10 @@ def plain(document: Any) -> Any:
 
     Raises JobError for an object that is no JSON value, with its type and the call that converts it.
     """
-    return document if _is_plain(document) else _converted(document, ())
+    return document if _is_clean(document) else _converted(document, ())
 
 
-def _is_plain(document: Any) -> bool:
+def _is_clean(document: Any) -> bool:
     """True if the document has no values but those of the JSON parser; most documents need no more than this."""
     stack = [document]
     while stack:

@@ -13,7 +13,7 @@ from convcli.model.dialect import Dialect
 from convcli.model.located import number_of
 from convcli.proof.reasons import LEVELS
 from convcli.report.tables.table import STYLES
-from convcli.report.text import Paint, cells, cut, place, safe_text, spot
+from convcli.report.text import Paint, cells, cut, node_path, place, safe_text
 from convcli.views.outcomes import (
     FROM_BEST_TO_WORST,
     OUTCOMES,
@@ -100,7 +100,7 @@ def _places(group: LossGroup, width: int) -> str:
     """Lists as many first positions as fit on a line, and the number of others; no file name if all share one."""
     one = len({loss.file for loss in group.first}) == 1
     places = [
-        spot(loss.line, loss.where, loss.row) if one else place(loss.file, number_of(loss), 0, loss.where)
+        node_path(loss.line, loss.where, loss.row) if one else place(loss.file, number_of(loss), 0, loss.where)
         for loss in group.first
     ]
     for shown in range(len(places), 0, -1):

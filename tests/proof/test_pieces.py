@@ -30,8 +30,8 @@ def stream(*deltas: Any) -> Origin:
     ],
 )
 def test_the_place_is_the_first_piece_that_differs(first: Any, second: Any, events: tuple[int, int]) -> None:
-    told = differing("changed", stream(*first), stream(*second), "/0/delta", "/0/delta")
-    assert told == tuple(f"/{at}/delta" for at in events)
+    reported = differing("changed", stream(*first), stream(*second), "/0/delta", "/0/delta")
+    assert reported == tuple(f"/{at}/delta" for at in events)
 
 
 def test_what_is_around_a_piece_leads_to_it_and_what_is_in_a_piece_is_reported_in_it() -> None:

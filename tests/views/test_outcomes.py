@@ -126,9 +126,9 @@ def test_only_the_active_branch_is_written_on_demand_and_the_rest_is_reported(tm
     done = run("convert", TREE, "--to", "openclaw", "--branch", "active", "--losses", losses)
     kept = [json.loads(line)["id"] for line in done.stdout.splitlines()]
     every = [json.loads(line)["id"] for line in TREE.read_text("utf-8").splitlines()]
-    told = [(loss.get("line"), loss["kind"], loss["field"]) for loss in json.loads(losses.read_bytes())]
+    reported = [(loss.get("line"), loss["kind"], loss["field"]) for loss in json.loads(losses.read_bytes())]
     assert [name for name in every if name not in kept] == every[5:9]
-    assert told == [
+    assert reported == [
         (None, "dropped", "head"),
         (6, "dropped", "branch"),
         (7, "dropped", "branch"),
