@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from convcli import dialects
 from convcli.engine import detection, untrusted
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
@@ -17,8 +18,9 @@ from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Origin, Transcript
 from convcli.proof.difference import difference
+from convcli.proof.levels import Knowledge
 from convcli.proof.reasons import KeysOf, Loss
-from convcli.validation import schemas, verdict
+from convcli.validation import schemas, unknown, verdict
 from convcli.validation.survey import Purpose
 from convcli.wire.pointers import pointer
 
@@ -176,7 +178,10 @@ def compared(
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
-    losses = difference(before, after, source, target, left_out, _keys(target.name))
+    known = _known(source)
+    losses = difference(before, after, source, target, left_out, _keys(target.name), known)
+    if known is not None:
+        findings += unknown.of_losses(losses, known)
     return Conversion(document, before, losses, findings)
 
 
@@ -184,6 +189,20 @@ def compared(
 def _keys(name: str) -> KeysOf:
     """The keys that the schema names; one function for each, for words of losses are remembered by it."""
     return partial(schemas.vocabulary, name)
+
+
+@cache
+def _known(source: Dialect | None) -> Knowledge | None:
+    """What the source knows, and what the owners of the extras know that it carries."""
+    return None if source is None else unknown.knowledge(source, _known_of_owner)
+
+
+@cache
+def _known_of_owner(owner: str) -> Knowledge | None:
+    """What the dialect knows that has extras under this name; None where there is no such dialect."""
+    if owner in dialects.names():
+        return unknown.known_of(dialects.get(owner))
+    return next((unknown.known_of(dialect) for dialect in dialects.builtin() if dialect.owns(owner)), None)
 
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:

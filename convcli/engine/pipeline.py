@@ -25,7 +25,7 @@ from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.model.transcript import Transcript
-from convcli.validation import verdict
+from convcli.validation import unknown, verdict
 from convcli.validation.survey import Purpose
 
 if TYPE_CHECKING:
@@ -60,7 +60,18 @@ def validate(
         found = [*found, strange]
         if dialect.detect(document) is None:  # the rules are not for another program
             return found
-    return found + verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
+    found += verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
+    return _with_unknown(found, transcript, dialect, strict=strict)
+
+
+def _with_unknown(found: list[Finding], transcript: Transcript, dialect: Dialect, *, strict: bool) -> list[Finding]:
+    """The findings with those on unknown content, which are errors with `strict`, and replace those on its keys."""
+    of_content = unknown.of_transcript(transcript, dialect)
+    if not strict or not of_content:
+        return found + of_content
+    places = {finding.where for finding in of_content}
+    rest = [finding for finding in found if finding.code != "unknown-key" or finding.where not in places]
+    return rest + [replace(finding, severity="error") for finding in of_content]
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:

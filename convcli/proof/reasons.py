@@ -107,7 +107,8 @@ LACKING = {
 
 
 def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Level:
-    """The level of a loss of this field; of extras the dialect that owns them says which keys are envelope."""
+    """The least level of a loss of this field, for its value may raise it (`levels`). The dialect that owns extras says
+    which of their keys are envelope."""
     if field.startswith("extras."):
         dialect, _, key = field[7:].partition(".")
         owner = source if source is not None and source.owns(dialect) else target
@@ -132,7 +133,7 @@ KeysOf: TypeAlias = Callable[[], Collection[str]]
 def words_of(
     kind: LossKind, field: str, source: Dialect | None, target: Dialect | None, keys: KeysOf, form: str = ""
 ) -> tuple[Level, str]:
-    """The level and the reason of every loss of this kind and field, looked up once: many are alike."""
+    """The least level and the reason of every loss of this kind and field, looked up once: many are alike."""
     return level_of(field, source, target), reason_of(kind, field, target, keys, form)
 
 

@@ -273,5 +273,6 @@ DIALECT = Dialect(
         "message.usage": ("tokens",),
         **{f"message.usage.{ours}": ("tokens", theirs) for theirs, ours in TOKENS.items()},
     },
+    metadata=lacking.fields("error info warning"),
     envelope=frozenset(("projectHash", "kind", "timestamp", "tokens")),
 )

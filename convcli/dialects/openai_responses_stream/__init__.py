@@ -212,5 +212,6 @@ DIALECT = Dialect(
         "tool_result.status": "an output has no such state",
     },
     places=PLACES,
+    metadata=lacking.fields("additional_tools"),
     envelope=ENVELOPE,
 )

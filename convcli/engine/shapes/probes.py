@@ -24,7 +24,7 @@ TEXTS = (
     "data:image/png;base64,iVBORw0KGgo=", "https://example.com/a.png", "@a.txt", "/compact", "# a", "\u2028é👩‍👧",
     "\0\x1b[31m", "{{ a }}", "%s {0} $a",
     "2026-01-02T03:04:05.678Z", "2026-01-02", "366de010-5128-8239-84cb-193d9e62e120", "image/png", "claude-opus-5",
-    "user: a", "Human: a", "\\n\\u0041", "a" * 3000,
+    "a b c d", "A sentence.", "user: a", "Human: a", "\\n\\u0041", "a" * 3000,
 )  # fmt: skip
 """Texts in which some reader might see something else."""
 OBJECTS: tuple[dict[str, Any], ...] = (
@@ -55,7 +55,7 @@ def mark(kind: int, old: Any, number: int) -> Any:
     """The mark of this number in place of a free value of this kind, of the class of the old one."""
     found = f"73{number:05}91"
     if kind == TEXT:
-        return f"text {found} of them"
+        return f"text {found} of them."  # language, so that a loss of it is content where the value decides that
     if kind == ID:
         return found if len(old) == len(found) else f"{_start(old)}{found}aaaaaaaaaa"
     if kind == ARGUMENTS:
