@@ -64,7 +64,7 @@ class Knowledge:
         if field == EVENT:
             return self._event(path, value)
         owner, _, key = field.removeprefix(EXTRAS).partition(".")
-        if self.dialect.owns(owner):
+        if self.dialect.owns(owner) or not self.dialect.keeps_form:  # else a family has lent its name
             return self.key(path if path and path[-1] == key.rpartition(".")[2] else (*path, key), value)
         other = self.others(owner)
         return path if (other is None or not other._is_metadata(key)) and holds_content(value) else None
@@ -77,12 +77,16 @@ class Knowledge:
 
     def key(self, path: Path, value: Any) -> Path | None:
         """The path of the first content under a key of extras, or inside of its value, where the key is not known."""
-        if path[-1] in self.dialect.metadata or path[-1] in self.dialect.envelope:
+        if path[-1] in self.dialect.metadata:
             return None
         named = self.named(normalized(path[:-1]))
-        if path[-1] in (self.vocabulary if named is None else named):
+        if path[-1] in self.dialect.envelope or path[-1] in (self.vocabulary if named is None else named):
             return None if isinstance(value, str) else self._below(path, value)
         return path if holds_content(value) else None
+
+    def part(self, path: Path, value: Any) -> Path | None:
+        """The path of the first content under an unknown key of a block that is kept as it is."""
+        return self._below(path, value)
 
     def _below(self, path: Path, value: Any) -> Path | None:
         """The same inside of the value of a known key. Where the schema names no keys, any key may stand."""

@@ -40,15 +40,21 @@ def of_transcript(transcript: Transcript, dialect: Dialect) -> list[Finding]:
 
 def of_losses(losses: Iterable[Loss], known: Knowledge) -> list[Finding]:
     """The same of what an output does not carry, which is known already."""
-    return _once(_of_loss(loss, known) for loss in losses if loss.level == "content" and is_judged(loss.field))
+    found = (_of_loss(loss, known) for loss in losses if loss.level == "content")
+    return _once(finding for finding in found if finding is not None)
 
 
-def _of_loss(loss: Loss, known: Knowledge) -> Finding:
-    path = steps(loss.where)
+def _of_loss(loss: Loss, known: Knowledge) -> Finding | None:
+    path: Path = steps(loss.where)
+    if loss.field == "opaque":
+        block = known.part(path, loss.before["value"]) if isinstance(loss.before, dict) else None
+        return None if block is None else _key_finding(known.dialect, str(block[-1]), block)
+    if not is_judged(loss.field):
+        return None
     if not loss.field.startswith(EXTRAS):
         return row_finding(known.dialect, path, _row_of(loss.before))
     found = known.unknown_content(loss.field, path, loss.before) or path
-    return _key_finding(known.dialect, str(found[-1]) if found else loss.field.rpartition(".")[2], found)
+    return _key_finding(known.dialect, str(found[-1]) if found else loss.field.rpartition(".")[2], path)
 
 
 def _row_of(event: Any) -> Any:
@@ -78,6 +84,13 @@ class _Search:
             for k, part in enumerate(message.parts):
                 if part.extras is not None:
                     yield from self._extras(part.extras, places.part(i, k))
+                if isinstance(part, Opaque) and self.dialect.owns(part.dialect):
+                    yield from self._part(part, places.part(i, k))
+
+    def _part(self, part: Opaque, place: Path) -> Iterator[Finding]:
+        found = self.known.part(self.places.routed(place), builtins(part.value))
+        if found is not None:
+            yield _key_finding(self.dialect, str(found[-1]), self.places.existing(found))
 
     def _event(self, index: int, parts: Iterable[Any]) -> Iterator[Finding]:
         for part in parts:
@@ -88,7 +101,7 @@ class _Search:
 
     def _extras(self, extras: Extras | None, place: Path) -> Iterator[Finding]:
         for owner, carried in (extras or {}).items():
-            for key, value in carried.items() if self.dialect.owns(owner) else ():
+            for key, value in carried.items() if self.dialect.owns(owner) or not self.dialect.keeps_form else ():
                 yield from self._key(owner, key, value, place)
 
     def _key(self, owner: str, key: str, value: Any, place: Path) -> Iterator[Finding]:
