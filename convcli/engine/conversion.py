@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.engine import detection, untrusted
+from convcli.engine import answers, detection, untrusted
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -56,7 +56,7 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     nothing in it is of that dialect (`not_understood`)."""
     if not schemas.accepts(dialect.name, document):
         raise RefusedError(objections(document, dialect))
-    transcript = dialect.lift(document)
+    transcript = answers.lift(document, dialect)
     strange = not_understood(document, transcript, dialect)
     if strange is not None:
         raise RefusedError([strange])
@@ -174,7 +174,7 @@ def compared(
 ) -> Conversion:
     """The document that was written of a transcript, with its losses and findings. `left_out` are the indexes of
     messages that the user did not want, `form` is the one that was asked for."""
-    after = target.lift(document)
+    after = answers.lift(document, target)
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)

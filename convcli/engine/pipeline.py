@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from convcli.engine import answers
 from convcli.engine.conversion import (
     BY_DEFAULT,
     Conversion,
@@ -52,7 +53,7 @@ def validate(
     found = objections(document, dialect, strict=strict)
     if any(finding.severity == "error" for finding in found):
         return found
-    transcript = dialect.lift(document)
+    transcript = answers.lift(document, dialect)
     if transcript.origin is not None:
         transcript.origin.given = document
     strange = not_understood(document, transcript, dialect)

@@ -70,6 +70,15 @@ def holds_content(value: Any, depth: int = DEEPEST) -> bool:
     return isinstance(value, list) and any(holds_content(each, depth - 1) for each in value)
 
 
+def holds_message(value: Any, depth: int = DEEPEST) -> bool:
+    """True if the JSON value is or holds a message, a part with text or a call, whatever the text is."""
+    if depth == 0 or not isinstance(value, (dict, list)):
+        return False
+    if isinstance(value, dict) and is_part_of_conversation(value):
+        return True
+    return any(holds_message(each, depth - 1) for each in (value.values() if isinstance(value, dict) else value))
+
+
 def is_part_of_conversation(value: dict[str, Any]) -> bool:
     """True if the object is a message, a part with text, a call or a result, in the usual keys of any vendor."""
     if any(isinstance(value.get(key), str) for key in SPEAKERS) and any(value.get(key) for key in SPOKEN):

@@ -13,7 +13,7 @@ from typing import Any
 
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Path
-from convcli.proof.language import holds_content
+from convcli.proof.language import holds_content, holds_message
 
 EVENT = "event"
 EXTRAS = "extras."
@@ -81,7 +81,9 @@ class Knowledge:
             return None
         named = self.named(normalized(path[:-1]))
         if path[-1] in self.dialect.envelope or path[-1] in (self.vocabulary if named is None else named):
-            return None if isinstance(value, str) else self._below(path, value)
+            if isinstance(value, str):
+                return None
+            return path if holds_message(value) else self._below(path, value)
         return path if holds_content(value) else None
 
     def part(self, path: Path, value: Any) -> Path | None:
