@@ -227,4 +227,5 @@ DIALECT = Dialect(
         "refusal": "the words of a refusal are written as text",
     },
     places=PLACES,
+    metadata=frozenset(("text",)),
 )

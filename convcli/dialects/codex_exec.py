@@ -214,6 +214,8 @@ DIALECT = Dialect(
         ),
         **{f"message.usage.{ours}": ("usage", *theirs) for theirs, ours in USAGE.items()},
     },
-    metadata=fields("error item.started item.updated thread.started turn.completed turn.failed turn.started"),
+    metadata=fields(
+        "item.completed/error error item.started item.updated thread.started turn.completed turn.failed turn.started"
+    ),
     envelope=frozenset(("begun", "row")),
 )

@@ -24,6 +24,8 @@ DEEPEST = 64
 
 SPEAKERS = frozenset(("role", "author", "from", "speaker", "sender"))
 SPOKEN = ("content", "parts", "contents", "message", "text", "value")
+ANSWERED, NESTED = ("choices", "candidates", "messages"), ("message", "content")
+"""Keys of lists of answers, and of the message of one."""
 CALL_IDS = frozenset(("tool_call_id", "toolCallId", "call_id", "callId", "tool_use_id", "toolUseId"))
 CALLED = frozenset(("arguments", "input", "args", "rawInput", "kwargs"))
 CALLS = frozenset(
@@ -70,18 +72,24 @@ def holds_content(value: Any, depth: int = DEEPEST) -> bool:
     return isinstance(value, list) and any(holds_content(each, depth - 1) for each in value)
 
 
-def holds_message(value: Any, depth: int = DEEPEST) -> bool:
-    """True if the JSON value is or holds a message, a part with text or a call, whatever the text is."""
-    if depth == 0 or not isinstance(value, (dict, list)):
-        return False
-    if isinstance(value, dict) and is_part_of_conversation(value):
+def holds_message(value: Any) -> bool:
+    """True if the JSON value is a message, a list of messages, or an answer with `choices` or `candidates`."""
+    if isinstance(value, list):
+        return any(isinstance(each, dict) and is_message(each) for each in value)
+    return isinstance(value, dict) and (is_message(value) or any(holds_message(value.get(key)) for key in ANSWERED))
+
+
+def is_message(value: dict[str, Any]) -> bool:
+    """True if the object names who speaks and holds what is said."""
+    nested = (value.get(key) for key in NESTED)
+    if any(isinstance(each, dict) and is_message(each) for each in nested):
         return True
-    return any(holds_message(each, depth - 1) for each in (value.values() if isinstance(value, dict) else value))
+    return any(isinstance(value.get(key), str) for key in SPEAKERS) and any(value.get(key) for key in SPOKEN)
 
 
 def is_part_of_conversation(value: dict[str, Any]) -> bool:
     """True if the object is a message, a part with text, a call or a result, in the usual keys of any vendor."""
-    if any(isinstance(value.get(key), str) for key in SPEAKERS) and any(value.get(key) for key in SPOKEN):
+    if is_message(value):
         return True
     kind = value.get("type")
     if isinstance(kind, str) and kind.endswith("text") and isinstance(value.get("text"), str) and value["text"].strip():

@@ -30,6 +30,13 @@ def is_judged(field: str) -> bool:
     return field == EVENT or field.startswith(EXTRAS)
 
 
+def may_be_content(value: Any) -> bool:
+    """False for most metadata, at once: numbers, and strings without spaces."""
+    if isinstance(value, str):
+        return not value.isascii() or " " in value or "\n" in value or value[:1] in ("{", "[")
+    return isinstance(value, (dict, list)) and bool(value)
+
+
 def row_type(row: Any) -> str:
     """The types of a row and of the objects that it wraps, joined by `/`; empty where it states none."""
     types = list[str]()
@@ -57,17 +64,24 @@ class Knowledge:
     ) -> None:
         self.dialect, self.named, self.vocabulary, self.others = dialect, named, vocabulary, others
         self.is_known_type = lru_cache(maxsize=1024)(self._is_known_type)
+        self._plain: set[tuple[str, int]] = set()
 
     def unknown_content(self, field: str, path: Path, value: Any) -> Path | None:
         """The path of the first content in the value of a lost field (`event`, `extras.D.key`) that the dialect does
         not know; None without any. `path` is that of the field in the document."""
         if field == EVENT:
             return self._event(path, value)
+        if not may_be_content(value):
+            return None
         owner, _, key = field.removeprefix(EXTRAS).partition(".")
         if self.dialect.owns(owner) or not self.dialect.keeps_form:  # else a family has lent its name
             return self.key(path if path and path[-1] == key.rpartition(".")[2] else (*path, key), value)
         other = self.others(owner)
         return path if (other is None or not other._is_metadata(key)) and holds_content(value) else None
+
+    def is_plain(self, key: str, depth: int) -> bool:
+        """True if the key is known at this depth of a document and whatever its value holds is too."""
+        return (key, depth) in self._plain or key in self.dialect.metadata
 
     def row(self, path: Path, row: Any) -> Path | None:
         """The path of a row of a type that the dialect does not know, if the row holds content."""
@@ -77,18 +91,28 @@ class Knowledge:
 
     def key(self, path: Path, value: Any) -> Path | None:
         """The path of the first content under a key of extras, or inside of its value, where the key is not known."""
-        if path[-1] in self.dialect.metadata:
+        if self.is_plain(str(path[-1]), len(path) - 1):
             return None
         named = self.named(normalized(path[:-1]))
         if path[-1] in self.dialect.envelope or path[-1] in (self.vocabulary if named is None else named):
             if isinstance(value, str):
                 return None
-            return path if holds_message(value) else self._below(path, value)
+            if len(path) > 1 and self.named(normalized(path)) is None and not isinstance(value, list):
+                self._plain.add((str(path[-1]), len(path) - 1))
+            is_conversation = len(path) == 1 and holds_message(value)  # of another form of the dialect
+            return path if is_conversation else self._below(path, value)
         return path if holds_content(value) else None
 
-    def part(self, path: Path, value: Any) -> Path | None:
-        """The path of the first content under an unknown key of a block that is kept as it is."""
+    def inside(self, path: Path, value: Any) -> Path | None:
+        """The path of the first content under an unknown key anywhere in the value of a known one."""
         return self._below(path, value)
+
+    def part(self, path: Path, value: Any) -> Path | None:
+        """The path of the first content under an unknown key of a block that is kept as it is. What is inside of the
+        values of its keys is a matter of its type."""
+        named = self.named(normalized(path)) if isinstance(value, dict) else None
+        unknown = [key for key in value if key not in named] if named is not None else []
+        return next(((*path, key) for key in unknown if holds_content(value[key])), None)
 
     def _below(self, path: Path, value: Any) -> Path | None:
         """The same inside of the value of a known key. Where the schema names no keys, any key may stand."""

@@ -260,14 +260,14 @@ def vocabulary(name: str) -> frozenset[str]:
 
 
 @cache
-def types(name: str) -> frozenset[str]:
-    """The words that the schema names somewhere for a key `type`, but for those that it refuses."""
+def types(name: str, keys: tuple[str, ...] = ("type",)) -> frozenset[str]:
+    """The words that the schema names somewhere for a key `type`, or for others, but for those that it refuses."""
 
     def words(node: Any) -> Iterator[str]:
         if isinstance(node, dict):
-            stated = (node.get("properties") or {}).get("type")
-            if isinstance(stated, dict):
-                yield from (word for word in stated.get("enum", [stated.get("const")]) if isinstance(word, str))
+            for stated in map((node.get("properties") or {}).get, keys):
+                if isinstance(stated, dict):
+                    yield from (word for word in stated.get("enum", [stated.get("const")]) if isinstance(word, str))
         for below in members(node):
             yield from words(below)
 

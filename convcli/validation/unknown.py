@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
 from convcli.model.transcript import Extras, Opaque, Path, Transcript
-from convcli.proof.levels import EXTRAS, Knowledge, is_judged, row_type
+from convcli.proof.levels import EXTRAS, TYPES, Knowledge, is_judged, may_be_content, row_type
 from convcli.proof.places import Places
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas
@@ -48,11 +48,12 @@ def _of_loss(loss: Loss, known: Knowledge) -> Finding | None:
     path: Path = steps(loss.where)
     if loss.field == "opaque":
         block = known.part(path, loss.before["value"]) if isinstance(loss.before, dict) else None
-        return None if block is None else _key_finding(known.dialect, str(block[-1]), block)
+        return None if block is None or block[-1] == path[-1] else _key_finding(known.dialect, str(block[-1]), block)
     if not is_judged(loss.field):
         return None
     if not loss.field.startswith(EXTRAS):
-        return row_finding(known.dialect, path, _row_of(loss.before))
+        row = _row_of(loss.before)
+        return row_finding(known.dialect, path, row) if is_new(known, path, row) else None
     found = known.unknown_content(loss.field, path, loss.before) or path
     return _key_finding(known.dialect, str(found[-1]) if found else loss.field.rpartition(".")[2], path)
 
@@ -67,6 +68,7 @@ class _Search:
     def __init__(self, transcript: Transcript, dialect: Dialect) -> None:
         self.transcript, self.dialect, self.known = transcript, dialect, known_of(dialect)
         self.places = Places(transcript, dialect)
+        self.taken_back = transcript.origin.taken_back if transcript.origin is not None else set()
 
     def findings(self) -> Iterator[Finding]:
         """In the order of the transcript."""
@@ -88,31 +90,45 @@ class _Search:
                     yield from self._part(part, places.part(i, k))
 
     def _part(self, part: Opaque, place: Path) -> Iterator[Finding]:
-        found = self.known.part(self.places.routed(place), builtins(part.value))
-        if found is not None:
-            yield _key_finding(self.dialect, str(found[-1]), self.places.existing(found))
+        path = self.places.routed(place)
+        found = self.known.part(path, builtins(part.value))
+        if found is not None and self.places.existing(found) == found:  # else the block was put together
+            yield _key_finding(self.dialect, str(found[-1]), found)
 
     def _event(self, index: int, parts: Iterable[Any]) -> Iterator[Finding]:
         for part in parts:
             if isinstance(part, Opaque) and self.dialect.owns(part.dialect):
                 path = self.known.row(self.places.whole(index), builtins(part.value))
-                if path is not None:
+                if path is not None and is_new(self.known, path, part.value, was_turn=index in self.taken_back):
                     yield row_finding(self.dialect, self.places.existing(path), part.value)
 
     def _extras(self, extras: Extras | None, place: Path) -> Iterator[Finding]:
         for owner, carried in (extras or {}).items():
             for key, value in carried.items() if self.dialect.owns(owner) or not self.dialect.keeps_form else ():
-                yield from self._key(owner, key, value, place)
+                if may_be_content(value) and not self.known.is_plain(key, len(place)):
+                    yield from self._key(owner, key, value, place)
 
     def _key(self, owner: str, key: str, value: Any, place: Path) -> Iterator[Finding]:
-        group = self.places.group(owner, key, place, value) if isinstance(value, dict) else None
-        members = {key: value} if group is None else value
+        group, path = place, self.places.extras(owner, key, place, present=True)
+        path = path if path[-1:] == (key,) else (*path, key)
+        members = {key: value}
+        if isinstance(value, dict):
+            stated = self.places.group(owner, key, place, value)
+            if stated is not None or len(self.places.existing(path)) < len(self.places.routed(path)):  # a group
+                group, members = place if stated is None else stated, value
         for name, member in members.items():
-            path = self.places.extras(owner, key, place, present=True) if group is None else (*group, name)
-            path = path if path and path[-1] == name else (*path, name)
-            found = self.known.key(self.places.routed(path), member)
+            found = self.known.key(self.places.routed(path if name == key else (*group, name)), member)
             if found is not None:
                 yield _key_finding(self.dialect, str(found[-1]), self.places.existing(found))
+
+
+def is_new(known: Knowledge, path: Path, row: Any, *, was_turn: bool = False) -> bool:
+    """True if the dialect does not know rows of this type, or a key in the row that holds content. Rows of a known type
+    may be events too: those that their program skips, and those that were a turn before it was taken back."""
+    last = row_type(row).rpartition("/")[2]
+    if not was_turn and (not isinstance(row, dict) or (last and last not in schemas.types(known.dialect.name, TYPES))):
+        return True
+    return known.inside(path, row) is not None
 
 
 def row_finding(dialect: Dialect, path: Path, row: Any) -> Finding:

@@ -273,6 +273,6 @@ DIALECT = Dialect(
         "message.usage": ("tokens",),
         **{f"message.usage.{ours}": ("tokens", theirs) for theirs, ours in TOKENS.items()},
     },
-    metadata=lacking.fields("error info warning"),
+    metadata=lacking.fields("gemini user error info warning"),
     envelope=frozenset(("projectHash", "kind", "timestamp", "tokens")),
 )
