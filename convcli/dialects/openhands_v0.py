@@ -170,6 +170,6 @@ DIALECT = Dialect(
         "tool_result.toolCallId=tool_call_metadata/tool_call_id tool_result.name=tool_call_metadata/function_name "
         "tool_result.value=content tool_result.kind=observation tool_result.status=observation"
     ),
-    metadata=fields("model_response tools agent_state_changed recall"),
+    metadata=fields("finish model_response tools agent_state_changed recall"),
     envelope=frozenset(("event", "id", "source", "cause", "llm_metrics", CALLED)),
 )

@@ -93,6 +93,8 @@ class Knowledge:
         """The path of the first content under a key of extras, or inside of its value, where the key is not known."""
         if self.is_plain(str(path[-1]), len(path) - 1):
             return None
+        if isinstance(path[-1], int):  # all of an event or of an item
+            return self._below(path, value)
         named = self.named(normalized(path[:-1]))
         if path[-1] in self.dialect.envelope or path[-1] in (self.vocabulary if named is None else named):
             if isinstance(value, str):

@@ -14,7 +14,7 @@ from typing import Any
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
 from convcli.model.transcript import Path, Transcript
 from convcli.proof.equality import as_json
-from convcli.proof.levels import Knowledge, is_judged
+from convcli.proof.levels import Knowledge, is_judged, may_be_content
 from convcli.proof.places import Places
 from convcli.proof.reasons import MISSING, KeysOf, Loss, words_of
 from convcli.wire import exact_json, pointers
@@ -156,7 +156,7 @@ class Differences:
     ) -> None:
         """Add a loss: its reason follows from the field, unless `why` says another, its level from the value too."""
         level, usual = words_of(kind, field, self.source, self.target, self.keys_of, self.form)
-        if level != "content" and self.known is not None and is_judged(field) and before is not MISSING:
+        if level != "content" and self.known is not None and may_be_content(before) and is_judged(field):
             unknown = self.known.unknown_content(field, self.places.routed(place), before)
             level = level if unknown is None else "content"
         self.losses.append(
