@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, as_object, carried_by, carry, extras_of, omit, rest_of, without_nulls
 from convcli.kit.runs import Run
 from convcli.kit.streams import Pieces
@@ -308,6 +309,9 @@ DIALECT = Dialect(
         "message.id=messageId message.stopReason=stopReason message.usage=usage tool_call.id=toolCallId "
         "tool_call.name=name tool_call.arguments=rawInput tool_result.toolCallId=toolCallId "
         "tool_result.value=content tool_result.kind=status"
+    ),
+    metadata=fields(
+        "available_commands_update config_option_update current_mode_update plan session_info_update usage_update"
     ),
     envelope=frozenset(("rpc", "params", "_meta", "kind", "locations")),
 )

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, as_object, extras_of, objects_in, omit, rest_of, without_nulls
 from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
@@ -212,5 +213,8 @@ DIALECT = Dialect(
         ),
         **{f"message.usage.{ours}": ("usage", *theirs) for theirs, ours in USAGE.items()},
     },
+    metadata=fields(
+        "item.completed/error error item.started item.updated thread.started turn.completed turn.failed turn.started"
+    ),
     envelope=frozenset(("begun", "row")),
 )

@@ -16,6 +16,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit, rest_of
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
@@ -215,5 +216,6 @@ DIALECT = Dialect(
             "tool_result.kind=is_error image.url=image_urls/0 image.data=image_urls/0 image.mediaType=image_urls/0"
         ),
     },
+    metadata=fields("metadata Condensation CondensationRequest ConversationStateUpdateEvent PauseEvent"),
     envelope=frozenset(("event", "source", "action_id", "llm_response_id")),
 )

@@ -17,6 +17,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
+from convcli.kit.lacking import fields
 from convcli.kit.objects import Native, extras_of, objects_in, omit
 from convcli.kit.sessions import add_event
 from convcli.kit.values import paths, read_arguments
@@ -173,5 +174,6 @@ DIALECT = Dialect(
         "tool_result.toolCallId=tool_call_metadata/tool_call_id tool_result.name=tool_call_metadata/function_name "
         "tool_result.value=content tool_result.kind=observation tool_result.status=observation"
     ),
+    metadata=fields("finish model_response tools agent_state_changed recall"),
     envelope=frozenset(("event", "id", "source", "cause", "llm_metrics", CALL_METADATA)),
 )

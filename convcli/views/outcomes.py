@@ -100,12 +100,14 @@ class OutcomeTable:
         self.sources[source.name] = None
         nodes = dict(_nodes(transcript, source, place_of))
         worst = _worst(losses, nodes)
+        gravest = {loss.field: loss.level for loss in sorted(losses, key=lambda loss: -LEVELS.index(loss.level))}
         counts = facts(transcript, branches="branch" not in {loss.field for loss in losses})
         for name in dict.fromkeys([*counts, *worst]):
             lost = Counter[str](worst.get(name, {}).values())
             self._facts[name].update(lost)
             self._facts[name]["kept"] += max(counts[name] - lost.total(), 0)
-            self._levels[name] = level_of(name, source, target)
+            levels = (self._levels.get(name), gravest.get(name), level_of(name, source, target))
+            self._levels[name] = min(filter(None, levels), key=LEVELS.index)
         self._group(losses)
         *self.messages, rest = _by_message(losses, nodes, len(transcript.messages))
         self.transcripts.append(max([*self.messages, rest], key=FROM_BEST_TO_WORST.index))

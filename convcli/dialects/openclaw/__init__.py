@@ -307,5 +307,6 @@ DIALECT = Dialect(
             "reasoning.metadata=thinkingSignature tool_result.value=content tool_result.name=toolName"
         ),
     },
+    metadata=lacking.fields("custom label model_change session_info thinking_level_change usage"),
     envelope=frozenset(("api", "timestamp", "row", "_openclawSessionKey")),
 )

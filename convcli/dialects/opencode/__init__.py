@@ -141,5 +141,6 @@ DIALECT = Dialect(
         "extras.beside": ("..",),
         "extras.aside": ("..", "parts"),
     },
+    metadata=lacking.fields("error step_finish step_start"),
     envelope=lacking.fields("row aside session tokens time agent mode path parentID model sessionID messageID id"),
 )
