@@ -129,7 +129,7 @@ def test_the_overview_fits_a_terminal_of_80_by_24_and_cuts_no_sentence() -> None
     assert not [line for line in lines[lines.index("Commands:") :] if line.endswith("...")]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", tiers.few(COMMANDS, 5))
 def test_help_fits_80_columns_but_for_examples(name: str) -> None:
     text = run(name, "-h", env=environment(COLUMNS="80")).stdout.decode()
     assert max(map(len, text.partition("Usage:")[2].splitlines())) <= 80
