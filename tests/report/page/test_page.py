@@ -9,6 +9,8 @@ from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
+import pytest
+
 from convcli.model.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.report import page
 from convcli.report.page import Annotation
