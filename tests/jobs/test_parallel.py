@@ -149,7 +149,7 @@ def many(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("way", MORE_WAYS, ids=str)
+@pytest.mark.parametrize("way", tiers.few(MORE_WAYS), ids=str)
 def test_many_files_are_converted_as_by_one_process(tmp_path: Path, called: Callable[..., Any], way: list[str]) -> None:
     source = many(tmp_path / "in")
     words = ["convert", source, "--from", OTHER, "--to", "anthropic", "--out-dir", "out", *way]
