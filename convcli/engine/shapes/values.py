@@ -30,7 +30,7 @@ OF_KEY = {
 OBJECTS = frozenset(("arguments", "input", "args"))
 """Keys of arguments that are objects, not strings."""
 NUMBERS = (int, float)
-BESIDE = frozenset(("id",))
+EXCLUDED_KEYS = frozenset(("id",))
 """Root keys that schemas name although they do not belong to the conversation."""
 
 TAG, JSON = "<", ("{", "[", "```")
@@ -55,7 +55,7 @@ def is_json(value: str) -> bool:
     return value.startswith(JSON) or (value[0].isspace() and value.lstrip().startswith(JSON))
 
 
-def is_beside(value: Any) -> bool:
+def is_free_key(value: Any) -> bool:
     """True if a value under a root key that no schema names is free."""
     return value.__class__ in NUMBERS or (value.__class__ is str and is_text(value) and not is_json(value))
 
