@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tests import forking, tiers
+
 ROOT = Path(__file__).parent.parent
 OWN = "intermediate"
 OTHER = "openai-chat"
@@ -47,7 +49,12 @@ def write(path: Path, *documents: Any, end: str = "\n") -> Path:
 
 
 def run(*arguments: object, **more: Any) -> subprocess.CompletedProcess[bytes]:
-    """Call the program."""
+    """Call the program: all tests as the shell does, the usual tier in forks (`tests/forking.py`)."""
+    if not tiers.is_exhaustive() and more.keys() <= {"env", "cwd"}:
+        words, env = list(map(str, arguments)), more.get("env") or environment()
+        done = forking.run(words, env, more.get("cwd"))
+        if done is not None:
+            return subprocess.CompletedProcess(command(*arguments), *done)
     return subprocess.run(command(*arguments), **{"capture_output": True, "env": environment(), **more}, check=False)
 
 

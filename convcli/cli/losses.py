@@ -174,12 +174,12 @@ def _row(loss: Loss) -> dict[str, Any]:
 
 def _of_group(group: LossGroup, is_one: bool) -> dict[str, Any]:
     """Returns a row with the count and the first place; with `is_one`, the place does not repeat the file."""
-    from convcli.report.text import node_path, place
+    from convcli.report.text import place, position
 
     loss = group.first[0]
     row = {name: getattr(group, name) for name in GROUPED if name != "first"}
     return row | {
-        "first": node_path(loss.line, loss.where, loss.row)
+        "first": position(loss.line, loss.where, loss.row)
         if is_one
         else place(loss.file, number_of(loss), 0, loss.where)
     }

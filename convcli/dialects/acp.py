@@ -20,6 +20,7 @@ from convcli.kit.objects import Native, add_extras, as_object, except_keys, get_
 from convcli.kit.runs import Run
 from convcli.kit.streams import Pieces
 from convcli.kit.texts import only_text
+from convcli.kit.unsupported import fields
 from convcli.kit.values import pairs, paths, take_counts
 from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import (
@@ -308,6 +309,9 @@ DIALECT = Dialect(
         "message.id=messageId message.stopReason=stopReason message.usage=usage tool_call.id=toolCallId "
         "tool_call.name=name tool_call.arguments=rawInput tool_result.toolCallId=toolCallId "
         "tool_result.value=content tool_result.kind=status"
+    ),
+    metadata=fields(
+        "available_commands_update config_option_update current_mode_update plan session_info_update usage_update"
     ),
     envelope=frozenset(("rpc", "params", "_meta", "kind", "locations")),
 )

@@ -227,4 +227,5 @@ DIALECT = Dialect(
         "refusal": "Alpaca rows have no field for a refusal: it is written as text",
     },
     places=PLACES,
+    metadata=frozenset(("text",)),
 )

@@ -19,6 +19,7 @@ from typing import Any
 from convcli.kit.objects import Native, as_object, except_keys, make_extras, objects_in, omit, without_nulls
 from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
+from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolResult, Transcript
@@ -212,5 +213,8 @@ DIALECT = Dialect(
         ),
         **{f"message.usage.{ours}": ("usage", *theirs) for theirs, ours in USAGE.items()},
     },
+    metadata=fields(
+        "item.completed/error error item.started item.updated thread.started turn.completed turn.failed turn.started"
+    ),
     envelope=frozenset(("begun", "row")),
 )

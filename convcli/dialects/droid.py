@@ -275,5 +275,6 @@ DIALECT = Dialect(
             "message.createdAt=../timestamp extras.row=.. extras.messageId=id"
         ),
     },
+    metadata=unsupported.fields("chatCompletionReasoningContent compaction_state session_end todo_state"),
     envelope=frozenset(("row", "owner", "version", "hostId", "messageId")),
 )

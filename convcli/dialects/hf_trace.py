@@ -212,5 +212,6 @@ DIALECT = Dialect(
         "tool_call.rawArguments=function/arguments tool_result.toolCallId=toolCallId tool_result.value=content "
         "tool_result.kind=content"
     ),
+    metadata=unsupported.fields("usage"),
     envelope=frozenset(("harness", "row")),
 )

@@ -211,4 +211,5 @@ DIALECT = Dialect(
         "tool_result.status": "multi-llm-chat results have no status",
     },
     places={"tool_call.id": ("tool_call_id",), "tool_result.toolCallId": ("tool_call_id",), "extras.outer": ("..",)},
+    metadata=unsupported.fields("error status"),
 )

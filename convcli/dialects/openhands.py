@@ -19,6 +19,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, except_keys, get_extras, make_extras, objects_in, omit
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
+from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, split_data_url
 from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import (
@@ -215,5 +216,6 @@ DIALECT = Dialect(
             "tool_result.kind=is_error image.url=image_urls/0 image.data=image_urls/0 image.mediaType=image_urls/0"
         ),
     },
+    metadata=fields("metadata Condensation CondensationRequest ConversationStateUpdateEvent PauseEvent"),
     envelope=frozenset(("event", "source", "action_id", "llm_response_id")),
 )

@@ -19,6 +19,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, make_extras, objects_in, omit
 from convcli.kit.sessions import add_event
+from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments
 from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
@@ -175,5 +176,6 @@ DIALECT = Dialect(
         "tool_result.toolCallId=tool_call_metadata/tool_call_id tool_result.name=tool_call_metadata/function_name "
         "tool_result.value=content tool_result.kind=observation tool_result.status=observation"
     ),
+    metadata=fields("finish model_response tools agent_state_changed recall"),
     envelope=frozenset(("event", "id", "source", "cause", "llm_metrics", CALL_METADATA)),
 )

@@ -77,6 +77,7 @@ DIALECT = Dialect(
         "tool_call.name=function/name tool_call.arguments=function/arguments tool_call.rawArguments=function/arguments "
         "tool_result.toolCallId=../tool_call_ids/0 tool_result.value=content tool_result.kind=content"
     ),
+    metadata=frozenset(("replay_config", "trajectory")),
     envelope=frozenset(
         ("trajectory", "info", "replay_config", "environment", "agent", "message_type", "thought", "action")
     ),

@@ -28,7 +28,7 @@ JSON = pattern(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
 def parsed(document: Any) -> Any:
     """Returns the document with the objects of SDKs in it as JSON values. Raises JobError for what is not parsed."""
     _check_parsed(document)
-    return objects.plain(document)
+    return objects.as_json(document)
 
 
 def detect(document: Any) -> detection.Detection:

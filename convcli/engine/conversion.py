@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from convcli.engine import detection, untrusted
+from convcli import dialects
+from convcli.engine import answers, detection, untrusted
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -17,8 +18,9 @@ from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Origin, Transcript
 from convcli.proof.difference import difference
+from convcli.proof.levels import Knowledge
 from convcli.proof.reasons import KeysOf, Loss
-from convcli.validation import schemas, verdict
+from convcli.validation import schemas, unknown, verdict
 from convcli.validation.survey import Purpose
 from convcli.wire.pointers import pointer
 
@@ -57,7 +59,7 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     """
     if not schemas.accepts(dialect.name, document):
         raise RefusedError(objections(document, dialect))
-    transcript = dialect.lift(document)
+    transcript = answers.lift(document, dialect)
     problem = not_understood(document, transcript, dialect)
     if problem is not None:
         raise RefusedError([problem])
@@ -177,11 +179,14 @@ def compared(
 
     `left_out`: indexes of messages that the user excluded · `form`: the requested one.
     """
-    after = target.lift(document)
+    after = answers.lift(document, target)
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
-    losses = difference(before, after, source, target, left_out, _keys(target.name))
+    known = _known(source)
+    losses = difference(before, after, source, target, left_out, _keys(target.name), known)
+    if known is not None:
+        findings += unknown.of_losses(losses, known)
     return Conversion(document, before, losses, findings)
 
 
@@ -189,6 +194,20 @@ def compared(
 def _keys(name: str) -> KeysOf:
     """Returns the keys that the schema names. Cached, because the words of losses are cached by this function."""
     return partial(schemas.vocabulary, name)
+
+
+@cache
+def _known(source: Dialect | None) -> Knowledge | None:
+    """What the source knows, and what the owners of the extras know that it carries."""
+    return None if source is None else unknown.knowledge(source, _known_of_owner)
+
+
+@cache
+def _known_of_owner(owner: str) -> Knowledge | None:
+    """What the dialect knows that has extras under this name; None where there is no such dialect."""
+    if owner in dialects.names():
+        return unknown.known_of(dialects.get(owner))
+    return next((unknown.known_of(dialect) for dialect in dialects.builtin() if dialect.owns(owner)), None)
 
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:

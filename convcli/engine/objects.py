@@ -18,7 +18,7 @@ METHODS = ("to_dict", "dict", "to_json_dict", "asdict", "_asdict")
 """Methods by which objects of other libraries become objects of JSON."""
 
 
-def plain(document: Any) -> Any:
+def as_json(document: Any) -> Any:
     """Returns the document with models and dataclasses as objects and tuples as lists; itself if it has none of them.
 
     Raises JobError for an object that is no JSON value, with its type and the call that converts it.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from convcli.engine import answers
 from convcli.engine.conversion import (
     BY_DEFAULT,
     Conversion,
@@ -25,7 +26,7 @@ from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.rule import Rule
 from convcli.model.transcript import Transcript
-from convcli.validation import verdict
+from convcli.validation import unknown, verdict
 from convcli.validation.survey import Purpose
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def validate(
     findings = objections(document, dialect, strict=strict)
     if any(finding.severity == "error" for finding in findings):
         return findings
-    transcript = dialect.lift(document)
+    transcript = answers.lift(document, dialect)
     if transcript.origin is not None:
         transcript.origin.document = document
     problem = not_understood(document, transcript, dialect)
@@ -60,7 +61,18 @@ def validate(
         findings = [*findings, problem]
         if dialect.detect(document) is None:  # the rules do not apply to another program
             return findings
-    return findings + verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
+    findings += verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
+    return _with_unknown(findings, transcript, dialect, strict=strict)
+
+
+def _with_unknown(findings: list[Finding], transcript: Transcript, dialect: Dialect, *, strict: bool) -> list[Finding]:
+    """Adds the findings on unknown content. With `strict` they are errors and replace the findings on its keys."""
+    of_content = unknown.of_transcript(transcript, dialect)
+    if not strict or not of_content:
+        return findings + of_content
+    places = {finding.where for finding in of_content}
+    others = [finding for finding in findings if finding.code != "unknown-key" or finding.where not in places]
+    return others + [replace(finding, severity="error") for finding in of_content]
 
 
 def convert(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:

@@ -10,6 +10,7 @@ from typing import Any
 
 from convcli import dialects
 from convcli.model.dialect import Dialect
+from convcli.proof.language import holds_content
 from convcli.validation import schemas, verdict
 from convcli.wire import exact_json
 
@@ -22,6 +23,8 @@ def is_clean(document: Any, dialect: Dialect) -> bool:
     rest = dialect.without_clean_messages(document) if dialect.without_clean_messages is not None else None
     if rest.__class__ is dict:
         judged = _judged(dialect.name)
+        if any(holds_content(value) for key, value in rest.items() if key not in judged):
+            return False
         rest = {key: value for key, value in rest.items() if key in judged}
     written = exact_json.write(rest) if rest is not None else b""
     return 0 < len(written) <= MOST_REMEMBERED and _is_clean_rest(written, dialect.name)

@@ -41,6 +41,7 @@ def around(outer: Dialect, get: Callable[[str], Dialect]) -> Dialect:
         repeats=outer.repeats.union(*(_repeats(body, inner[body.dialect]) for body in shell.bodies.values())),
         places={**outer.places, f"extras.{ID}": ("..", "id")},
         envelope=outer.envelope.union(*(each.envelope for each in inner.values())),
+        metadata=outer.metadata.union(*(each.metadata for each in inner.values())),
     )
 
 

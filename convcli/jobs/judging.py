@@ -20,7 +20,7 @@ from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.model.located import record_of
 from convcli.model.rule import Rule
-from convcli.validation import verdict
+from convcli.validation import unknown, verdict
 from convcli.validation.rules.kinds import known_types
 from convcli.validation.survey import Purpose
 from convcli.wire import pointers
@@ -159,6 +159,7 @@ def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list
         return error.findings
     unread = () if item.dialect.carries_all else (known_types(item.dialect.name),)  # unread parts are not sent
     findings = verdict.findings(item.value, transcript, item.dialect, (*options.more, *unread))
+    findings += unknown.of_transcript(transcript, item.dialect)
     return item.located(
         findings + conversion.lower(transcript, target, source=item.dialect, purpose="request").findings
     )

@@ -170,6 +170,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The paths of fields in this dialect, relative to their node, unless it is the node itself; `..` goes up."""
     envelope: frozenset[str] = frozenset()
     """Keys of extras that are transport and bookkeeping."""
+    metadata: frozenset[str] = frozenset()
+    """Keys of extras, and types of rows, that are metadata although they may hold text. The type of a row is followed
+    by those of the objects that it wraps, with `/` between them (`event_msg/token_count`); a type stands for all that
+    begin with it. Other keys and rows that the schema does not name are content where they hold text."""
     repeats: frozenset[str] = frozenset()
     """Paths whose values only repeat other values of the document, as pointers with `*` for any step. They are not
     facts."""

@@ -38,6 +38,7 @@ from convcli.proof.equality import (
     exact_tool,
     media_key,
 )
+from convcli.proof.levels import Knowledge
 from convcli.proof.reasons import MISSING, KeysOf, Loss
 from convcli.proof.records import Differences, camel
 from convcli.wire import exact_json
@@ -54,14 +55,16 @@ def difference(
     target: Dialect | None = None,
     left_out: Collection[int] = (),
     keys: KeysOf = tuple,
+    known: Knowledge | None = None,
 ) -> list[Loss]:
     """Returns every loss between `before` and `after`, in the order of the source; empty exactly if they are equal.
 
     `source` knows the paths of fields in the document that `before` was lifted from; `target` gives the reasons.
     `left_out` are the indexes of messages that were not to be written. `keys` are the keys that the target's schema
-    names: a reason never claims that such a key does not exist.
+    names: a reason never claims that such a key does not exist. `known` is what the source knows; without it, the level
+    of a loss follows from its field alone.
     """
-    walk = _Walk(before, after, Differences(before, after, source, target, keys), frozenset(left_out))
+    walk = _Walk(before, after, Differences(before, after, source, target, keys, known), frozenset(left_out))
     walk.beside_messages()
     if not walk.equal_messages():
         walk.messages(walk.alignment())

@@ -107,8 +107,8 @@ UNSUPPORTED_REASONS = {
 
 
 def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Level:
-    """Returns the level of a loss of this field. For extras, the dialect that owns them defines which keys are
-    envelope."""
+    """Returns the least level of a loss of this field; its value may raise it (`levels`). For extras, the dialect that
+    owns them defines which keys are envelope."""
     if field.startswith("extras."):
         dialect, _, key = field[7:].partition(".")
         owner = source if source is not None and source.owns(dialect) else target
@@ -133,7 +133,7 @@ KeysOf: TypeAlias = Callable[[], Collection[str]]
 def words_of(
     kind: LossKind, field: str, source: Dialect | None, target: Dialect | None, keys: KeysOf, form: str = ""
 ) -> tuple[Level, str]:
-    """Returns the level and the reason of every loss of this kind and field. Cached, because many losses are alike."""
+    """Returns the least level and the reason of every loss of this kind and field. Cached, because many are alike."""
     return level_of(field, source, target), reason_of(kind, field, target, keys, form)
 
 

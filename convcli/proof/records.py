@@ -14,6 +14,7 @@ from typing import Any
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
 from convcli.model.transcript import Path, Transcript
 from convcli.proof.equality import as_json
+from convcli.proof.levels import Knowledge, is_judged, may_be_content
 from convcli.proof.places import Places
 from convcli.proof.reasons import MISSING, KeysOf, Loss, words_of
 from convcli.wire import exact_json, pointers
@@ -34,10 +35,16 @@ class Differences:
     """The losses between two transcripts so far, and the tables for their paths and reasons."""
 
     def __init__(
-        self, before: Transcript, after: Transcript, source: Dialect | None, target: Dialect | None, keys: KeysOf
+        self,
+        before: Transcript,
+        after: Transcript,
+        source: Dialect | None,
+        target: Dialect | None,
+        keys: KeysOf,
+        known: Knowledge | None = None,
     ) -> None:
         self.before, self.after, self.source, self.target = before, after, source, target
-        self.keys_of = keys
+        self.keys_of, self.known = keys, known
         self.losses: list[Loss] = []
         self.places = Places(before, source)
         origin = before.origin
@@ -147,8 +154,11 @@ class Differences:
     def add(
         self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
     ) -> None:
-        """Adds a loss. Its level and reason follow from the field; `why` overrides the reason."""
+        """Adds a loss. Its reason follows from the field, unless `why` overrides it; its level also from the value."""
         level, usual = words_of(kind, field, self.source, self.target, self.keys_of, self.form)
+        if level != "content" and self.known is not None and may_be_content(before) and is_judged(field):
+            unknown = self.known.unknown_content(field, self.places.routed(place), before)
+            level = level if unknown is None else "content"
         self.losses.append(
             Loss(
                 kind,

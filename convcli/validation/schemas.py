@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from convcli.model import plugins
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
-from convcli.model.transcript import Path
+from convcli.model.transcript import Path, Step
 from convcli.validation.quick_schemas import QuickValidator, UndecidedError
 from convcli.validation.wording import did_you_mean, shown_key
 from convcli.wire import exact_json
@@ -210,7 +210,7 @@ def thorough_validator(name: str) -> Any:
     return Draft202012Validator(schema(name), registry=Registry())
 
 
-@cache
+@lru_cache(maxsize=8192)
 def keys_in(name: str, path: Path) -> frozenset[str] | None:
     """Returns the keys that the schema names in the object at a path, in any form of the document.
 
@@ -232,8 +232,14 @@ def _nodes(name: str, path: Path) -> list[dict[str, Any]]:
     for step in path:
         below = [node["properties"][step] for node in nodes if step in node.get("properties", ())]
         below += [node["items"] for node in nodes if step == "*" and "items" in node]
+        below += [node["additionalProperties"] for node in nodes if _is_any_other(step, node)]
         nodes = [possible for node in below for possible in _possible(name, node)]
     return nodes
+
+
+def _is_any_other(step: Step, node: dict[str, Any]) -> bool:
+    """True if the schema object describes the values of all keys that it does not name, and this is one of them."""
+    return step not in node.get("properties", ()) and isinstance(node.get("additionalProperties"), dict)
 
 
 def _possible(name: str, node: Any) -> Iterator[dict[str, Any]]:
@@ -261,14 +267,14 @@ def vocabulary(name: str) -> frozenset[str]:
 
 
 @cache
-def types(name: str) -> frozenset[str]:
-    """Returns the values that the schema names anywhere for a key `type`, except refused ones."""
+def types(name: str, keys: tuple[str, ...] = ("type",)) -> frozenset[str]:
+    """Returns the values that the schema names anywhere for a key `type`, or for others, except refused ones."""
 
     def words(node: Any) -> Iterator[str]:
         if isinstance(node, dict):
-            stated = (node.get("properties") or {}).get("type")
-            if isinstance(stated, dict):
-                yield from (word for word in stated.get("enum", [stated.get("const")]) if isinstance(word, str))
+            for stated in map((node.get("properties") or {}).get, keys):
+                if isinstance(stated, dict):
+                    yield from (word for word in stated.get("enum", [stated.get("const")]) if isinstance(word, str))
         for below in members(node):
             yield from words(below)
 

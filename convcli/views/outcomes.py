@@ -48,8 +48,8 @@ CORE: dict[str, frozenset[str]] = {
 MOST_PLACES = 5
 """Losses of a group that are kept with their positions."""
 
-MessageOutcome: TypeAlias = Outcome | Literal["beside"]
-FROM_BEST_TO_WORST: tuple[MessageOutcome, ...] = ("kept", "beside", "encoded", "changed", "dropped")
+MessageOutcome: TypeAlias = Outcome | Literal["metadata"]
+FROM_BEST_TO_WORST: tuple[MessageOutcome, ...] = ("kept", "metadata", "encoded", "changed", "dropped")
 """Outcomes of a message, worst last; `beside` means that only context or envelope was lost."""
 
 Place: TypeAlias = tuple[int, str]
@@ -100,12 +100,14 @@ class OutcomeTable:
         self.sources[source.name] = None
         nodes = dict(_nodes(transcript, source, place_of))
         worst = _worst(losses, nodes)
+        gravest = {loss.field: loss.level for loss in sorted(losses, key=lambda loss: -LEVELS.index(loss.level))}
         counts = facts(transcript, branches="branch" not in {loss.field for loss in losses})
         for name in dict.fromkeys([*counts, *worst]):
             lost = Counter[str](worst.get(name, {}).values())
             self._facts[name].update(lost)
             self._facts[name]["kept"] += max(counts[name] - lost.total(), 0)
-            self._levels[name] = level_of(name, source, target)
+            levels = (self._levels.get(name), gravest.get(name), level_of(name, source, target))
+            self._levels[name] = min(filter(None, levels), key=LEVELS.index)
         self._group(losses)
         *self.messages, rest = _by_message(losses, nodes, len(transcript.messages))
         self.transcripts.append(max([*self.messages, rest], key=FROM_BEST_TO_WORST.index))
@@ -248,6 +250,6 @@ def _by_message(losses: Iterable[Loss], nodes: dict[Place, Node], number: int) -
     for loss in losses:
         node = _node_at(loss, nodes)
         at = number if node is None or node[0] < 0 else node[0]
-        sign: MessageOutcome = OUTCOME_OF_LOSS.get(loss.kind, "kept") if loss.level == "content" else "beside"
+        sign: MessageOutcome = OUTCOME_OF_LOSS.get(loss.kind, "kept") if loss.level == "content" else "metadata"
         worst[at] = max(worst[at], sign, key=FROM_BEST_TO_WORST.index)
     return worst

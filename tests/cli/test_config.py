@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import tiers
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, run, write
 
 TWICE = '{"convcli": 1, "convcli": 1, "messages": [{"role": "user", "parts": [{"type": "text", "text": "hi"}]}]}'
@@ -22,7 +23,7 @@ def project(folder: Path, text: str) -> None:
     (folder / "convcli.toml").write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize("words", READERS, ids=lambda words: words[0])
+@pytest.mark.parametrize("words", tiers.few(READERS), ids=lambda words: words[0])
 def test_every_command_reads_files_in_the_dialect_that_the_configuration_names(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
@@ -36,7 +37,7 @@ def test_every_command_reads_files_in_the_dialect_that_the_configuration_names(
     assert run(*words, "data/a.json", "--isolated", cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize("words", READERS, ids=lambda words: words[0])
+@pytest.mark.parametrize("words", tiers.few(READERS), ids=lambda words: words[0])
 def test_every_command_takes_equal_keys_as_the_configuration_says_unless_an_option_does(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
@@ -46,7 +47,7 @@ def test_every_command_takes_equal_keys_as_the_configuration_says_unless_an_opti
     assert run(*words, "data/a.json", "--duplicate-keys", "error", cwd=tmp_path).returncode == 1
 
 
-@pytest.mark.parametrize("words", READERS[:-1], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", tiers.few(READERS[:-1]), ids=lambda words: words[0])
 def test_every_command_leaves_out_what_is_excluded_by_file_or_option(tmp_path: Path, words: tuple[str, ...]) -> None:
     project(tmp_path, 'exclude = ["old"]\n')
     for name in ("data", "data/old", "data/new"):

@@ -136,7 +136,7 @@ def test_the_overview_groups_the_commands_by_job_in_order_of_use_and_cuts_no_sen
     assert sorted(name for names in named.values() for name in names) == COMMANDS
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", tiers.few(COMMANDS, 5))
 def test_help_fits_80_columns_but_for_examples(name: str) -> None:
     text = run(name, "-h", env=environment(COLUMNS="80")).stdout.decode()
     assert max(map(len, text.partition("Usage:")[2].splitlines())) <= 80

@@ -139,7 +139,7 @@ def test_rules_of_the_service_apply_to_the_body_and_are_reported_at_their_path()
 
 def test_what_the_user_sets_goes_into_the_body_unless_it_is_a_key_of_the_line() -> None:
     keys = set_keys.checked({"model": "gpt-5", "custom_id": "row-9"}, BATCH)
-    document = pipeline.convert({"convcli": 1, "messages": []}, HUB, BATCH, Options(added=keys)).document
+    document = pipeline.convert({"convcli": 1, "messages": []}, HUB, BATCH, Options(set_keys=keys)).document
     assert (document["custom_id"], document["body"]["model"]) == ("row-9", "gpt-5")
     assert "model" not in document
     with pytest.raises(JobError) as caught:

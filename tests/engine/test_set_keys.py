@@ -27,7 +27,7 @@ SOURCE = dialects.get("openai-chat")
 def converted(target: str, document: Any = CHAT, /, **values: Any) -> pipeline.Conversion:
     named = {key.replace("__", "."): value for key, value in values.items()}
     to = dialects.get(target)
-    return pipeline.convert(document, SOURCE, to, Options(added=checked(named, to)))
+    return pipeline.convert(document, SOURCE, to, Options(set_keys=checked(named, to)))
 
 
 def reported(done: pipeline.Conversion) -> list[tuple[str, str, str]]:
@@ -87,7 +87,7 @@ def test_a_key_or_a_value_that_does_not_fit_is_an_error_of_the_job(
 
 def test_an_output_that_is_a_list_has_no_keys() -> None:
     with pytest.raises(JobError, match="cannot be set in a list of 1 item"):
-        pipeline.convert(CHAT, SOURCE, dialects.get("anthropic"), Options(form="list", added=(("model", "x"),)))
+        pipeline.convert(CHAT, SOURCE, dialects.get("anthropic"), Options(form="list", set_keys=(("model", "x"),)))
 
 
 def bare(loss: Loss) -> Loss:
@@ -98,7 +98,7 @@ def bare(loss: Loss) -> Loss:
 @pytest.mark.parametrize("source", ["openai-chat", "anthropic", "gemini"])
 def test_the_laws_hold_for_outputs_with_added_keys(source: str, target: str) -> None:
     one, two = dialects.get(source), dialects.get(target)
-    options = Options(added=(("model", "x"),))
+    options = Options(set_keys=(("model", "x"),))
     for sample in samples_of(source):
         before = copy.deepcopy(sample.document)
         done = pipeline.convert(sample.document, one, two, options)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings, unparsed
 from hypothesis import strategies as st
 
 from convcli import dialects
@@ -82,7 +82,7 @@ numbers = iter(range(10**9))
 
 
 @settings(tiers.examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
+@unparsed(
     names=st.lists(st.sampled_from(list(LINES)), min_size=1, max_size=12),
     end=st.sampled_from(list(ENDS)),
     way=st.sampled_from(WAYS),
@@ -149,7 +149,7 @@ def many(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("way", MORE_WAYS, ids=str)
+@pytest.mark.parametrize("way", tiers.few(MORE_WAYS), ids=str)
 def test_many_files_are_converted_as_by_one_process(tmp_path: Path, called: Callable[..., Any], way: list[str]) -> None:
     source = many(tmp_path / "in")
     words = ["convert", source, "--from", OTHER, "--to", "anthropic", "--out-dir", "out", *way]

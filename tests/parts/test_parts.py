@@ -18,6 +18,7 @@ from convcli.model.errors import JobError, OutputError
 from convcli.parts import Part, Task, begin, finish, finished, plan, run_part, unfinished
 from convcli.parts import finishing as finishing_module
 from convcli.parts import work as work_module
+from tests import tiers
 from tests.cli_cases import CLEAN, OTHER, WRONG
 
 TARGET = "anthropic"
@@ -208,7 +209,7 @@ def killing(function: Any, at: int) -> tuple[Any, Iterator[int]]:
     return dying, calls
 
 
-@pytest.mark.parametrize("at", range(0, 20, 3))
+@pytest.mark.parametrize("at", tiers.few(range(0, 20, 3)))
 def test_whatever_is_killed_at_an_output_the_same_again_gives_the_same(
     folder: Path, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,7 +228,7 @@ def test_whatever_is_killed_at_an_output_the_same_again_gives_the_same(
         assert joined(kind) == joined(kind, "whole")
 
 
-@pytest.mark.parametrize("at", range(8))
+@pytest.mark.parametrize("at", tiers.few(range(8)))
 def test_what_is_killed_while_lines_are_counted_through_is_not_counted_twice(
     folder: Path, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from convcli.proof.pieces import differing
 def stream(*deltas: Any) -> Origin:
     """The texts of one thing, which is reported where it began, one in each event."""
     places: list[Path] = [(at, "delta") for at in range(len(deltas))]
-    return Origin("", given=[{"delta": delta} for delta in deltas], pieces={places[0]: places})
+    return Origin("", document=[{"delta": delta} for delta in deltas], pieces={places[0]: places})
 
 
 @pytest.mark.parametrize(

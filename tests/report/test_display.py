@@ -14,6 +14,7 @@ import pytest
 from convcli.__main__ import main
 from convcli.model import codes
 from convcli.report import choice, formats, tables
+from tests import tiers
 from tests.cli_cases import command, environment, on_terminal, run, write
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2066\u200b\u2028\U000e0041\ud83d\r\b\x7f[red]x[/red]=1+1 <b>|`日本 👩‍👩‍👧"
@@ -120,7 +121,7 @@ SURROUNDINGS = [
 ]
 
 
-@pytest.mark.parametrize("surroundings", SURROUNDINGS, ids=lambda surroundings: next(iter(surroundings)))
+@pytest.mark.parametrize("surroundings", tiers.few(SURROUNDINGS), ids=lambda surroundings: next(iter(surroundings)))
 def test_no_locale_and_no_width_stop_a_report(folder: Path, surroundings: dict[str, str]) -> None:
     good = next(name for name in os.listdir(folder) if name.endswith("good.json"))
     for words in (["inspect"], ["validate"], ["convert", "--to", "anthropic"], ["losses", "--to", "gemini"], ["-h"]):
@@ -162,7 +163,7 @@ REPORTS = [
 ]
 
 
-@pytest.mark.parametrize("words", REPORTS, ids=lambda words: words[0])
+@pytest.mark.parametrize("words", tiers.few(REPORTS), ids=lambda words: words[0])
 def test_a_full_disk_and_a_closed_stream_are_reported_and_give_their_exit_codes(folder: Path, words: list[str]) -> None:
     good = next(name for name in os.listdir(folder) if name.endswith("good.json"))
     line = command(*words, good)

@@ -25,6 +25,7 @@ from convcli.jobs import config, envelopes
 from convcli.report import pages
 from convcli.report.text import Paint
 from convcli.validation import schemas
+from tests import tiers
 from tests.cli_cases import environment, run
 from tests.plugin_cases import TALK, install
 
@@ -130,7 +131,7 @@ def commands(code: str) -> Iterator[tuple[str, int]]:
         yield line, int(named[1]) if named else 0
 
 
-@pytest.mark.parametrize("example", examples("sh"), ids=str)
+@pytest.mark.parametrize("example", tiers.few([*examples("sh")], 12), ids=str)
 def test_the_commands_of_the_pages_work(example: Example, folder: Path) -> None:
     if ".parquet" in example.code:
         pytest.importorskip("pyarrow")

@@ -42,6 +42,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(path, *[document] * 6_000)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_long_conversion_says_how_far_it_is_and_takes_the_line_away(large: Path, jobs: int) -> None:
     said = on_a_terminal(
@@ -55,6 +56,7 @@ def test_a_long_conversion_says_how_far_it_is_and_takes_the_line_away(large: Pat
     assert last.startswith("convert: 6,000 transcripts")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_so_does_a_long_validation(large: Path, jobs: int) -> None:
     said = on_a_terminal("validate", large, "--dialect", OTHER, "-j", jobs, program=("-c", SOON))

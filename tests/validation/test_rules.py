@@ -227,7 +227,7 @@ def test_a_stream_says_of_arguments_what_the_whole_response_says(name: str, argu
 # ---------------------------------------------------------------- short cuts
 
 
-SHORT = [name for name in names() if dialects.get(name).plain is not None]
+SHORT = [name for name in names() if dialects.get(name).without_clean_messages is not None]
 
 
 @pytest.mark.parametrize("name", SHORT)

@@ -17,6 +17,7 @@ from convcli.proof.reasons import Loss
 from convcli.report import picture
 from convcli.report.text import Paint, cells, filled
 from convcli.views.outcomes import OutcomeTable, fact_of, facts
+from tests import tiers
 from tests.cli_cases import LOSSY, OTHER, OWN, ROOT, run, write
 from tests.support import Sample, about, names, samples, samples_of
 
@@ -60,7 +61,7 @@ def test_a_part_that_is_dropped_takes_its_fields_with_it_and_two_losses_of_one_f
     assert counts["reasoning"] == {"dropped": 1, "kept": 0}
     assert counts["text"] == {"kept": 3}
     assert counts["tool_result"] == {"encoded": 1, "kept": 1}
-    assert ledger.messages == ["kept", "beside", "dropped", "kept", "encoded", "kept"]
+    assert ledger.messages == ["kept", "metadata", "dropped", "kept", "encoded", "kept"]
 
 
 def test_the_summary_counts_what_is_kept_next_to_what_is_lost(tmp_path: Path) -> None:
@@ -138,12 +139,10 @@ def test_only_the_active_branch_is_written_on_demand_and_the_rest_is_reported(tm
     assert run("convert", TREE, "--to", "openclaw", "--branch", "all").stdout.count(b"\n") == len(every)
 
 
-@pytest.mark.parametrize("name", dialects.names())
+@pytest.mark.parametrize("name", tiers.written())
 def test_the_active_branch_is_all_that_any_dialect_then_has(name: str) -> None:
     target = dialects.get(name)
-    if not target.is_written:
-        return
-    for sample in samples():
+    for sample in (sample for source in tiers.sources_of(name) for sample in samples_of(source)):
         source = dialects.get(sample.dialect)
         transcript = source.lift(sample.document)
         if transcript.head is None:

@@ -109,5 +109,9 @@ DIALECT = Dialect(
         "model=end/usage/0/model tool_call.id=toolCallId tool_call.name=toolCallName "
         "tool_result.toolCallId=toolCallId tool_result.value=content"
     ),
+    metadata=unsupported.fields(
+        "ACTIVITY_DELTA ACTIVITY_SNAPSHOT CUSTOM RAW RUN_FINISHED RUN_STARTED STATE_DELTA STATE_SNAPSHOT "
+        "STEP_FINISHED STEP_STARTED SUBAGENT_FINISHED SUBAGENT_STARTED THINKING_END THINKING_START"
+    ),
     envelope=frozenset(("run", "end", "group", "messageId", "metadata", "rawEvent")),
 )

@@ -237,6 +237,7 @@ DIALECT = Dialect(
         "tool_call.arguments=content tool_call.rawArguments=content tool_result.name=author/name "
         "tool_result.value=content"
     ),
+    metadata=fields("metadata"),
     envelope=fields(
         "metadata status end_turn recipient channel node nodes update_time author id moderation_results plugin_ids "
         "conversation_template_id gizmo_id gizmo_type is_archived is_starred safe_urls blocked_urls voice "

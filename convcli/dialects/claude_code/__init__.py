@@ -200,5 +200,13 @@ DIALECT = Dialect(
         "message.error": ("..", "error"),
         "message.parentCallId": ("..", CALLER),
     },
+    metadata=unsupported.fields(
+        "agent-name ai-title api-request api-request-blob api-request-shape atis-latch cost-state custom-title "
+        "file-history-snapshot last-prompt mode permission-mode pr-link progress queue-operation result summary "
+        "system toolUseResult tools-used attachment/agent_listing_delta attachment/auto_mode "
+        "attachment/companion_intro attachment/date attachment/deferred_tools_delta attachment/environment "
+        "attachment/model attachment/prompt_snapshot attachment/remote_session_change attachment/session_context "
+        "attachment/skill_listing"
+    ),
     envelope=frozenset(("row", "line", "session", "agent", "id", "stop_sequence", *places.ENVELOPE)),
 )

@@ -27,7 +27,7 @@ def lift(document: Any) -> Transcript:
         if other_keys:
             add_event(reader.context, other_keys, ())
     transcript = reader.lift(document["loglines"] if is_web else document)
-    agent = getattr(document, "beside", None)
+    agent = getattr(document, "companion", None)
     return _complete_subagent(transcript, agent) if isinstance(agent, dict) else transcript
 
 

@@ -213,5 +213,19 @@ DIALECT = Dialect(
         **{f"message.usage.{ours}": ("usage", *theirs) for theirs, ours in USAGE.items()},
         "tool.parameters": ("inputSchema",),
     },
+    metadata=fields(
+        "session_meta session_state state turn_context world_state token_usage_record "
+        "response_item/ghost_snapshot response_item/additional_tools event_msg/background_event "
+        "event_msg/context_compacted event_msg/deprecation_notice event_msg/entered_review_mode event_msg/error "
+        "event_msg/exec_approval_request event_msg/exec_command_begin event_msg/exec_command_end "
+        "event_msg/exec_command_output_delta event_msg/exited_review_mode event_msg/item_completed "
+        "event_msg/item_started event_msg/mcp_startup_complete event_msg/mcp_startup_update "
+        "event_msg/mcp_tool_call_begin event_msg/mcp_tool_call_end event_msg/patch_apply_begin "
+        "event_msg/patch_apply_end event_msg/plan_update event_msg/session_configured event_msg/stream_error "
+        "event_msg/task_complete event_msg/task_started event_msg/thread_name_updated "
+        "event_msg/thread_rolled_back event_msg/thread_settings_applied event_msg/token_count "
+        "event_msg/turn_aborted event_msg/turn_diff event_msg/view_image_tool_call event_msg/warning "
+        "event_msg/web_search_begin event_msg/web_search_end"
+    ),
     envelope=fields("header headerRow row messageRow status internal_chat_message_metadata_passthrough"),
 )

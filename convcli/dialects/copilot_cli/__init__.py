@@ -236,6 +236,19 @@ DIALECT = Dialect(
             "tool_result.kind=success tool_call.rawArguments=arguments tool_call.custom=type"
         ),
     },
+    metadata=unsupported.fields(
+        "assistant.idle assistant.intent assistant.message_delta assistant.message_start assistant.reasoning "
+        "assistant.reasoning_delta assistant.tool_call_delta assistant.turn_end assistant.turn_start "
+        "assistant.usage hook.end hook.start model.call_final_result model.call_finished model.call_start "
+        "permission.completed permission.requested result session.background_tasks_changed session.binary_asset "
+        "session.compaction_complete session.compaction_start session.context_changed session.error session.idle "
+        "session.info session.mcp_servers_loaded session.mode_changed session.model_change "
+        "session.permissions_changed session.resume session.shutdown session.skills_loaded "
+        "session.snapshot_rewind session.title_changed session.tools_updated session.truncation "
+        "session.usage_info session.usage_record session.warning subagent.completed subagent.failed "
+        "subagent.selected subagent.started tool.execution_partial_result tool.execution_progress "
+        "tool.execution_start tool.shell_output"
+    ),
     envelope=unsupported.fields(
         "row start messageId originatingMessageId interactionId turnId apiCallId rte toolTelemetry"
     ),

@@ -277,5 +277,6 @@ DIALECT = Dialect(
         "message.usage": ("tokens",),
         **{f"message.usage.{ours}": ("tokens", theirs) for theirs, ours in TOKENS.items()},
     },
+    metadata=unsupported.fields("gemini user error info warning"),
     envelope=frozenset(("projectHash", "kind", "timestamp", "tokens")),
 )

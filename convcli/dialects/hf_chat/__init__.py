@@ -304,4 +304,5 @@ DIALECT = Dialect(
         "image.detail": ("image_url", "detail"),
         "document.name": ("file", "filename"),
     },
+    metadata=frozenset(("messages",)),
 )

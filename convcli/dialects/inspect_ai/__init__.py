@@ -250,6 +250,7 @@ DIALECT = Dialect(
         "tool_result.toolCallId=tool_call_id tool_result.name=function tool_result.value=content "
         "tool_result.kind=content tool_result.isError=error"
     ),
+    metadata=unsupported.fields("events events_data input message_pool output scores transcript"),
     envelope=unsupported.fields(
         "epoch input target output scores metadata store events attachments model_usage role_usage total_time "
         "working_time uuid error_retries events_data message_pool turn_count transcript id"

@@ -216,5 +216,6 @@ DIALECT = Dialect(
         "video": "the Responses API does not support video",
     },
     places={**PLACES, **request.SETTINGS.places()},
+    metadata=fields("additional_tools"),
     envelope=ENVELOPE,
 )

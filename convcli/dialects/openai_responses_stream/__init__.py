@@ -214,5 +214,6 @@ DIALECT = Dialect(
         "tool_result.status": "an output has no such status",
     },
     places=PLACES,
+    metadata=unsupported.fields("additional_tools"),
     envelope=ENVELOPE,
 )

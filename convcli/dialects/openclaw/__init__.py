@@ -309,5 +309,6 @@ DIALECT = Dialect(
             "reasoning.metadata=thinkingSignature tool_result.value=content tool_result.name=toolName"
         ),
     },
+    metadata=unsupported.fields("custom label model_change session_info thinking_level_change usage"),
     envelope=frozenset(("api", "timestamp", "row", "_openclawSessionKey")),
 )

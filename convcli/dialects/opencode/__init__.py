@@ -141,5 +141,6 @@ DIALECT = Dialect(
         "extras.beside": ("..",),
         "extras.aside": ("..", "parts"),
     },
+    metadata=unsupported.fields("error step_finish step_start"),
     envelope=unsupported.fields("row aside session tokens time agent mode path parentID model sessionID messageID id"),
 )

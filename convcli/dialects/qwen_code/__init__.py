@@ -154,5 +154,6 @@ DIALECT = Dialect(
         "tool_result.value=functionResponse/response tool_result.kind=functionResponse/response "
         "tool_result.status=../../../toolCallResult/status"
     ),
+    metadata=unsupported.fields("system"),
     envelope=frozenset(("row", "line", "session")),
 )

@@ -270,4 +270,5 @@ DIALECT = Dialect(
         "message.stopReason": ("finishReason",),
         "message.error": ("errorText",),
     },
+    metadata=unsupported.fields("requestReason"),
 )

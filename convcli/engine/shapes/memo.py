@@ -19,8 +19,8 @@ from convcli.engine.shapes.values import EXCLUDED_KEYS, UnreadableError
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ConvcliError
 from convcli.model.findings import Finding
-from convcli.proof.reasons import Loss
-from convcli.validation import schemas
+from convcli.proof.reasons import Loss, level_of
+from convcli.validation import schemas, unknown
 from convcli.wire.exact_json import exact, write_text
 
 AtLength: TypeAlias = Callable[[Any, Dialect, Dialect], Conversion]
@@ -67,6 +67,7 @@ class PairConverter:
 
     def __init__(self, source: Dialect, target: Dialect, at_length: AtLength, budget: int = 0) -> None:
         self.source, self.target, self.budget = source, target, budget
+        self._known = unknown.known_of(source)
         self.remembered = Remembered(Format(_named(source)))
         """Replaced, never changed in place, when reading rules change: other threads may be using it."""
         self._convert, self._output = at_length, Format(_named(target), is_output=True)
@@ -122,7 +123,8 @@ class PairConverter:
         shape, back = read(made, self._output)
         if shape != outcome.shape or back != expected:
             return None
-        return Conversion(made, partial(lift, document, self.source), losses, [*outcome.findings])
+        findings = [*outcome.findings, *unknown.of_losses(losses, self._known)]
+        return Conversion(made, partial(lift, document, self.source), losses, findings)
 
     def _confirmed(self, document: dict[str, Any], outcome: Outcome, made: Conversion) -> Conversion:
         """Compares one of the first documents of a shape with its full conversion, which is returned."""
@@ -203,11 +205,11 @@ class PairConverter:
         shape, back = read(done.document, self._output)
         if not all(MARK.search(write_text(value)) for value in back):
             raise NotRememberedError("an id or text is generated, and may depend on all others")
-        template = Template(marks)
+        template = Template(marks, partial(level_of, source=self.source, target=self.target))
         parts = done.document, back
         losses = ", ".join(map(template.loss, done.losses))
         make = function(f"({', '.join(map(template.value, parts))}, [{losses}])")
-        return Outcome(make, done.findings, shape)
+        return Outcome(make, [finding for finding in done.findings if finding.code != unknown.CODE], shape)
 
     def _check(self, document: dict[str, Any], outcome: Outcome, done: Conversion) -> None:
         """Raises NotRememberedError if the outcome differs from the full conversion."""

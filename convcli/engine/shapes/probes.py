@@ -24,7 +24,7 @@ TEXTS = (
     "data:image/png;base64,iVBORw0KGgo=", "https://example.com/a.png", "@a.txt", "/compact", "# a", "\u2028é👩‍👧",
     "\0\x1b[31m", "{{ a }}", "%s {0} $a",
     "2026-01-02T03:04:05.678Z", "2026-01-02", "366de010-5128-8239-84cb-193d9e62e120", "image/png", "claude-opus-5",
-    "user: a", "Human: a", "\\n\\u0041", "a" * 3000,
+    "a b c d", "A sentence.", "user: a", "Human: a", "\\n\\u0041", "a" * 3000,
 )  # fmt: skip
 """Texts that some reader might interpret."""
 OBJECTS: tuple[dict[str, Any], ...] = (
@@ -55,7 +55,7 @@ def mark(kind: int, old: Any, number: int) -> Any:
     """Returns the mark with this number for a free value of this kind, of the same class as the old value."""
     text = f"73{number:05}91"
     if kind == TEXT:
-        return f"text {text} of them"
+        return f"text {text} of them."  # language, so that a loss of it is content where the value decides that
     if kind == ID:
         return text if len(old) == len(text) else f"{_start(old)}{text}aaaaaaaaaa"
     if kind == ARGUMENTS:

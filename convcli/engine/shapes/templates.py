@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.engine.shapes.probes import MARK
-from convcli.proof.reasons import MISSING, Loss
+from convcli.proof.language import holds_content
+from convcli.proof.reasons import MISSING, Level, Loss
 from convcli.wire import exact_json
 
-KNOWN = {"Loss": Loss, "text": exact_json.write_text}
+KNOWN = {"Loss": Loss, "text": exact_json.write_text, "holds_content": holds_content}
 
 
 class NotRememberedError(Exception):
@@ -23,11 +24,11 @@ class NotRememberedError(Exception):
 class Template:
     """Builds expressions from the result for a document with these marks; `v` are its free values.
 
-    Text made from arguments is built only once.
+    Text made from arguments is built only once. `least_level` gives the level of a field, whatever its value is.
     """
 
-    def __init__(self, marks: list[Any]) -> None:
-        self.marks = marks
+    def __init__(self, marks: list[Any], least_level: Callable[[str], Level]) -> None:
+        self.marks, self.least_level = marks, least_level
         self._texts: dict[int, str] = {}
 
     def value(self, value: Any) -> str:
@@ -65,10 +66,18 @@ class Template:
 
     def loss(self, loss: Loss) -> str:
         """Returns the expression of a loss."""
-        words = ", ".join(map(constant, (loss.kind, loss.where, loss.field, loss.level, loss.why)))
+        kind, where, field, why = map(constant, (loss.kind, loss.where, loss.field, loss.why))
+        words = f"{kind}, {where}, {field}, {self._level(loss)}, {why}"
         named = (("before", loss.before), ("after", loss.after))
         values = "".join(f", {name}={self.value(value)}" for name, value in named if value is not MISSING)
         return f"Loss({words}{values})"
+
+    def _level(self, loss: Loss) -> str:
+        """The expression of the level, which may depend on the value. The mark of a text is language."""
+        least = self.least_level(loss.field)
+        if loss.level == least or loss.before is MISSING:
+            return constant(loss.level)
+        return f"{constant(loss.level)} if holds_content({self.value(loss.before)}) else {constant(least)}"
 
 
 def _around(value: str, whole: str, expression: str) -> str:

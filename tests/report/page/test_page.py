@@ -9,6 +9,8 @@ from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
+import pytest
+
 from convcli.model.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.report import page
 from convcli.report.page import Annotation
@@ -166,6 +168,7 @@ def test_what_is_off_the_active_branch_and_where_a_summary_begins_is_said() -> N
     assert "summary of what came before" in rendered(Transcript([Message("user", [Text("s")], replaces="all")]))
 
 
+@pytest.mark.exhaustive
 def test_what_is_far_below_is_text_until_the_script_shows_it() -> None:
     """The articles are the same, in the same order, and no text of a transcript ends its element early."""
     texts = [f"{number} {HOSTILE}" for number in range(30)]

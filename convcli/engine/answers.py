@@ -1,0 +1,216 @@
+"""An answer next to its request: one conversation that ends with the answer.
+
+Logs of gateways and rows of data sets keep what a model answered beside the messages that it was sent, under a key that
+no service has. A dialect reads a conversation; here the answer is read too and put at its end, so that no dialect needs
+to know of it. Where it stood is how the document was spelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import count
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from convcli import dialects
+from convcli.engine import detection
+from convcli.kit.objects import merge
+from convcli.model.dialect import Dialect
+from convcli.model.transcript import Message, Part, PartPaths, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.validation import schemas
+
+KEYS = ("response", "output", "completion", "answer", "choices")
+"""Keys of an answer; the first of them that holds one counts."""
+CONVERSATIONS = ("messages", "input", "contents")
+"""Keys of a conversation that stands next to an answer which the dialect reads."""
+ANSWERS = (*KEYS, "candidates")
+"""Keys of answers, those too that services have."""
+CHOICES = "choices"
+SURE = 60
+"""Strength of the evidence for the dialect of an answer."""
+ROLE = "assistant"
+IDENTITY = ("id", "created_at", "model")
+"""What a service says of its answer, which a message can say too."""
+ECHOED = ("tools", "tool_choice", "settings", "title", "cwd", "updated_at", "head")
+"""What a service may repeat of the request in its answer."""
+
+
+def lift(document: Any, dialect: Dialect) -> Transcript:
+    """The transcript of a document, with the answer that stands next to the conversation at its end."""
+    transcript = dialect.lift(document)
+    if not isinstance(document, dict) or not transcript.extras or not transcript.messages:
+        return transcript
+    for owner, extra in transcript.extras.items():
+        unread = [key for key in extra if key in document and extra[key] == document[key]]
+        conversation = next((key for key in CONVERSATIONS if key in unread), None)
+        if conversation is not None:
+            return _with_request(transcript, document, owner, dialect)
+        answer = next((key for key in KEYS if key in unread and _is_unknown(key, dialect)), None)
+        if answer is not None and _waits(transcript):
+            return _joined(transcript, document, owner, answer, dialect)
+    return transcript
+
+
+def _waits(transcript: Transcript) -> bool:
+    """True if the conversation does not end with an answer, and has no branches."""
+    said = [message.role for message in transcript.messages if message.role != "event"]
+    return bool(said) and said[-1] != ROLE and transcript.head is None and transcript.origin is not None
+
+
+@cache
+def _is_unknown(key: str, dialect: Dialect) -> bool:
+    """True if neither the schema of the dialect nor the dialect itself knows such a key next to a conversation."""
+    if dialect.keeps_form or key in dialect.metadata:
+        return False
+    request = schemas.schema(dialect.name).get("$defs", {}).get("request", {}).get("properties")
+    return key not in (request or schemas.keys_in(dialect.name, ()) or ())
+
+
+def _with_request(transcript: Transcript, document: dict[str, Any], owner: str, dialect: Dialect) -> Transcript:
+    """The transcript of an answer behind that of the request that stands in the same object."""
+    bare = {key: value for key, value in document.items() if key not in ANSWERS}
+    if not schemas.accepts(dialect.name, bare):
+        return transcript
+    request, own = dialect.lift(bare), transcript.origin
+    answer = _of_transcript(replace(transcript, extras=None), {}, lambda place: place, request, identified=True)
+    if answer is None or own is None or request.origin is None or not _waits(request):
+        return transcript
+    unread = (request.extras or {}).get(owner, {})
+    extra = {
+        key: value for key, value in (transcript.extras or {})[owner].items() if key not in document or key in unread
+    }
+    extras = {name: value for name, value in {**(transcript.extras or {}), owner: extra}.items() if value}
+    origin = replace(
+        own,
+        places=[*request.origin.places, *answer.places],
+        tools=request.origin.tools,
+        node_path=request.origin.node_path,
+        invented=request.origin.generated_ids | answer.generated_ids,
+    )
+    return replace(
+        transcript,
+        messages=[*request.messages, *answer.messages],
+        tools=request.tools,
+        tool_choice=request.tool_choice,
+        settings=request.settings,
+        extras=extras or None,
+        origin=origin,
+    )
+
+
+class _Answer(NamedTuple):
+    """The messages of an answer, their paths in the record, and what else its value holds."""
+
+    messages: list[Message]
+    places: list[tuple[Path, PartPaths]]
+    invented: set[str]
+    rest: dict[str, Any]
+
+
+def _joined(transcript: Transcript, document: dict[str, Any], owner: str, key: str, dialect: Dialect) -> Transcript:
+    answer = _answer(document[key], key, transcript, dialect)
+    own = transcript.origin
+    if answer is None or own is None:
+        return transcript
+    extra = {name: value for name, value in (transcript.extras or {})[owner].items() if name != key}
+    extra |= {key: answer.rest} if answer.rest else {}
+    extras = {name: value for name, value in {**(transcript.extras or {}), owner: extra}.items() if value}
+    origin = replace(own, places=[*own.places, *answer.places], invented=own.generated_ids | answer.invented)
+    return replace(transcript, messages=[*transcript.messages, *answer.messages], extras=extras or None, origin=origin)
+
+
+def _answer(value: Any, key: str, transcript: Transcript, dialect: Dialect) -> _Answer | None:
+    """What an answer says; None for a value that is none."""
+    if isinstance(value, str):
+        is_text = bool(value.strip()) and not value.lstrip().startswith(("{", "["))
+        return _Answer([Message(ROLE, [Text(value)])], [((key,), [()])], set(), {}) if is_text else None
+    if key == CHOICES:
+        return _response({CHOICES: value}, (), transcript, dialect)
+    return _response(value, (key,), transcript, dialect) or _message(value, key, transcript, dialect)
+
+
+def _response(value: Any, path: Path, transcript: Transcript, dialect: Dialect) -> _Answer | None:
+    """What a service answered, in a dialect that detection is sure of."""
+    if not isinstance(value, dict):
+        return None
+    ranked = [(name, evidence) for name, evidence in detection.candidates(value) if evidence.strength >= SURE]
+    if not ranked:
+        return None
+    strongest = [name for name, evidence in ranked if evidence.strength == ranked[0][1].strength]
+    own = dialects.get(dialect.name if dialect.name in strongest else strongest[0])
+    if not schemas.accepts(own.name, value):
+        return None
+    inner = own.lift(value)
+    write_request_echo = schemas.schema(own.name).get("$defs", {}).get("request", {}).get("properties", ())
+    has_echo = any(getattr(inner, field) is not None for field in ECHOED)
+    rest = (
+        {key: each for key, each in value.items() if key in write_request_echo and key != "model"} if has_echo else {}
+    )
+    if inner.id is not None and inner.messages and inner.messages[0].id not in (None, inner.id):
+        rest |= {key: each for key, each in value.items() if each == inner.id}
+    return _of_transcript(inner, rest, lambda place: (*path, *place), transcript)
+
+
+def _message(value: Any, key: str, transcript: Transcript, dialect: Dialect) -> _Answer | None:
+    """A message like those of the conversation, or a list of such."""
+    assert transcript.origin is not None
+    holder = transcript.origin.places[0][0][:1]
+    natives = value if isinstance(value, list) else [value]
+    if not natives or not all(isinstance(native, dict) and isinstance(native.get("role"), str) for native in natives):
+        return None
+    wrapped = natives if not holder or not isinstance(holder[0], str) else {holder[0]: natives}
+    if not schemas.accepts(dialect.name, wrapped):
+        return None
+    skipped = len(holder) + (not isinstance(value, list))
+    return _of_transcript(dialect.lift(wrapped), {}, lambda place: (key, *place[skipped:]), transcript)
+
+
+def _of_transcript(
+    inner: Transcript,
+    rest: dict[str, Any],
+    placed: Callable[[Path], Path],
+    transcript: Transcript,
+    *,
+    identified: bool = False,
+) -> _Answer | None:
+    """The messages of a transcript that is an answer. Unless its identity is `identified` as that of the whole, it is
+    that of the first message."""
+    origin, messages = inner.origin, list(inner.messages)
+    if origin is None or origin.routes or inner.head is not None or not any(each.role == ROLE for each in messages):
+        return None
+    first = messages[0]
+    if not identified:
+        said = {field: getattr(first, field) or getattr(inner, field) for field in IDENTITY}
+        messages[0] = replace(first, **said, extras=merge(inner.extras or {}, first.extras or {}) or None)
+    places: list[tuple[Path, PartPaths]] = [
+        (
+            placed(place),
+            part_paths if part_paths is not None else [(*origin.node_path, k) for k in range(len(each.parts))],
+        )
+        for each, (place, part_paths) in zip(messages, origin.places, strict=True)
+    ]
+    messages, invented = _renumbered(messages, origin.generated_ids, transcript)
+    return _Answer(messages, places, invented, rest)
+
+
+def _renumbered(messages: list[Message], invented: set[str], transcript: Transcript) -> tuple[list[Message], set[str]]:
+    """The messages with other generated ids of calls where the conversation has these, and the generated ids."""
+    used = {part.id for message in transcript.messages for part in message.parts if isinstance(part, ToolCall)}
+    new: dict[str, str] = {}
+    for old in sorted(invented & used):
+        new[old] = next(id_ for id_ in map("call_{}".format, count(1)) if id_ not in used and id_ not in new.values())
+    if not new:
+        return messages, invented
+    return [replace(message, parts=[_with_id(part, new) for part in message.parts]) for message in messages], {
+        new.get(id_, id_) for id_ in invented
+    }
+
+
+def _with_id(part: Part, new: Mapping[str, str]) -> Part:
+    if isinstance(part, ToolCall):
+        return replace(part, id=new.get(part.id, part.id))
+    if isinstance(part, ToolResult):
+        return replace(part, tool_call_id=new.get(part.tool_call_id, part.tool_call_id))
+    return part

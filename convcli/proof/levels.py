@@ -1,0 +1,173 @@
+"""Decides by its value whether a loss is content, wherever the value stood.
+
+A field of the intermediate format has its level (`reasons`). Extras and events have none of their own: they hold the
+metadata that a dialect knows, and everything else that stood in the document. What the dialect does not know is content
+if it holds language, a message, a part or a call (`language`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from convcli.model.dialect import Dialect
+from convcli.model.transcript import Path
+from convcli.proof.language import holds_content, holds_message
+
+EVENT = "event"
+EXTRAS = "extras."
+TYPES = ("type", "sessionUpdate", "kind", "event", "observation", "action")
+"""Keys that say what a row is; the first of them counts."""
+WRAPPED = ("payload", "attachment", "params", "update", "part", "item")
+"""Keys of the object inside of a row that says more of what it is."""
+MAX_WRAPPED = 4
+SAID = ("content", "text")
+
+
+def is_judged(field: str) -> bool:
+    """True if the level of a loss of the field depends on its value."""
+    return field == EVENT or field.startswith(EXTRAS)
+
+
+def may_be_content(value: Any) -> bool:
+    """False for most metadata, at once: numbers, and strings without spaces."""
+    if isinstance(value, str):
+        return not value.isascii() or " " in value or "\n" in value or value[:1] in ("{", "[")
+    return isinstance(value, (dict, list)) and bool(value)
+
+
+def row_type(row: Any) -> str:
+    """The types of a row and of the objects that it wraps, joined by `/`; empty where it states none."""
+    types = list[str]()
+    for _ in range(MAX_WRAPPED):
+        if not isinstance(row, dict):
+            break
+        types += [row[key] for key in TYPES if isinstance(row.get(key), str)][:1]
+        row = next((row[key] for key in WRAPPED if isinstance(row.get(key), dict)), None)
+    return "/".join(types)
+
+
+class Knowledge:
+    """What a dialect knows: the keys that its schema names, and what it says is metadata.
+
+    `named` gives the keys that the schema names in the object at a path of keys and `*`, None where it names none;
+    `vocabulary` are all keys that it names. `others` gives what another dialect knows, by the owner of extras.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        named: Callable[[Path], frozenset[str] | None],
+        vocabulary: frozenset[str],
+        others: Callable[[str], Knowledge | None] = lambda _: None,
+    ) -> None:
+        self.dialect, self.named, self.vocabulary, self.others = dialect, named, vocabulary, others
+        self.is_known_type = lru_cache(maxsize=1024)(self._is_known_type)
+        self._plain: set[tuple[str, int]] = set()
+
+    def unknown_content(self, field: str, path: Path, value: Any) -> Path | None:
+        """The path of the first content in the value of a lost field (`event`, `extras.D.key`) that the dialect does
+        not know; None without any. `path` is that of the field in the document."""
+        if field == EVENT:
+            return self._event(path, value)
+        if not may_be_content(value):
+            return None
+        owner, _, key = field.removeprefix(EXTRAS).partition(".")
+        if self.dialect.owns(owner) or not self.dialect.keeps_form:  # else a family has lent its name
+            return self.key(path if path and path[-1] == key.rpartition(".")[2] else (*path, key), value)
+        other = self.others(owner)
+        return path if (other is None or not other._is_metadata(key)) and holds_content(value) else None
+
+    def is_clean(self, key: str, depth: int) -> bool:
+        """True if the key is known at this depth of a document and whatever its value holds is too."""
+        return (key, depth) in self._plain or key in self.dialect.metadata
+
+    def row(self, path: Path, row: Any) -> Path | None:
+        """The path of a row of a type that the dialect does not know, if the row holds content."""
+        if self.is_known_type(row_type(row)):
+            return None
+        return path if holds_content(row) or _is_said(row) else None
+
+    def key(self, path: Path, value: Any) -> Path | None:
+        """The path of the first content under a key of extras, or inside of its value, where the key is not known."""
+        if self.is_clean(str(path[-1]), len(path) - 1):
+            return None
+        if isinstance(path[-1], int):  # all of an event or of an item
+            return self._below(path, value)
+        named = self.named(normalized(path[:-1]))
+        if path[-1] in self.dialect.envelope or path[-1] in (self.vocabulary if named is None else named):
+            if isinstance(value, str):
+                return None
+            if len(path) > 1 and self.named(normalized(path)) is None and not isinstance(value, list):
+                self._plain.add((str(path[-1]), len(path) - 1))
+            is_conversation = len(path) == 1 and holds_message(value)  # of another form of the dialect
+            return path if is_conversation else self._below(path, value)
+        return path if holds_content(value) else None
+
+    def inside(self, path: Path, value: Any) -> Path | None:
+        """The path of the first content under an unknown key anywhere in the value of a known one."""
+        return self._below(path, value)
+
+    def part(self, path: Path, value: Any) -> Path | None:
+        """The path of the first content under an unknown key of a block that is kept as it is. What is inside of the
+        values of its keys is a matter of its type."""
+        named = self.named(normalized(path)) if isinstance(value, dict) else None
+        unknown = [key for key in value if key not in named] if named is not None else []
+        return next(((*path, key) for key in unknown if holds_content(value[key])), None)
+
+    def _below(self, path: Path, value: Any) -> Path | None:
+        """The same inside of the value of a known key. Where the schema names no keys, any key may stand."""
+        if isinstance(value, list):
+            return _first(self._below((*path, i), each) for i, each in enumerate(value))
+        named = self.named(normalized(path)) if isinstance(value, dict) else None
+        return None if named is None else _first(self._member((*path, key), value[key], named) for key in value)
+
+    def _member(self, path: Path, value: Any, named: frozenset[str]) -> Path | None:
+        if path[-1] in named:
+            return self._below(path, value)
+        return path if path[-1] not in self.dialect.metadata and holds_content(value) else None
+
+    def _event(self, path: Path, event: Mapping[str, Any]) -> Path | None:
+        """An event is a row, whole in an opaque part, and the fields of its envelope; `event` is a JSON value."""
+        for part in event["parts"]:
+            of = self if self.dialect.owns(part.get("dialect", "")) else self.others(part.get("dialect", "")) or self
+            found = of.row(path, part["value"]) if part["type"] == "opaque" else path if holds_content(part) else None
+            if found is not None:
+                return found
+        extras = event.get("extras") or {}
+        return _first(
+            self.unknown_content(f"{EXTRAS}{owner}.{key}", (*path, key), value)
+            for owner, extra in extras.items()
+            for key, value in extra.items()
+        )
+
+    def _is_metadata(self, key: str) -> bool:
+        first, _, last = key.partition(".")
+        return any(each in known for each in (first, last) for known in (self.dialect.metadata, self.vocabulary)) or (
+            first in self.dialect.envelope
+        )
+
+    def _is_known_type(self, type_: str) -> bool:
+        types = type_.split("/")
+        return any("/".join(types[:end]) in self.dialect.metadata for end in range(1, len(types) + 1))
+
+
+def _is_said(row: Any) -> bool:
+    """True if a row, or an object that it wraps, has a text, however short, under a key for what somebody says."""
+    for _ in range(MAX_WRAPPED):
+        if not isinstance(row, dict):
+            break
+        if any(isinstance(row.get(key), str) and row[key].strip() for key in SAID):
+            return True
+        row = next((row[key] for key in (*WRAPPED, "data") if isinstance(row.get(key), dict)), None)
+    return False
+
+
+def _first(paths: Iterable[Path | None]) -> Path | None:
+    return next((path for path in paths if path is not None), None)
+
+
+def normalized(path: Path) -> Path:
+    """The path with `*` for each index of a list, as schemas are asked for it."""
+    return tuple("*" if isinstance(step, int) or step.isdecimal() else step for step in path)
