@@ -87,7 +87,7 @@ def _with_request(transcript: Transcript, document: dict[str, Any], owner: str, 
         places=[*request.origin.places, *answer.places],
         tools=request.origin.tools,
         node_path=request.origin.node_path,
-        invented=request.origin.generated_ids | answer.generated_ids,
+        generated_ids=request.origin.generated_ids | answer.invented,
     )
     return replace(
         transcript,
@@ -117,7 +117,7 @@ def _joined(transcript: Transcript, document: dict[str, Any], owner: str, key: s
     extra = {name: value for name, value in (transcript.extras or {})[owner].items() if name != key}
     extra |= {key: answer.rest} if answer.rest else {}
     extras = {name: value for name, value in {**(transcript.extras or {}), owner: extra}.items() if value}
-    origin = replace(own, places=[*own.places, *answer.places], invented=own.generated_ids | answer.invented)
+    origin = replace(own, places=[*own.places, *answer.places], generated_ids=own.generated_ids | answer.invented)
     return replace(transcript, messages=[*transcript.messages, *answer.messages], extras=extras or None, origin=origin)
 
 

@@ -108,7 +108,7 @@ def test_stats_tells_costs_where_the_configuration_has_prices(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ('"m" = 3', b'"m" must be a table with input, output'),
         ('"m" = { inptu = 3 }', b'did you mean "input"?'),

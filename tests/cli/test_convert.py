@@ -394,7 +394,7 @@ def test_a_key_that_every_output_needs_is_set_and_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "reported"),
     [
         ("max_tokens", "--set needs a key and a value"),
         ("=1", "--set needs a key and a value"),
@@ -592,7 +592,7 @@ def test_a_table_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
 @arrow
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["--to", "anthropic-stream", "--framing", "sse"], b"not table rows"),
         (["--to", "hf-chat", "--restore-file", "kept"], b"--restore-file"),

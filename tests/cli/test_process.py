@@ -100,7 +100,7 @@ def test_a_typo_gets_its_nearest_match_and_exit_2(words: list[str], hint: str) -
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["inspect", ""], "an empty string is not a file name"),
         (["convert", "", "--to", OTHER], "an empty string is not a file name"),

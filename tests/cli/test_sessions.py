@@ -65,7 +65,7 @@ SAID = {"id": "u", "timestamp": "2026-05-01T00:00:00Z", "type": "user", "content
 
 
 @pytest.mark.parametrize(
-    ("session", "beside", "expected"),
+    ("session", "other_keys", "expected"),
     [
         ("tmp/work/chats/session-a.jsonl", {"tmp/work/.project_root": "/projects/work\n"}, "/projects/work"),
         ("tmp/work/chats/session-a.jsonl", {"projects.json": {"projects": {"/p/work": "work"}}}, "/p/work"),
@@ -89,7 +89,7 @@ def test_the_directory_of_a_session_of_gemini_cli_stands_beside_it(
 
 
 @pytest.mark.parametrize(
-    ("session", "beside", "expected"),
+    ("session", "other_keys", "expected"),
     [
         ("tasks/17/api_conversation_history.json", {"state/taskHistory.json": [1, {"id": "16"}]}, None),
         (

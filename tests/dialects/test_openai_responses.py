@@ -320,7 +320,7 @@ def test_built_in_tools_are_kept_whole_and_those_of_others_are_dropped() -> None
 
 
 @pytest.mark.parametrize(
-    ("native", "choice", "carried"),
+    ("native", "choice", "extra"),
     [
         ("required", "required", False),
         ({"type": "function", "name": "f"}, {"name": "f"}, False),
@@ -366,7 +366,7 @@ def response(status: str | None, output: list[Any], **more: Any) -> dict[str, An
 
 
 @pytest.mark.parametrize(
-    ("native", "reason", "carried"),
+    ("native", "reason", "extra"),
     [
         (response("completed", [output_message("a")]), "stop", False),
         (response("completed", [call("c")]), "tool_calls", False),

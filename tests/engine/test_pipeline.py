@@ -83,7 +83,7 @@ CALL = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "ar
 
 
 @pytest.mark.parametrize(
-    ("name", "rows", "told"),
+    ("name", "rows", "reported"),
     [
         ("openclaw", [HEADER, row("a", "b", "Hi."), row("b", "a", "Go on.")], [("parent-cycle", "/1/parentId")]),
         ("openclaw", [HEADER, row("a", None, "Hi."), row("b", "a", "Go on.")], []),

@@ -25,7 +25,7 @@ def test_a_kept_key_that_fits_is_written() -> None:
     assert done.losses == []
 
 
-@pytest.mark.parametrize("carried", [{"messages": 7}, {"messages": [{"role": "x"}]}, {"tools": "none"}])
+@pytest.mark.parametrize("extra", [{"messages": 7}, {"messages": [{"role": "x"}]}, {"tools": "none"}])
 def test_a_kept_key_that_makes_the_document_invalid_is_left_out_and_reported(extra: dict[str, Any]) -> None:
     done = pipeline.convert(carrying(**extra), HUB, CHAT)
     assert done.document == {"messages": [{"role": "user", "content": "Hi."}]}

@@ -66,7 +66,7 @@ def test_an_archive_that_is_compressed_once_more_is_read_too(tmp_path: Path) -> 
     assert [record.value for record in read(tmp_path / "a.eval.gz", gzip.compress(archive()))] == SAMPLES
 
 
-@pytest.mark.parametrize("beside", ["header.json", "_journal/start.json"])
+@pytest.mark.parametrize("other_keys", ["header.json", "_journal/start.json"])
 def test_an_archive_that_is_still_written_has_no_header_yet(tmp_path: Path, other_keys: str) -> None:
     assert len(read(tmp_path / "a.eval", archive(other_keys=other_keys))) == 3
 

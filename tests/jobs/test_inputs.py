@@ -107,7 +107,7 @@ def test_an_unknown_document_names_its_file(tmp_path: Path) -> None:
     assert caught.value.file.endswith("a.json")
 
 
-@pytest.mark.parametrize("told", [None, OTHER])
+@pytest.mark.parametrize("reported", [None, OTHER])
 def test_each_member_of_an_array_of_transcripts_is_a_document_with_its_place(
     tmp_path: Path, reported: str | None
 ) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings, unparsed
+from hypothesis import HealthCheck, settings, given
 from hypothesis import strategies as st
 
 from convcli import dialects
@@ -82,7 +82,7 @@ numbers = iter(range(10**9))
 
 
 @settings(tiers.examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@unparsed(
+@given(
     names=st.lists(st.sampled_from(list(LINES)), min_size=1, max_size=12),
     end=st.sampled_from(list(ENDS)),
     way=st.sampled_from(WAYS),
