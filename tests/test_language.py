@@ -36,8 +36,11 @@ FORBIDDEN = re.compile(
     | nobody\ knows | for\ all\ we\ know
     )(?![\w-])"""
 )
-CODE = re.compile(r"`[^`]*`|\"[^\"\s]*\"|https?://\S+|(?m:^\s*(?:>>>|\.\.\.) .*)")
-"""Names of code and quoted words may use any word."""
+CODE = re.compile(
+    r"`[^`]*`|\"[^\"\s]*\"|https?://\S+|(?m:^\s*(?:>>>|\.\.\.) .*)"
+    r"|do not tell the user about function calls"  # the chat template of Qwen
+)
+"""Code, quoted words and texts of vendors may use any word."""
 DEFINITIONS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 

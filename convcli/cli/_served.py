@@ -1,7 +1,7 @@
-"""The folder that is served: which transcripts have a page, and what is on it.
+"""The served folder: the transcripts that have a page, and the content of the pages.
 
-A long session takes longer to read than people like to wait. So its page is at first that of its beginning, and the
-index has a row without counts; who asks again, as the pages do by themselves, gets all of it.
+Reading a long session takes several seconds. So its first page shows only the beginning, and its row in the index has
+no counts. The pages reload themselves, and later requests get the whole session.
 """
 
 from __future__ import annotations

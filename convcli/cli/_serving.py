@@ -1,8 +1,9 @@
-"""The pages of a folder, by HTTP on this machine only.
+"""Serves the pages of a folder by HTTP, on this machine only.
 
-A page of another site that a browser shows meanwhile must not get at transcripts: every address has a token that only
-this process prints, a request must name this server as its host (a foreign name may resolve to this machine), and one
-that a browser makes for another origin is refused. No part of an address is a path: it is looked up among the pages.
+A website that is open in the same browser must not read transcripts. So every address contains a token that only this
+process prints. A request must name this server as its host, because other host names can resolve to this machine. A
+request from another origin is refused. No part of an address is used as a file path: it is looked up in the table of
+pages.
 """
 
 from __future__ import annotations

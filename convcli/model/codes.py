@@ -9,7 +9,7 @@ import msgspec
 
 
 class Code(msgspec.Struct, frozen=True):
-    """The meaning of a code: a short title, why it matters, an example, its fixed version, and the fix (`mend`)."""
+    """The meaning of a code: a short title, why it matters, an example, its fixed version, and the fix."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""Extras shared between related services: a service gets those that it knows, and those that nobody knows."""
+"""Extras shared between related services: a service gets those that it knows, and those that no service knows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ExtraKeys(NamedTuple):
     """True if an empty object under a key has a meaning."""
 
     def filtered(self, extra: Native, service: Service) -> Native:
-        """Keeps the extras that the service knows, and those that nobody knows."""
+        """Keeps the extras that the service knows, and those that no service knows."""
         kept: Native = {}
         for key, value in extra.items():
             if key in self.inside:
