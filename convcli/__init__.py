@@ -325,7 +325,7 @@ def detect(document: Document) -> Detection:
 
     >>> import convcli
     >>> found = convcli.detect({"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]})
-    >>> (found.dialect, found.clue.reason)
+    >>> (found.dialect, found.evidence.reason)
     ('gemini', 'contents with parts')
     """
     from convcli.engine import arguments

@@ -285,7 +285,7 @@ STILL_OWN = frozenset(
         "dialects/gemini_cli/fitting.py",
         "dialects/openclaw/fitting.py",
         "dialects/openclaw/rows.py",
-        "families/google/carried.py",
+        "families/google/extras.py",
         "families/google/fitting.py",
     )
 )
@@ -356,7 +356,7 @@ UNTESTED = frozenset(
     for package, modules in {
         "files": "packed",
         "jobs": "choosing converting judging workers",
-        "kit": "lacking pairing",
+        "kit": "pairing unsupported",
         "model": "document findings rule transcript",
         "proof": "align reasons records",
         "report": "choice losses matrix message picture screen text",

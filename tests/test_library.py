@@ -194,7 +194,7 @@ def main(path: Path) -> None:
     same: bool = transcript == Transcript([Message("user", [Text("Hi.")])])
     result = convcli.convert(document, to="anthropic", form="request")
     print(same, result.document, [finding.to_dict() for finding in result.findings], convcli.dialects.names())
-    print(convcli.validate(document, as_="anthropic", strict=True), convcli.detect(document).clue.reason)
+    print(convcli.validate(document, as_="anthropic", strict=True), convcli.detect(document).evidence.reason)
     record = convcli.restore_record(document, result.document, source="openai-chat", to="anthropic")
     print(convcli.restore(result.document, record))
     with path.open("rb") as lines:

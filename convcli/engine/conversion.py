@@ -89,7 +89,7 @@ def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> F
         return _all_rolled_back(len(transcript.origin.rolled_back), transcript.origin)
     count = len(transcript.messages)
     message = (
-        f"{f'none of {count:,} records is a' if count > 1 else 'the only record is not a'} {dialect.title} message"
+        f"{f'none of {count:,} records is a message' if count > 1 else 'the only record is not a message'} of {dialect.title}"
     )
     return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
 

@@ -221,13 +221,9 @@ class Picker:
             inside = f"{pick.at}/"
             is_alone = isinstance(chosen.value, list) and not isinstance(pick.value, list) and chosen.at == pick.at
             value, names = texts.read(chosen.value, dialect)
-            at, unparsed, node_path = (
-                prefix + chosen.at,
-                pick.value if is_alone else chosen.value,
-                partial(place, pick.at),
-            )
-            parts = (value, record.raw, dialect, at, begin, names, unparsed, node_path, shell, outer, is_alone)
-            yield Document(self._name, line, *parts)
+            unparsed, node_path = pick.value if is_alone else chosen.value, partial(place, pick.at)
+            rest = (begin, names, unparsed, node_path, shell, outer, is_alone)
+            yield Document(self._name, line, value, record.raw, dialect, prefix + chosen.at, *rest)
             shell = None
 
     def _in_member(self, value: Any) -> str:

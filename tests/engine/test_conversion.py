@@ -38,7 +38,7 @@ def test_records_of_another_program_are_refused_and_shown_by_their_keys_alone(co
 def test_a_session_that_went_back_behind_all_that_was_said_is_refused_at_its_last_record() -> None:
     said = {"id": "m", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": "Hi."}
     rows = Rows([{"sessionId": "s", "projectHash": "p", "startTime": "t"}, said, {"$rewindTo": "nobody"}])
-    with pytest.raises(RefusedError, match="the only message of this session was taken back") as refused:
+    with pytest.raises(RefusedError, match="the only message of this session was rolled back") as refused:
         conversion.lift(rows, dialects.get("gemini-cli"))
     assert [(finding.code, finding.where) for finding in refused.value.findings] == [("no-messages", "/2")]
 
@@ -180,5 +180,5 @@ def test_of_a_session_with_a_compaction_only_the_context_is_written_where_that_i
 
 
 def test_a_dialect_that_is_only_read_is_no_target() -> None:
-    with pytest.raises(JobError, match="only read"):
+    with pytest.raises(JobError, match="read-only"):
         conversion.lower(Transcript([]), replace(CHAT, write=None))

@@ -19,7 +19,7 @@ from tests.cli_cases import OTHER, ROOT
 
 BLOCKS = re.findall(r"```python\n(.*?)```", pages.page("scale"), re.DOTALL)
 FRAME, *RECIPES, TABLES = BLOCKS
-HOLE = "# … the engine calls run_part(part) for each of waiting …\n"
+HOLE = "# … the engine calls run_part(part) for each part in waiting …\n"
 PACKAGE = re.compile(r"(?:import|from) (\w+)")
 
 

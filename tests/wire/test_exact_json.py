@@ -176,7 +176,7 @@ def test_an_escaped_backslash_and_a_pair_in_capital_letters_are_ordinary_text() 
         (b'{"a": "\xed\xa0\xbd\xed\xb8\x80"}', "not-utf8", "this is CESU-8"),
         (b'{"a": "\xc0\x80"}', "not-utf8", "overlong"),
         (b"\0" * 5000, "not-json", "5,000 zero bytes"),
-        (b'{"a": \0}', "not-json", "1 zero byte, and no JSON value"),
+        (b'{"a": \0}', "not-json", "1 zero byte, not a JSON value"),
         (b'{"a": "\0"}', "control-character", "U+0000"),
         (b"<!DOCTYPE html>", "not-json", "an HTML page"),
         (b"SQLite format 3\0", "not-json", "a SQLite database"),
@@ -286,7 +286,7 @@ def test_a_refusal_has_a_code_and_the_place_of_the_first_bad_byte(
         (b'{"a": 1, }', "comma"),
         (b"{a: 1}", "JavaScript"),
         (b'{"a":1}\n{"a":2}', "JSON Lines"),
-        (b'{"a":1}{"a":2}', "line end"),
+        (b'{"a":1}{"a":2}', "is a newline missing"),
         ('{"a":1}'.encode("utf-16"), "iconv"),
     ],
 )

@@ -109,12 +109,10 @@ def lift_event(native: Native, path: Path, context: LiftContext) -> None:
             del holder["tool_calls"]
             parts += [_lift_call(call, context) for call in calls]
             for i in range(len(calls)):
-                part_paths.append(body.place(*where, i))
+                call = body.place(*where, i)
+                part_paths.append(call)
                 for key in ("name", "arguments"):
-                    context.origin.routes[*path, *part_paths[-1], key] = (
-                        *path,
-                        *body.place(*where, i, "function", key),
-                    )
+                    context.origin.routes[*path, *call, key] = (*path, *body.place(*where, i, "function", key))
     message = Message(role, parts)
     reason = body_value.get("finish_reason")
     if name == CHOICE and isinstance(reason, str) and reason:
