@@ -39,8 +39,8 @@ class Document(msgspec.Struct):
     place of the file where its text begins. `texts` are the columns of `given` that hold JSON in a text, and are
     opened in `value`. What was picked out of a record has a `spot`, its place in `raw`, which is all of the record; the
     first of several that a document of the dialect holds has the `shell`, which is that document without them. `outer`
-    is the record that a document was picked out of. `is_alone`: it is one message, of which `value` is the list. Of a
-    table `groups` say which row a record is.
+    is the record that a document was picked out of. `is_alone`: it is one message, of which `value` is the list.
+    `is_part`: it is one of several answers of a stream. Of a table `groups` say which row a record is.
     `notes` are what there is to say of it beside the others of its file."""
 
     file: str
@@ -56,6 +56,7 @@ class Document(msgspec.Struct):
     shell: Any = None
     outer: Outer | None = None
     is_alone: bool = False
+    is_part: bool = False
     notes: tuple[Finding, ...] = ()
     groups: RowGroups | None = None
 
@@ -67,6 +68,8 @@ class Document(msgspec.Struct):
     @property
     def first_line(self) -> int:
         """The line of the file where it begins, also as a member of an array; 0 for a file that is one document."""
+        if self.is_part:
+            return self._row_lines[0]
         if self.spot is not None and not self.line:
             return self._in_file(self.spot())[0]
         return self.begin[0] if self.at and not self.line else self.line
@@ -75,14 +78,19 @@ class Document(msgspec.Struct):
     def lines(self) -> tuple[int, int]:
         """The lines of the file where it begins and ends."""
         if isinstance(self.value, Rows) and not self.line:
-            return 1, max(self.value.lines, default=1)
+            return (min(self._row_lines) if self.is_part else 1), max(self._row_lines)
         begin = self.first_line or 1
         return begin, begin + self.raw.rstrip().count(b"\n")
 
     @property
     def is_first(self) -> bool:
         """Is it the first document of its file?"""
-        return self.line <= 1 and self.at in ("", "/0")
+        return self.line <= 1 and self.at in ("", "/0") and (not self.is_part or self.first_line <= 1)
+
+    @property
+    def _row_lines(self) -> list[int]:
+        """The lines of the rows that are the document together."""
+        return getattr(self.value, "lines", None) or [1]
 
     @property
     def number(self) -> int | None:

@@ -13,9 +13,14 @@ from convcli.files.framing import Framing, Record
 from convcli.jobs.choosing import other_dialect
 from convcli.jobs.documents import Document, Item, not_read
 from convcli.jobs.paths import beside
-from convcli.model.dialect import Dialect
+from convcli.model.dialect import BeginsAnswer, Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
+
+
+def beginnings(dialect: Dialect) -> BeginsAnswer:
+    """Returns the function that finds, in one file, the records that begin another answer of a stream."""
+    return (lambda _: False) if dialect.answer_boundaries is None else dialect.answer_boundaries()
 
 
 class RecordReader(msgspec.Struct, frozen=True):
@@ -34,15 +39,24 @@ class RecordReader(msgspec.Struct, frozen=True):
         return self._document(record) if error is None else not_read(record, error)
 
     def whole(self, records: Iterable[Record]) -> Iterator[Item]:
-        """All records as one document, behind those that cannot be read."""
-        rows, lines = list[Any](), list[int]()
+        """All records as one document, or those of each answer of a stream, behind those that cannot be read."""
+        rows, lines, is_part = list[Any](), list[int](), False
+        begins = beginnings(self.dialect)
         for record in records:
             if record.error:
                 yield not_read(record)
-            else:
-                rows.append(record.value)
-                lines.append(record.line)
-        yield Document(self.name, 0, Rows(rows, lines, beside(self.name, self.dialect.beside)), b"", self.dialect)
+                continue
+            if begins(record.value) and rows:
+                is_part = True
+                yield self._rows(rows, lines, is_part)
+                rows, lines = [], []
+            rows.append(record.value)
+            lines.append(record.line)
+        yield self._rows(rows, lines, is_part)
+
+    def _rows(self, rows: list[Any], lines: list[int], is_part: bool) -> Document:
+        value = Rows(rows, lines, beside(self.name, self.dialect.beside))
+        return Document(self.name, 0, value, b"", self.dialect, is_part=is_part)
 
     def _document(self, record: Record) -> Document:
         line = record.line if self.has_lines else 0

@@ -69,7 +69,8 @@ class JudgingOptions(NamedTuple):
 
 def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
     """The verdict on each document of an input; all rows of a session are one, with those that cannot be read."""
-    each = [(0, True, _session(source, options))] if source.is_whole else _each(source, options)
+    is_one = source.is_whole and not source.is_several
+    each = [(0, True, _session(source, options))] if is_one else _each(source, options)
     for line, is_first, findings in each:
         wanted = [finding for finding in findings if options.wants(finding)] if findings else findings
         if wanted and is_first:

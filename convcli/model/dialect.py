@@ -111,6 +111,10 @@ RARE = CUSTOM | frozenset(
 """Fields which hardly any format has: a dialect says which it `has`."""
 
 
+BeginsAnswer: TypeAlias = Callable[[Any], bool]
+"""Asked about the events of a file, one after the other: True if the event begins another answer than those before."""
+
+
 class BodyForm(msgspec.Struct, frozen=True):
     """A document of another dialect within one of a dialect: its name, the form that is written, and where it is."""
 
@@ -190,6 +194,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     what stands around them, `fit` and `lacks` come behind those of the other dialect (`families/bodies`)."""
     inner: Mapping[str, Dialect] = {}
     """The dialects of its bodies, by name: set where a dialect is put together."""
+    answer_boundaries: Callable[[], BeginsAnswer] | None = None
+    """Of a stream: returns, for one file, the function that finds the events which begin another answer. Each answer is
+    a document of its own. None: all events of a file are one document."""
     keeps_form: bool = False
     """Its documents say how the document that they came from was spelled."""
 

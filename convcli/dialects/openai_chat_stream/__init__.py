@@ -20,7 +20,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.openai_chat_stream.assembling import CHUNK, SIBLING, Answer
+from convcli.dialects.openai_chat_stream.assembling import CHUNK, SIBLING, Answer, ChunkBoundaries
 from convcli.dialects.openai_chat_stream.rules import RULES
 from convcli.dialects.openai_chat_stream.writing import chunks
 from convcli.families.openai import request as common
@@ -62,7 +62,7 @@ NAME = "openai-chat-stream"
 
 def detect(document: Any) -> Clue | None:
     """Matches `object` of chunks, or choices with a delta."""
-    if not isinstance(document, Rows):
+    if not isinstance(document, list):
         return None
     for row in document:
         if isinstance(row, dict):
@@ -217,7 +217,7 @@ DIALECT = Dialect(
     family=SIBLING,
     title="OpenAI Chat Completions streams",
     specification="chat.completion.chunk of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
-    framings=("sse", "events"),
+    framings=("sse", "events", "document"),
     forms=("stream",),
     detect=detect,
     lift=lift,
@@ -226,6 +226,7 @@ DIALECT = Dialect(
     has=CUSTOM,
     lacks=LACKS,
     repeats=REPEATED,
+    answer_boundaries=ChunkBoundaries,
     rules=RULES,
     reasons={
         **dict.fromkeys(("message", *PARTS, *MEDIA), "a stream has one answer: the last assistant turn"),

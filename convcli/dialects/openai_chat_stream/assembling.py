@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import streams
-from convcli.kit.objects import Native, omit
+from convcli.kit.objects import Native, objects_in, omit
 from convcli.kit.streams import Growing, Slots
 from convcli.model.transcript import Path
 
@@ -18,6 +18,39 @@ FORMER = "former_id"
 ONCE = frozenset(("id", "type", "name", "role", "index", "finish_reason"))
 BODIES = {"function": "arguments", "custom": "input"}
 """Maps the type of a call to the key of its string payload."""
+
+
+class ChunkBoundaries:
+    """Finds the chunks that begin another answer: those with another id, or after the end mark, once all choices have
+    ended. The last chunk of an answer may have only counts."""
+
+    def __init__(self) -> None:
+        self._open, self._ended = set[str](), set[str]()
+        self._id: Any = None
+        self._is_done = False
+
+    def __call__(self, event: Any) -> bool:
+        if not isinstance(event, dict):
+            self._is_done = True
+            return False
+        choices = objects_in(event.get("choices"))
+        id_ = event.get("id") or None
+        is_renamed = None not in (id_, self._id) and id_ != self._id
+        has_ended = bool(self._ended) and not self._open
+        is_other = bool(choices) and (self._is_done or (has_ended and is_renamed))
+        if is_other:
+            self._open, self._ended, self._is_done = set(), set(), False
+        self._id = id_ or self._id
+        for choice in choices:
+            self._note(str(choice.get("index") or 0), is_end=bool(choice.get("finish_reason")))
+        return is_other
+
+    def _note(self, index: str, *, is_end: bool) -> None:
+        if is_end or index in self._ended:
+            self._open.discard(index)
+            self._ended.add(index)
+        else:
+            self._open.add(index)
 
 
 class _Choice:
