@@ -97,6 +97,20 @@ def merge(node: Growing, delta: Mapping[str, Any], once: frozenset[str], depth: 
             node[key] = value
 
 
+FORMER = "former"
+"""The key of an object that keeps earlier values of its keys, where a stream states a key again with another value."""
+
+
+def restate(node: dict[str, Any], key: str, value: Any) -> None:
+    """Sets a value that a delta states as a whole, and keeps an earlier one that differs from it."""
+    before = node.get(key)
+    if before != value and before not in (None, "", {}, []):
+        former = node.setdefault(FORMER, {}).setdefault(key, [])
+        if before not in former:
+            former.append(before)
+    node[key] = value
+
+
 def grow(node: dict[str, Any], key: str, text: str) -> None:
     """Add a fragment to the text under `key`."""
     before = node.get(key)

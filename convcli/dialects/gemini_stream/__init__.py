@@ -10,6 +10,7 @@ Quirks
   cut.
 - A call arrives whole. Some programs write its name and arguments in different events. Arguments without a name belong
   to the call with the same id or `index`, else to the oldest call without arguments.
+- Vertex AI streams arguments as `partialArgs`, values at JSON Paths, while `willContinue` announces more of them.
 - There is no end mark. A candidate without a finish reason broke off; its turn has the stop reason `error`.
 - Keys may be snake_case, as Python programs write them.
 - A stream has one answer: the last model turn, or all candidates of a response.
@@ -57,7 +58,7 @@ def detect(document: Any) -> Clue | None:
         is_one = len(rows) == 1 or (is_repeated and len(set(map(str, ids))) == 1) or (open_ and not ids)
         return Clue(90, "the document is an array of responses with candidates") if is_one else None
     return (
-        Clue(95, "several events have candidates")
+        Clue(96, "several events have candidates")
         if is_repeated or (open_ and len(rows) > 1)
         else Clue(85, "events have candidates")
     )

@@ -10,6 +10,8 @@ Quirks
   complete without one. A call without an index is whole, or continues the last one.
 - Usage comes in a last chunk without choices, an error in an object of its own, and `[DONE]` ends the stream.
 - A stream without an end was cut off: what arrived is kept, and its turn has the stop reason `error`.
+- A key that comes again with another value keeps the earlier values under `former`. Padding is no fact.
+- Mistral streams thinking as blocks in a list of contents. It is read as `reasoning_content`.
 - Compatible servers stream thinking as `reasoning_content` (or `reasoning`); it is written the same way.
 - A stream has one answer: the last assistant turn, or all choices of a response.
 """
@@ -207,7 +209,7 @@ LACKS = TOOLS | fields(
 )
 
 REPEATED = fields(
-    "/*/id /*/object /*/created /*/model /*/obfuscation "
+    "/*/id /*/object /*/created /*/model /*/obfuscation /*/p "
     "/*/choices/*/delta/tool_calls/*/index /*/choices/*/delta/tool_calls/*/function/name"
 )
 """What every chunk repeats."""
