@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.engine import detection, untrusted
+from convcli.engine.emptied import is_emptied
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -75,9 +76,14 @@ def objections(document: Any, dialect: Dialect, *, strict: bool = False) -> list
 def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
     """What is wrong where there are records and none of them is a message (law L11): the output would be empty.
 
+    The same holds where messages come out empty and their extras hold the text: the claim of the dialect fails.
+
     Schemas of sessions are open, since programs add rows of new kinds: so the session of another program passes, each
     of its rows an event. An empty conversation has no records, and is none such (but see `nothing_said`).
     """
+    if is_emptied(transcript):
+        message = f"the messages come out empty: their text is in keys that {dialect.title} does not define"
+        return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
     if not transcript.messages or any(message.role != "event" for message in transcript.messages):
         return None
     if transcript.origin is not None and transcript.origin.taken_back:

@@ -62,6 +62,20 @@ FORMATS = (
     ),
     Foreign("a session of Hermes", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
     Foreign("a session of Kimi", ("type^context.append",)),
+    Foreign("a chat of VS Code", ("requests/*/message/text requests/*/response",)),
+    Foreign("a session of Antigravity", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
+    Foreign("a conversation of Kiro or Amazon Q", ("conversation_id history/*/user/content",)),
+    Foreign("a session of Continue", ("sessionId workspaceDirectory history/*/message",)),
+    Foreign("a thread of Amp", ("v messages/*/content/*/toolUseID",)),
+    Foreign("a thread of Zed", ("messages/*/User", "messages/*/Agent")),
+    Foreign(
+        "a session of the Agent Client Protocol, version 2",
+        (
+            "params/update/sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
+            "update/sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
+            "sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
+        ),
+    ),
     Foreign(
         "the manifest of a session of Cline",
         ("session_id started_at workspace_root", "session_id started_at messages_path"),
@@ -79,6 +93,16 @@ FORMATS = (
     ),
     Foreign("a log of OpenAI's Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)),
     Foreign("a thread of OpenAI's Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
+    Foreign("messages of LlamaIndex", ("blocks/*/block_type", "messages/*/blocks/*/block_type")),
+    Foreign(
+        "messages of Haystack",
+        ("content/*/tool_call_result", "content/*/reasoning/reasoning_text"),
+    ),
+    Foreign("messages of Genkit", ("content/*/toolRequest", "content/*/toolResponse")),
+    Foreign("a message of Strands", ("message message_id redact_message",)),
+    Foreign("messages of Microsoft's Agent Framework", ("type=message role contents/*/type",)),
+    Foreign("the state of an agent of AutoGen", ("llm_context/messages",)),
+    Foreign("an interaction of the Gemini API", ("object=interaction steps/*/type",)),
     # telemetry and logs
     Foreign(
         "an event or a span of OpenTelemetry without messages",
@@ -157,6 +181,13 @@ FORMATS = (
     ),
     # exports
     Foreign("a prompt of Google AI Studio", ("chunkedPrompt",)),
+    Foreign("an export of DeepSeek", ("mapping/root inserted_at",)),
+    Foreign("an export of Grok", ("conversations/*/responses/*/response",)),
+    Foreign("an export of Open WebUI", ("chat/history/messages:dict", "history/messages:dict history/currentId")),
+    Foreign(
+        "an export of LibreChat",
+        ("conversationId messagesTree", "conversationId messages/*/isCreatedByUser"),
+    ),
     # rows of training sets
     Foreign(
         "a chat data set with the column conversation",
