@@ -319,10 +319,10 @@ def lifted(
 
 
 def _transcript(item: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
-    from convcli.jobs.documents import Skipped, skipped
+    from convcli.jobs.documents import Skipped, skipped, torn_warning
 
     if isinstance(item, Skipped):
-        printer.finding(skipped(item))
+        printer.finding(torn_warning(item) if item.torn else skipped(item))
         codes.add(0 if item.torn else UNACCEPTABLE)
         return
     for finding in item.notes:

@@ -93,6 +93,11 @@ class Source:
         return self._file.plain_size
 
     @property
+    def is_packed(self) -> bool:
+        """True if the file is compressed."""
+        return bool(self._file.packer)
+
+    @property
     def bytes_read(self) -> int:
         """How many bytes of the file, as it is stored, were read."""
         return self._file.count

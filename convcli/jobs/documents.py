@@ -188,7 +188,7 @@ class Document(msgspec.Struct):
 
 class Skipped(msgspec.Struct, frozen=True):
     """A stretch of an input that is no document: bytes `start` to `end`, `raw` as they stand there in JSON Lines.
-    `torn`: its writer had not finished it."""
+    `torn`: it is the last record of a file to which its program still appends; the records before it are used."""
 
     error: ContentError
     torn: bool
@@ -202,11 +202,15 @@ Nulls: TypeAlias = Literal["drop", "keep"]
 """What is done with null in the open objects of a table: it is taken as absent, or as a value."""
 
 
-def not_read(record: Record, error: ContentError | None = None) -> Skipped:
-    """A record that is no document."""
+def not_read(record: Record, error: ContentError | None = None, *, is_growing: bool = False) -> Skipped:
+    """A record that is no document. `is_growing`: its program appends to the file while it runs, so an incomplete last
+    record is no error."""
     error = error or record.error
     assert error is not None
-    return Skipped(error, record.torn, record.start, record.end, record.raw)
+    if record.torn and not is_growing:
+        message = f"incomplete record, bytes {record.start}–{record.end} (was the file cut off?)"
+        error = ContentError("torn-record", message, file=error.file, line=error.line)
+    return Skipped(error, record.torn and is_growing, record.start, record.end, record.raw)
 
 
 def finding_of(error: ConvcliError) -> Finding:
@@ -219,6 +223,11 @@ def skipped(item: Skipped) -> Finding:
     """Why a stretch of an input is no document."""
     finding = finding_of(item.error)
     return msgspec.structs.replace(finding, code="torn-record", message=torn(item), help="") if item.torn else finding
+
+
+def torn_warning(item: Skipped) -> Finding:
+    """The warning about an incomplete last record of which the records before are used."""
+    return msgspec.structs.replace(skipped(item), severity="warning")
 
 
 def torn(item: Skipped) -> str:

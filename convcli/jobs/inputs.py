@@ -413,4 +413,5 @@ class Input:
 
     @property
     def _reader(self) -> RecordReader:
-        return RecordReader(self.name, self.dialect, self.layout, self._lines, self.detection)
+        is_packed = isinstance(self._source, Source) and self._source.is_packed
+        return RecordReader(self.name, self.dialect, self.layout, self._lines, self.detection, is_packed)

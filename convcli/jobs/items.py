@@ -25,13 +25,14 @@ def beginnings(dialect: Dialect) -> BeginsAnswer:
 
 class RecordReader(msgspec.Struct, frozen=True):
     """What is known of a file: its name, dialect and layout, whether it `has_lines`, and why it was taken for that
-    dialect, None when the user named it."""
+    dialect, None when the user named it. `is_packed`: it is compressed, so that no program appends to it."""
 
     name: str
     dialect: Dialect
     layout: Framing
     has_lines: bool
     detection: Detection | None
+    is_packed: bool = False
 
     def item(self, record: Record) -> Item:
         """The document of a record, or the stretch that is none."""
@@ -44,7 +45,7 @@ class RecordReader(msgspec.Struct, frozen=True):
         begins = beginnings(self.dialect)
         for record in records:
             if record.error:
-                yield not_read(record)
+                yield not_read(record, is_growing=self._is_growing)
                 continue
             if begins(record.value) and rows:
                 is_part = True
@@ -53,6 +54,11 @@ class RecordReader(msgspec.Struct, frozen=True):
             rows.append(record.value)
             lines.append(record.line)
         yield self._rows(rows, lines, is_part)
+
+    @property
+    def _is_growing(self) -> bool:
+        """True if a program appends to such a file while it runs: a session, or the event log of an agent program."""
+        return self.dialect.framings[0] == "events" and self.layout == "jsonl" and not self.is_packed
 
     def _rows(self, rows: list[Any], lines: list[int], is_part: bool) -> Document:
         value = Rows(rows, lines, beside(self.name, self.dialect.beside))

@@ -9,7 +9,7 @@ import msgspec
 
 from convcli.engine import conversion
 from convcli.engine.texts import ArgumentStyle
-from convcli.jobs.documents import Document, Item, finding_of, torn
+from convcli.jobs.documents import Document, Item, finding_of, torn, torn_warning
 from convcli.jobs.inputs import Input
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
@@ -61,7 +61,7 @@ def item_results(
         elif item.torn:
             error = item.error
             loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
-            yield ItemResult([loss], [])
+            yield ItemResult([loss], [torn_warning(item)])
         else:
             yield ItemResult([], [finding_of(item.error)], refused=item)
     if isinstance(source, Input) and source.notes:
