@@ -79,7 +79,10 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
 
 
 def as_warning(finding: Finding, target: Dialect) -> Finding:
-    """What a service would refuse is written all the same: a transcript is not only there to be sent."""
+    """What a service would refuse is written all the same: a transcript is not only there to be sent. What is only
+    worth knowing stays an info."""
+    if finding.severity == "info":
+        return finding
     note = f"{target.title} would not take the output as it is" if finding.severity == "error" else ""
     notes = (*finding.notes, note) if note else finding.notes
     return msgspec.structs.replace(finding, severity="warning", notes=notes)
