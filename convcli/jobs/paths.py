@@ -12,7 +12,7 @@ from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
 
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow", ".eval", ".db")
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".traj", ".parquet", ".arrow", ".eval", ".db")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 _MAGIC = pattern("[*?[]")
 """What a pattern of file names has, by which `glob` knows it."""

@@ -37,8 +37,9 @@ TAG, JSON = "<", ("{", "[", "```")
 """Where a tag may begin, and JSON (also in a fence), in which some dialects keep calls and thoughts."""
 LONGEST = 64
 """Characters of a text that is not free."""
-LONGEST_WORD, LONGEST_ID, NINE = 9, 48, 9
-"""Characters of the word before an id, of the rest of it, and of an id of Mistral."""
+LONGEST_WORD, LONGEST_ID, NINE = 9, 30, 9
+"""Characters of the word before an id, of the rest of it, and of an id of Mistral. Together they are at most 40, the
+shortest limit of a service; probes have ids of this length."""
 
 
 class UnreadableError(ValueError):
@@ -55,9 +56,11 @@ def is_json(value: str) -> bool:
     return value.startswith(JSON) or (value[0].isspace() and value.lstrip().startswith(JSON))
 
 
-def is_beside(value: Any) -> bool:
-    """Is it free beside a conversation, under a key that no schema names?"""
-    return value.__class__ in NUMBERS or (value.__class__ is str and is_text(value) and not is_json(value))
+def is_beside(key: str, value: Any) -> bool:
+    """Is it free beside a conversation, under this key, which no schema names? Schemas name ids, which are no
+    fractions."""
+    is_number = value.__class__ in NUMBERS and (value.__class__ is int or key not in BESIDE)
+    return is_number or (value.__class__ is str and is_text(value) and not is_json(value))
 
 
 def id_class(value: str) -> tuple[str, bool] | None:
