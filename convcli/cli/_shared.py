@@ -104,6 +104,24 @@ def tell_passed(screen: Screen, source: Input) -> None:
     screen.tell(f"{text} (the first: {safe_text(passed.first)}){safe_text(more)}\n")
 
 
+MOST_SUFFIXES = 5
+"""Suffixes of skipped files that are named."""
+
+
+def tell_others(screen: Screen, paths: Iterable[str]) -> None:
+    """Says how many files of folders were not read, by their names."""
+    from convcli.jobs.paths import count_others
+    from convcli.report.text import safe_text
+
+    counts = count_others(paths)
+    if not counts:
+        return
+    most = sorted(counts, key=lambda suffix: (-counts[suffix], suffix))
+    named = ", ".join(f"{counts[suffix]:,} {suffix or 'without a suffix'}" for suffix in most[:MOST_SUFFIXES])
+    more = f" and {len(most) - MOST_SUFFIXES:,} more kinds" if len(most) > MOST_SUFFIXES else ""
+    screen.tell(f"note: {sum(counts.values()):,} other files in folders were skipped ({safe_text(named)}{more})\n")
+
+
 def reading_options(function: F) -> F:
     """The options that say which files are read, and how. With `source`, `line`, `at` and what chooses transcripts,
     where the command has them, and with the configuration they are its argument `reading`."""
@@ -305,7 +323,9 @@ def lifted(
     paths: Iterable[str], reading: ReadingOptions, codes: ExitCodes, printer: DiagnosticPrinter
 ) -> Iterator[tuple[Document, Transcript]]:
     """The transcripts of the files that these paths mean; what is refused is told."""
+    paths = list(paths)
     selected = reading.find(paths)
+    tell_others(printer.screen, paths)
     with printer.screen.progress(sum(size_of(path) for path, _ in selected)) as progress:
         for path, _ in selected:
             with codes.guard(path), reading.opened(path) as source:

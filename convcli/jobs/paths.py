@@ -99,6 +99,19 @@ def _walk(folder: str) -> list[InputFile]:
     return files
 
 
+def count_others(paths: Iterable[str]) -> dict[str, int]:
+    """Counts the files of these folders that are not read, by suffix; hidden files and folders do not count."""
+    counts: dict[str, int] = {}
+    for path in filter(os.path.isdir, paths):
+        for _, below, names in os.walk(path):
+            below[:] = [name for name in below if not name.startswith(".")]
+            for name in names:
+                if not name.startswith(".") and not _is_ours(name):
+                    suffix = os.path.splitext(without_packing(name))[1].lower()
+                    counts[suffix] = counts.get(suffix, 0) + 1
+    return counts
+
+
 def _matches(pattern: str) -> list[InputFile]:
     import glob  # few calls need it
 

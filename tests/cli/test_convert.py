@@ -584,3 +584,13 @@ def test_what_no_table_can_hold_is_told_before_the_work(tmp_path: Path, words: l
     pytest.importorskip("pyarrow")
     done = run("convert", write(tmp_path / "a.json", CLEAN), "-o", tmp_path / "out.parquet", *words, cwd=tmp_path)
     assert (done.returncode, told in done.stderr, (tmp_path / "out.parquet").exists()) == (2, True, False)
+
+
+def test_skipped_files_of_a_folder_are_counted_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    write(tmp_path / "in" / "a.json", CLEAN)
+    for name in ("b.txt", "c.txt", "d.md"):
+        (tmp_path / "in" / name).write_text("a note")
+    done = run("convert", tmp_path / "in", "--from", OTHER, "--to", OWN, "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert b"note: 3 other files in folders were skipped (2 .txt, 1 .md)\n" in done.stderr
