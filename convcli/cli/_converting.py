@@ -77,6 +77,7 @@ class Converting:
 
         job = self._job()
         self.files = self.arguments.reading.find(self.arguments.paths)
+        _shared.tell_others(self.screen, self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
         asked = (
             self.arguments.jobs if self.arguments.reading.selection is None else 1

@@ -110,6 +110,24 @@ def announce_passed(screen: Screen, source: Input) -> None:
     screen.announce(f"{text} (the first: {safe_text(passed.first)}){safe_text(more)}\n")
 
 
+MOST_SUFFIXES = 5
+"""The number of suffixes of skipped files that are named."""
+
+
+def tell_others(screen: Screen, paths: Iterable[str]) -> None:
+    """Prints how many files of folders were skipped, with the commonest suffixes."""
+    from convcli.jobs.paths import count_others
+    from convcli.report.text import safe_text
+
+    counts = count_others(paths)
+    if not counts:
+        return
+    most = sorted(counts, key=lambda suffix: (-counts[suffix], suffix))
+    named = ", ".join(f"{counts[suffix]:,} {suffix or 'without a suffix'}" for suffix in most[:MOST_SUFFIXES])
+    more = f" and {len(most) - MOST_SUFFIXES:,} more kinds" if len(most) > MOST_SUFFIXES else ""
+    screen.announce(f"note: {sum(counts.values()):,} other files in folders were skipped ({safe_text(named)}{more})\n")
+
+
 def reading_options(function: F, *, is_converted: bool = False) -> F:
     """Adds the options for which files are read, and how.
 
@@ -322,7 +340,9 @@ def lifted(
     paths: Iterable[str], reading: ReadingOptions, codes: ExitCodes, printer: DiagnosticPrinter
 ) -> Iterator[tuple[Document, Transcript]]:
     """Yields the transcripts of these files. Refused ones are printed as findings."""
+    paths = list(paths)
     selected = reading.find(paths)
+    tell_others(printer.screen, paths)
     with printer.screen.progress(sum(size_of(path) for path, _ in selected)) as progress:
         for path, _ in selected:
             with codes.guard(path), reading.opened(path) as source:
@@ -336,10 +356,10 @@ def lifted(
 
 
 def _transcript(item: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iterator[tuple[Document, Transcript]]:
-    from convcli.jobs.documents import Skipped, skipped
+    from convcli.jobs.documents import Skipped, skipped, torn_warning
 
     if isinstance(item, Skipped):
-        printer.finding(skipped(item))
+        printer.finding(torn_warning(item) if item.torn else skipped(item))
         codes.add(0 if item.torn else UNACCEPTABLE)
         return
     for finding in item.notes:

@@ -40,6 +40,7 @@ def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingO
     """
     codes = _shared.ExitCodes(screen)
     _shared.show_table(screen, form, ["file", "dialect", "why"], _rows(reading, paths, codes))
+    _shared.tell_others(screen, paths)
     codes.finish()
     return codes.worst
 

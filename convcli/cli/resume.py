@@ -14,7 +14,7 @@ import click
 from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import PATH, VIEW, Near
-from convcli.model.errors import DONE, UNACCEPTABLE, JobError
+from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -151,6 +151,9 @@ def _converted(document: Document, program: Program, cwd: str | None, view: Any)
     options = Options(branch="active", view=view, form=program.form)
     conversion = resumed(transcript, target, document.dialect, options, directory, program.fit)
     written = target.lift(conversion.document)
+    if all(message.role == "event" for message in written.messages):
+        message = f"there is no message left in the view {view}"
+        raise ContentError("no-messages", message, file=document.file, help="--view history has all messages")
     begin = written.created_at if written.created_at and TIME.match(written.created_at) else EPOCH
     answer = next((m for m in reversed(transcript.messages) if m.role == "assistant"), transcript.messages[-1])
     model = answer.model or transcript.model

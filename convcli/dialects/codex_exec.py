@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from convcli.kit import streams
 from convcli.kit.objects import Native, as_object, except_keys, make_extras, objects_in, omit, without_nulls
 from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
@@ -49,6 +50,12 @@ def _item(row: Any) -> Native | None:
     item = row.get("item") if isinstance(row, dict) and row.get("type") in ITEMS else None
     is_item = isinstance(item, dict) and isinstance(item.get("id"), str) and isinstance(item.get("type"), str)
     return item if is_item else None
+
+
+def _mark(row: Any) -> streams.Limits:
+    """Returns the thread of a run that begins: the runs of one thread are one conversation."""
+    begins = isinstance(row, dict) and row.get("type") == BEGUN
+    return streams.Limits(begins, id=row.get("thread_id") if begins else None)
 
 
 # ---------------------------------------------------------------- lift
@@ -204,6 +211,7 @@ DIALECT = Dialect(
     forms=("run",),
     detect=detect,
     lift=lift,
+    answer_boundaries=lambda: streams.Boundaries(_mark, by_id=True),
     rules=(turns.decodable(),),
     places={
         **paths(

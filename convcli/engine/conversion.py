@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import answers, detection, untrusted
+from convcli.engine.emptied import is_emptied
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -80,9 +81,14 @@ def objections(document: Any, dialect: Dialect, *, strict: bool = False) -> list
 def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
     """Returns a finding if there are records but none of them is a message (law L11): the output would be empty.
 
+    The same holds if messages are empty while their extras contain the text: the claim of the dialect fails.
+
     Session schemas are open, because programs add new kinds of rows. So a session of another program passes, and each
     of its rows becomes an event. An empty conversation has no records and is accepted (but see `nothing_said`).
     """
+    if is_emptied(transcript):
+        message = f"the messages come out empty: their text is in keys that {dialect.title} does not define"
+        return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
     if not transcript.messages or any(message.role != "event" for message in transcript.messages):
         return None
     if transcript.origin is not None and transcript.origin.rolled_back:

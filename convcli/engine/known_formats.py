@@ -61,6 +61,20 @@ FORMATS = (
     ),
     Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
     Foreign("a Kimi session", ("type^context.append",)),
+    Foreign("a VS Code chat", ("requests/*/message/text requests/*/response",)),
+    Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
+    Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
+    Foreign("a Continue session", ("sessionId workspaceDirectory history/*/message",)),
+    Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
+    Foreign("a Zed thread", ("messages/*/User", "messages/*/Agent")),
+    Foreign(
+        "a session of the Agent Client Protocol, version 2",
+        (
+            "params/update/sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
+            "update/sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
+            "sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
+        ),
+    ),
     Foreign(
         "the manifest of a Cline session",
         ("session_id started_at workspace_root", "session_id started_at messages_path"),
@@ -80,6 +94,13 @@ FORMATS = (
         "a log of the OpenAI Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)
     ),
     Foreign("a thread of the OpenAI Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
+    Foreign("LlamaIndex messages", ("blocks/*/block_type", "messages/*/blocks/*/block_type")),
+    Foreign("Haystack messages", ("content/*/tool_call_result", "content/*/reasoning/reasoning_text")),
+    Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
+    Foreign("a Strands message", ("message message_id redact_message",)),
+    Foreign("messages of the Microsoft Agent Framework", ("type=message role contents/*/type",)),
+    Foreign("the state of an AutoGen agent", ("llm_context/messages",)),
+    Foreign("an interaction of the Gemini API", ("object=interaction steps/*/type",)),
     # telemetry and logs
     Foreign(
         "an OpenTelemetry event or span without messages",
@@ -158,6 +179,10 @@ FORMATS = (
     ),
     # exports
     Foreign("a Google AI Studio prompt", ("chunkedPrompt",)),
+    Foreign("a DeepSeek export", ("mapping/root inserted_at",)),
+    Foreign("a Grok export", ("conversations/*/responses/*/response",)),
+    Foreign("an Open WebUI export", ("chat/history/messages:dict", "history/messages:dict history/currentId")),
+    Foreign("a LibreChat export", ("conversationId messagesTree", "conversationId messages/*/isCreatedByUser")),
     # rows of training sets
     Foreign(
         "a chat data set with the column conversation",

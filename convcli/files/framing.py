@@ -94,6 +94,11 @@ class Source:
         return self._file.unpacked_size
 
     @property
+    def is_packed(self) -> bool:
+        """True if the file is compressed."""
+        return bool(self._file.packer)
+
+    @property
     def bytes_read(self) -> int:
         """The number of stored bytes that were read."""
         return self._file.count

@@ -20,6 +20,7 @@ from convcli.files.layouts import SUFFIXES, DocumentWriter, row_layouts
 from convcli.files.outputs import Output
 from convcli.jobs.destinations import Folder, Names
 from convcli.jobs.inputs import Input, InputFile, Item
+from convcli.jobs.items import beginnings
 from convcli.jobs.results import ItemResult, item_results
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -192,6 +193,7 @@ class InputConversion:
         self.summary = Summary([source.dialect.name], job.target.name)
         self._output_for = output_for
         self._file: DocumentWriter | None = None
+        self._begins = beginnings(job.target)
 
     def take_all(self) -> None:
         """Converts all documents of the input, or of this part of it."""
@@ -249,7 +251,8 @@ class InputConversion:
         return DocumentWriter(self._output_for(SUFFIXES[layout]), layout, many, names_events=target.names_events)
 
     def _write(self, document: Any) -> None:
-        if isinstance(document, Rows) and (self._file is not None or self.job.is_joined):
+        is_rows = isinstance(document, Rows)
+        if is_rows and (self.job.is_joined or not self._is_readable_after(document)):
             title = self.job.target.title
             message = f"a {title} file has one transcript, but there is more than one"
             raise JobError(
@@ -261,6 +264,12 @@ class InputConversion:
         if self._file is None:
             self._file = self._opened(_layout(document, self.job, self.source, several=self.source.may_be_several))
         self._file.add(_columns(document, self.job))
+
+    def _is_readable_after(self, rows: Rows) -> bool:
+        """True if these rows are the first, or one of several answers of a stream that are read back as such."""
+        starts = [self._begins(row) for row in rows]
+        is_next = self.source.is_whole and bool(rows) and starts[0] and not any(starts[1:])
+        return self._file is None or is_next
 
 
 class SplitConversion:
@@ -390,4 +399,9 @@ def _layout(document: Any, job: Job, source: Input, *, several: bool) -> Framing
         return "array"
     if job.layout == "json":
         return "array" if several else "json"
-    return job.layout or (source.layout if several else "json")
+    return job.layout or (_layout_of_several(source) if several else "json")
+
+
+def _layout_of_several(source: Input) -> Framing:
+    """The layout of an input with several documents; the events of a stream are no documents."""
+    return "jsonl" if source.is_whole else source.layout

@@ -161,7 +161,8 @@ class Names:
 
 def _place(document: Document) -> str:
     word = "line" if document.groups is None else "row"
-    line = f"{word}-{document.number_of(document.line)}" if document.line else ""
+    begin = document.first_line if document.is_part else document.line
+    line = f"{word}-{document.number_of(begin)}" if begin else ""
     return "-".join(filter(None, (line, _UNSAFE.sub("-", document.at).strip("-")))) or "transcript"
 
 

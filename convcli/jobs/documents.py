@@ -42,8 +42,8 @@ class Document(msgspec.Struct):
     JSON Pointer in the record · `begin`: position in the file where its text begins · `texts`: columns of `given` that
     are JSON strings, parsed in `value` · `spot`: of a picked document, its position in `raw`, which is the whole
     record · `shell`: for the first of several in one document, that document without them · `outer`: the record that
-    it was picked from · `is_alone`: a single message; `value` is a list of it · `groups`: for a table, maps records to
-    rows · `notes`: findings that concern other documents of the file too.
+    it was picked from · `is_alone`: a single message; `value` is a list of it · `is_part`: one of several answers of a
+    stream · `groups`: for a table, maps records to rows · `notes`: findings that concern other documents of the file.
     """
 
     file: str
@@ -59,6 +59,7 @@ class Document(msgspec.Struct):
     shell: Any = None
     outer: Outer | None = None
     is_alone: bool = False
+    is_part: bool = False
     notes: tuple[Finding, ...] = ()
     groups: RowGroups | None = None
 
@@ -70,6 +71,8 @@ class Document(msgspec.Struct):
     @property
     def first_line(self) -> int:
         """The line where it begins, also as a member of an array; 0 for a file that is one document."""
+        if self.is_part:
+            return self._row_lines[0]
         if self.node_path is not None and not self.line:
             return self._in_file(self.node_path())[0]
         return self.begin[0] if self.at and not self.line else self.line
@@ -78,14 +81,19 @@ class Document(msgspec.Struct):
     def lines(self) -> tuple[int, int]:
         """The first and last line of the document in the file."""
         if isinstance(self.value, Rows) and not self.line:
-            return 1, max(self.value.lines, default=1)
+            return (min(self._row_lines) if self.is_part else 1), max(self._row_lines)
         begin = self.first_line or 1
         return begin, begin + self.raw.rstrip().count(b"\n")
 
     @property
     def is_first(self) -> bool:
         """True if it is the first document of its file."""
-        return self.line <= 1 and self.at in ("", "/0")
+        return self.line <= 1 and self.at in ("", "/0") and (not self.is_part or self.first_line <= 1)
+
+    @property
+    def _row_lines(self) -> list[int]:
+        """The lines of the rows that form the document."""
+        return getattr(self.value, "lines", None) or [1]
 
     @property
     def number(self) -> int | None:
@@ -185,7 +193,7 @@ class Document(msgspec.Struct):
 class Skipped(msgspec.Struct, frozen=True):
     """A stretch of an input that is not a document: bytes `start` to `end`, with `raw` in JSON Lines.
 
-    `torn`: its writer had not finished it.
+    `torn`: the last record of a file to which its program still appends; the records before it are used.
     """
 
     error: ContentError
@@ -200,11 +208,17 @@ Nulls: TypeAlias = Literal["drop", "keep"]
 """How null in open objects of a table is read: as absent, or as a value."""
 
 
-def not_read(record: Record, error: ContentError | None = None) -> Skipped:
-    """Returns the stretch of a record that is not a document."""
+def not_read(record: Record, error: ContentError | None = None, *, is_growing: bool = False) -> Skipped:
+    """Returns the stretch of a record that is not a document.
+
+    `is_growing`: its program appends to the file while it runs, so an incomplete last record is not an error.
+    """
     error = error or record.error
     assert error is not None
-    return Skipped(error, record.torn, record.start, record.end, record.raw)
+    if record.torn and not is_growing:
+        message = f"incomplete record, bytes {record.start}–{record.end} (was the file cut off?)"
+        error = ContentError("torn-record", message, file=error.file, line=error.line)
+    return Skipped(error, record.torn and is_growing, record.start, record.end, record.raw)
 
 
 def finding_of(error: ConvcliError) -> Finding:
@@ -217,6 +231,11 @@ def skipped(item: Skipped) -> Finding:
     """Returns a finding that explains why a stretch of an input is not a document."""
     finding = finding_of(item.error)
     return msgspec.structs.replace(finding, code="torn-record", message=torn(item), help="") if item.torn else finding
+
+
+def torn_warning(item: Skipped) -> Finding:
+    """The warning about an incomplete last record of which the records before are used."""
+    return msgspec.structs.replace(skipped(item), severity="warning")
 
 
 def torn(item: Skipped) -> str:

@@ -22,7 +22,7 @@ from convcli.engine import detection, texts
 from convcli.engine.containers import inside
 from convcli.engine.known_formats import LOOKS_LIKE
 from convcli.files.framing import Record
-from convcli.jobs.documents import Document, Item, Outer, Skipped
+from convcli.jobs.documents import Document, Item, Outer, Skipped, not_read
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.validation import schemas
@@ -189,7 +189,7 @@ class Picker:
     def items(self, record: Record, *, is_line: bool) -> Iterator[Item]:
         """Yields what is picked of a record; for a member of an array, the first step of a pattern is already used."""
         if record.error is not None:
-            yield Skipped(record.error, record.torn, record.start, record.end)
+            yield not_read(record)
             return
         is_member = record.index >= 0
         prefix, wanted = "", list(self._wanted)

@@ -32,7 +32,7 @@ from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Nulls as Nulls
 from convcli.jobs.documents import Outer as Outer
 from convcli.jobs.documents import Skipped as Skipped
-from convcli.jobs.items import RecordReader
+from convcli.jobs.items import RecordReader, beginnings
 from convcli.jobs.paths import InputFile as InputFile
 from convcli.jobs.paths import find as find
 from convcli.jobs.paths import is_lines as is_lines
@@ -125,6 +125,7 @@ class Input:
         self._named = dialect
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
+        self._has_answers = False
         self.read_elsewhere = 0
         self._notes: TableNotes | None = None
         self._choose: Callable[[Iterator[Item]], Iterator[Item]] | None = None
@@ -204,7 +205,8 @@ class Input:
     @property
     def _is_session(self) -> bool:
         is_part = self._picker is not None or self._line is not None or self.is_selected
-        return self.is_whole and self.layout == "jsonl" and not is_part
+        is_read = self.dialect.answer_boundaries is not None
+        return self.is_whole and self.layout == "jsonl" and not is_part and not is_read
 
     def select(self, choose: Callable[[Iterator[Item]], Iterator[Item]]) -> None:
         """Restricts the input to the items that `choose` yields."""
@@ -243,8 +245,9 @@ class Input:
     @property
     def has_ranges(self) -> bool:
         """True if its lines or row groups can be read independently. False if all of them must be seen."""
-        can = self.layout == "jsonl" and self._lines and self.may_be_several and not self.dialect.unique
-        return can and self._picker is None and self._choose is None and self.size > 0
+        can = self.layout == "jsonl" and self._lines and not self.is_whole and not self.dialect.unique
+        is_all = self._line is None and self._picker is None and self._choose is None
+        return can and is_all and self.size > 0
 
     @property
     def is_table(self) -> bool:
@@ -254,7 +257,8 @@ class Input:
     @property
     def may_be_several(self) -> bool:
         """True if such a file can have several documents."""
-        return self.layout in ("jsonl", "array") and not self.is_whole and self._line is None
+        is_several = self._has_answers if self.is_whole else self.layout in ("jsonl", "array")
+        return is_several and self._line is None
 
     @property
     def passed(self) -> Passed | None:
@@ -269,6 +273,8 @@ class Input:
     @property
     def is_several(self) -> bool:
         """True if there is more than one document, as far as is known before reading."""
+        if self._has_answers:
+            return self.may_be_several
         rows = len(self._head) if self._table is None else max(len(self._head), self._table.rows)
         return self.may_be_several and (self._picker is not None or rows > 1)
 
@@ -332,7 +338,16 @@ class Input:
         reading = self._chosen(values)
         if reading.dialect.many and not reading.is_whole:
             self._hold_many(reading.dialect, values)
+        if reading.dialect.answer_boundaries is not None and reading.is_whole:
+            self._find_answers(reading.dialect)
         return reading
+
+    def _find_answers(self, dialect: Dialect) -> None:
+        """Reads all records of a stream, to know whether it has several answers."""
+        self._head.extend(self._items)
+        begins = beginnings(dialect)
+        starts = [begins(record.value) for record in self._head if record.error is None]
+        self._has_answers = any(starts[1:])
 
     def _hold_many(self, dialect: Dialect, values: list[Any]) -> None:
         """Makes each transcript an item of the input if its records contain several."""
@@ -397,4 +412,5 @@ class Input:
 
     @property
     def _reader(self) -> RecordReader:
-        return RecordReader(self.name, self.dialect, self.layout, self._lines, self.detection)
+        is_packed = isinstance(self._source, Source) and self._source.is_packed
+        return RecordReader(self.name, self.dialect, self.layout, self._lines, self.detection, is_packed)

@@ -13,19 +13,28 @@ from convcli.files.framing import Framing, Record
 from convcli.jobs.choosing import other_dialect
 from convcli.jobs.documents import Document, Item, not_read
 from convcli.jobs.paths import other_keys
-from convcli.model.dialect import Dialect
+from convcli.model.dialect import BeginsAnswer, Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 
 
+def beginnings(dialect: Dialect) -> BeginsAnswer:
+    """Returns the function that finds, in one file, the records that begin another answer of a stream."""
+    return (lambda _: False) if dialect.answer_boundaries is None else dialect.answer_boundaries()
+
+
 class RecordReader(msgspec.Struct, frozen=True):
-    """What is known of a file: name, dialect, layout, whether it `has_lines`, and the detection, if any."""
+    """What is known of a file: name, dialect, layout, whether it `has_lines`, and the detection, if any.
+
+    `is_packed`: it is compressed, so no program appends to it.
+    """
 
     name: str
     dialect: Dialect
     layout: Framing
     has_lines: bool
     detection: Detection | None
+    is_packed: bool = False
 
     def item(self, record: Record) -> Item:
         """Returns the document of a record, or the stretch that is none."""
@@ -33,17 +42,29 @@ class RecordReader(msgspec.Struct, frozen=True):
         return self._document(record) if error is None else not_read(record, error)
 
     def whole(self, records: Iterable[Record]) -> Iterator[Item]:
-        """Yields all records as one document, after those that cannot be read."""
-        rows, lines = list[Any](), list[int]()
+        """Yields all records as one document, or those of each answer of a stream, after those that cannot be read."""
+        rows, lines, is_part = list[Any](), list[int](), False
+        begins = beginnings(self.dialect)
         for record in records:
             if record.error:
-                yield not_read(record)
-            else:
-                rows.append(record.value)
-                lines.append(record.line)
-        yield Document(
-            self.name, 0, Rows(rows, lines, other_keys(self.name, self.dialect.other_keys)), b"", self.dialect
-        )
+                yield not_read(record, is_growing=self._is_growing)
+                continue
+            if begins(record.value) and rows:
+                is_part = True
+                yield self._rows(rows, lines, is_part)
+                rows, lines = [], []
+            rows.append(record.value)
+            lines.append(record.line)
+        yield self._rows(rows, lines, is_part)
+
+    @property
+    def _is_growing(self) -> bool:
+        """True if a program appends to such a file while it runs: a session, or the event log of an agent program."""
+        return self.dialect.framings[0] == "events" and self.layout == "jsonl" and not self.is_packed
+
+    def _rows(self, rows: list[Any], lines: list[int], is_part: bool) -> Document:
+        value = Rows(rows, lines, other_keys(self.name, self.dialect.other_keys))
+        return Document(self.name, 0, value, b"", self.dialect, is_part=is_part)
 
     def _document(self, record: Record) -> Document:
         line = record.line if self.has_lines else 0

@@ -69,7 +69,8 @@ class JudgingOptions(NamedTuple):
 
 def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
     """Yields the verdict on each document; the rows of a session are one document, with its unreadable ones."""
-    each = [(0, True, _session(source, options))] if source.is_whole else _each(source, options)
+    is_one = source.is_whole and not source.is_several
+    each = [(0, True, _session(source, options))] if is_one else _each(source, options)
     for line, is_first, findings in each:
         wanted = [finding for finding in findings if options.wants(finding)] if findings else findings
         if wanted and is_first:
@@ -144,11 +145,19 @@ def judged(item: Document, options: JudgingOptions) -> list[Finding]:
 
 
 def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
-    if options.target is not None and options.target is not item.dialect:
-        return _as_target(item, options, options.target)
-    purpose: Purpose = "document" if options.target is None else "request"
-    findings = pipeline.validate(item.value, item.dialect, strict=options.strict, purpose=purpose, more=options.more)
+    dialect = options.target or item.dialect
+    is_row = is_training_data(dialect)
+    if dialect is not item.dialect and (not is_row or dialect.detect(item.value) is None):
+        return _as_target(item, options, dialect)
+    purpose: Purpose = "document" if options.target is None and not is_row else "request"
+    findings = pipeline.validate(item.value, dialect, strict=options.strict, purpose=purpose, more=options.more)
     return item.located(findings + lone_surrogates(item))
+
+
+def is_training_data(dialect: Dialect) -> bool:
+    """True if a file of this dialect is given to a trainer as it is: it is judged as such whether or not somebody asks
+    for it, and a row that looks like one of the dialect is judged without a conversion."""
+    return dialect.framings[0] == "records" and not dialect.bodies
 
 
 def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list[Finding]:

@@ -12,7 +12,7 @@ from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
 
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".parquet", ".arrow", ".eval", ".db")
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".sse", ".traj", ".parquet", ".arrow", ".eval", ".db")
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 _MAGIC = pattern("[*?[]")
 """Characters by which `glob` recognises a pattern."""
@@ -95,6 +95,19 @@ def _walk(folder: str) -> list[InputFile]:
     if not files:
         raise JobError("no-input", f"there is no {', '.join(SUFFIXES)} file in the folder {folder}")
     return files
+
+
+def count_others(paths: Iterable[str]) -> dict[str, int]:
+    """Counts the files of these folders that are not read, by suffix; hidden files and folders do not count."""
+    counts: dict[str, int] = {}
+    for path in filter(os.path.isdir, paths):
+        for _, below, names in os.walk(path):
+            below[:] = [name for name in below if not name.startswith(".")]
+            for name in names:
+                if not name.startswith(".") and not _is_ours(name):
+                    suffix = os.path.splitext(without_packing(name))[1].lower()
+                    counts[suffix] = counts.get(suffix, 0) + 1
+    return counts
 
 
 def _matches(pattern: str) -> list[InputFile]:

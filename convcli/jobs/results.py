@@ -9,7 +9,7 @@ import msgspec
 
 from convcli.engine import conversion
 from convcli.engine.texts import ArgumentStyle
-from convcli.jobs.documents import Document, Item, finding_of, torn
+from convcli.jobs.documents import Document, Item, finding_of, torn, torn_warning
 from convcli.jobs.inputs import Input
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
@@ -60,7 +60,7 @@ def item_results(
         elif item.torn:
             error = item.error
             loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
-            yield ItemResult([loss], [])
+            yield ItemResult([loss], [torn_warning(item)])
         else:
             yield ItemResult([], [finding_of(item.error)], refused=item)
     if isinstance(source, Input) and source.notes:
@@ -79,6 +79,8 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
 
 def as_warning(finding: Finding, target: Dialect) -> Finding:
     """Turns errors into warnings: output that a service would refuse is still written, as it may serve other uses."""
+    if finding.severity == "info":
+        return finding
     note = f"{target.title} would not accept the output as it is" if finding.severity == "error" else ""
     notes = (*finding.notes, note) if note else finding.notes
     return msgspec.structs.replace(finding, severity="warning", notes=notes)

@@ -7,14 +7,49 @@ responses) and lifts that. To write, it cuts the sibling's response. How the eve
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from convcli.kit.fitting import is_response
 from convcli.model.branches import active
 from convcli.model.transcript import Message, Path, Transcript
+
+# --- several answers in one file -------------------------------------------------------------------------------------
+
+
+class Limits(NamedTuple):
+    """What an event says of the limits of its answer: whether it begins or ends one, and its id."""
+
+    begins: bool = False
+    ends: bool = False
+    id: Any = None
+
+
+class Boundaries:
+    """Finds the events that begin another answer, in streams whose events mark the beginning of one.
+
+    Such an event begins another answer if the one before has ended, or if it names another id. With `by_id` only the
+    id counts: several runs of one id are one conversation.
+    """
+
+    def __init__(self, limits_of: Callable[[Any], Limits], *, by_id: bool = False) -> None:
+        self._limits_of, self._by_id = limits_of, by_id
+        self._has_ended, self._id = False, None
+
+    def __call__(self, event: Any) -> bool:
+        limits = self._limits_of(event)
+        is_other = limits.begins and self._is_other(limits.id)
+        if limits.begins:
+            self._id, self._has_ended = limits.id, False
+        self._has_ended = self._has_ended or limits.ends
+        return is_other
+
+    def _is_other(self, id_: Any) -> bool:
+        is_renamed = self._id is not None and id_ is not None and id_ != self._id
+        return is_renamed or (self._has_ended and not self._by_id)
+
 
 # --- assembling ------------------------------------------------------------------------------------------------------
 
@@ -59,6 +94,20 @@ def merge(node: Growing, delta: Mapping[str, Any], once: frozenset[str], depth: 
             extend(node, key, value)
         else:
             node[key] = value
+
+
+FORMER = "former"
+"""The key of an object that keeps earlier values of its keys, where a stream states a key again with another value."""
+
+
+def restate(node: dict[str, Any], key: str, value: Any) -> None:
+    """Sets a value that a delta states as a whole, and keeps an earlier one that differs from it."""
+    before = node.get(key)
+    if before != value and before not in (None, "", {}, []):
+        former = node.setdefault(FORMER, {}).setdefault(key, [])
+        if before not in former:
+            former.append(before)
+    node[key] = value
 
 
 def grow(node: dict[str, Any], key: str, text: str) -> None:

@@ -116,6 +116,10 @@ RARE = CUSTOM | frozenset(
 """Fields that hardly any format has: a dialect lists those that it `has`."""
 
 
+BeginsAnswer: TypeAlias = Callable[[Any], bool]
+"""Asked about the events of a file, one after the other: True if the event begins another answer than those before."""
+
+
 class BodyForm(msgspec.Struct, frozen=True):
     """A document of another dialect nested in a document of this one: its dialect, the form to write, and its path."""
 
@@ -201,6 +205,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     what is around them; `fit` and `lacks` add to those of the other dialect (`families/bodies`)."""
     inner: Mapping[str, Dialect] = {}
     """The dialects of its bodies, by name: set when a dialect is assembled."""
+    answer_boundaries: Callable[[], BeginsAnswer] | None = None
+    """Of a stream: returns, for one file, the function that finds the events which begin another answer.
+
+    Each answer is a document of its own. None: all events of a file are one document."""
     keeps_form: bool = False
     """True if its documents record how the source document was spelled."""
 

@@ -67,13 +67,22 @@ def test_fail_on_loss_looks_only_at_the_levels_that_it_names(tmp_path: Path) -> 
     assert run("convert", source, "--to", OTHER, "--fail-on-loss=context").returncode == 1
 
 
-def test_a_torn_last_line_is_reported_and_the_rest_is_kept(tmp_path: Path) -> None:
-    source = write(tmp_path / "a.jsonl", LOSSY, LOSSY, TORN, end="")
-    done = run("convert", source, "--to", OWN, "-o", tmp_path / "out", "--losses", tmp_path / "losses")
-    assert done.returncode == 0
-    assert (tmp_path / "out").read_bytes().count(b"\n") == 2
-    (loss,) = json.loads((tmp_path / "losses").read_bytes())
-    assert (loss["line"], loss["field"], loss["level"]) == (3, "record", "content")
+def test_a_torn_last_line_of_a_data_set_is_an_error_unless_told_to_keep_going(tmp_path: Path) -> None:
+    source, out = write(tmp_path / "a.jsonl", LOSSY, LOSSY, TORN, end=""), tmp_path / "out"
+    done = run("convert", source, "--to", OWN, "-o", out)
+    assert (done.returncode, out.exists(), b"error[torn-record]" in done.stderr) == (1, False, True)
+    done = run("convert", source, "--to", OWN, "-o", out, "--keep-going")
+    assert (done.returncode, out.read_bytes().count(b"\n")) == (1, 2)
+
+
+def test_a_torn_last_line_of_a_session_is_a_warning_and_a_loss(tmp_path: Path) -> None:
+    source, losses = tmp_path / "a.jsonl", tmp_path / "losses"
+    session = (SAMPLES / "claude-code" / "twin-weather.jsonl").read_bytes()
+    source.write_bytes(session + session.splitlines()[-1][:-9])
+    done = run("convert", source, "--to", "openai-chat", "-o", tmp_path / "out", "--losses", losses)
+    assert (done.returncode, b"warning[torn-record]" in done.stderr) == (0, True)
+    [loss] = [loss for loss in json.loads(losses.read_bytes()) if loss["field"] == "record"]
+    assert (loss["line"], loss["level"]) == (session.count(b"\n") + 1, "content")
 
 
 def test_a_bad_line_is_told_with_its_number_and_nothing_is_written(tmp_path: Path) -> None:
@@ -602,3 +611,13 @@ def test_what_no_table_can_hold_is_told_before_the_work(tmp_path: Path, words: l
     pytest.importorskip("pyarrow")
     done = run("convert", write(tmp_path / "a.json", CLEAN), "-o", tmp_path / "out.parquet", *words, cwd=tmp_path)
     assert (done.returncode, reported in done.stderr, (tmp_path / "out.parquet").exists()) == (2, True, False)
+
+
+def test_skipped_files_of_a_folder_are_counted_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    write(tmp_path / "in" / "a.json", CLEAN)
+    for name in ("b.txt", "c.txt", "d.md"):
+        (tmp_path / "in" / name).write_text("a note")
+    done = run("convert", tmp_path / "in", "--from", OTHER, "--to", OWN, "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert b"note: 3 other files in folders were skipped (2 .txt, 1 .md)\n" in done.stderr

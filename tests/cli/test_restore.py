@@ -30,6 +30,22 @@ def test_what_was_converted_comes_back_exactly(name: str, tmp_path: Path) -> Non
     assert values(back.read_text("utf-8")) == values(original.read_text("utf-8"))
 
 
+def test_a_stream_file_with_two_answers_comes_back_from_two_transcripts(tmp_path: Path) -> None:
+    samples = SAMPLES / "openai-chat-stream"
+    original, out, kept, back = (tmp_path / name for name in ("two.sse", "out.jsonl", "kept.jsonl", "back.jsonl"))
+    texts = [(samples / name).read_text("utf-8") for name in ("twin-weather.sse", "two-choices.sse")]
+    original.write_text("".join(texts), "utf-8")
+    done = run("convert", original, "--to", "openai-chat", "-o", out, "--restore-file", kept)
+    assert done.returncode == 0, done.stderr
+    assert len(values(out.read_text("utf-8"))) == 2
+    done = run("restore", out, "--restore-file", kept, "-o", back)
+    assert done.returncode == 0, done.stderr
+    events = [line.removeprefix("data: ") for line in original.read_text("utf-8").splitlines() if line]
+    assert [json.loads(line) for line in back.read_text("utf-8").splitlines()] == [
+        "[DONE]" if event == "[DONE]" else json.loads(event) for event in events
+    ]
+
+
 def test_an_edited_output_is_not_restored(tmp_path: Path) -> None:
     out, kept = tmp_path / "out.json", tmp_path / "kept.jsonl"
     run("convert", SAMPLES / ORIGINALS[0], "--to", "anthropic", "-o", out, "--restore-file", kept)

@@ -260,3 +260,17 @@ def test_a_session_whose_last_line_is_torn_goes_on_without_it(tmp_path: Path) ->
     done = run("resume", source, "--in", "codex", "--home", tmp_path)
     assert done.returncode == 0, done.stderr
     assert b"note: the last line is torn" in done.stderr
+
+
+def test_a_view_without_a_message_is_refused(tmp_path: Path) -> None:
+    rows = [
+        {"type": kind, "uuid": "u", "parentUuid": None, "sessionId": "s", "timestamp": "2026-01-02T03:04:05Z",
+         "cwd": "/x", "version": "1", "message": {"role": role, "parts": [{"text": "Hi."}]}}
+        for kind, role in (("user", "user"), ("assistant", "model"))
+    ]  # fmt: skip
+    rows.append({**rows[0], "type": "system", "subtype": "ui_telemetry"})
+    source = tmp_path / "s.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run("resume", source, "--from", "qwen-code", "--in", "claude-code", "--home", tmp_path / "home")
+    assert (done.returncode, b"error[no-messages]" in done.stderr) == (1, True), done.stderr
+    assert not (tmp_path / "home").exists()

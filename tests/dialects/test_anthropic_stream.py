@@ -227,3 +227,14 @@ def test_a_message_that_begins_without_a_role_is_the_assistants_and_reported() -
         ("incomplete-response", "warning")
     ]
     assert [message.role for message in STREAM.lift(rows).messages] == ["assistant"]
+
+
+def test_a_key_that_comes_again_with_another_value_keeps_the_earlier_value() -> None:
+    starts = [start(id=id_, model="m") for id_ in ("a", "b")]
+    transcript = STREAM.lift(Rows([*starts, STOP]))
+    assert transcript.id == "b"
+    assert transcript.messages[0].extras == {"anthropic": {"former": {"id": ["a"]}}}
+
+
+def test_a_list_of_events_is_a_document() -> None:
+    assert STREAM.detect([start(id="a"), STOP]) is not None

@@ -8,6 +8,7 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
+from convcli.engine.detection import detect
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Reasoning, Text, ToolCall, Transcript
@@ -133,3 +134,44 @@ def test_an_event_of_another_response_is_reported() -> None:
     findings = pipeline.validate(Rows(rows), STREAM)
     assert [(finding.code, finding.where) for finding in findings] == [("stream-out-of-order", "/1")]
     assert pipeline.validate(Rows(rows[:1] * 2), STREAM) == []
+
+
+def streamed(**call: Any) -> Any:
+    return event({"functionCall": call})
+
+
+def test_arguments_that_are_streamed_as_values_at_json_paths_are_one_call() -> None:
+    fragments = [
+        {"jsonPath": "$.location", "stringValue": "Bos", "willContinue": True},
+        {"jsonPath": "$.location", "stringValue": "ton"},
+        {"jsonPath": "$.days[0].high", "numberValue": 21},
+        {"jsonPath": "$['is it']", "boolValue": True},
+        {"jsonPath": "$.days[1]", "nullValue": "NULL_VALUE"},
+    ]
+    events = [streamed(partialArgs=[fragment], willContinue=True) for fragment in fragments]
+    message = answer(streamed(name="f", willContinue=True), *events, streamed(), streamed(name="g", args={"x": 1}))
+    calls = [part for part in message.parts if isinstance(part, ToolCall)]
+    arguments = {"location": "Boston", "days": [{"high": 21}, None], "is it": True}
+    assert [(call.name, call.arguments, call.extras) for call in calls] == [
+        ("f", arguments, None),
+        ("g", {"x": 1}, None),
+    ]
+
+
+def test_a_fragment_without_a_readable_path_is_kept() -> None:
+    fragment = {"jsonPath": "$..x", "stringValue": "a"}
+    [call] = answer(streamed(name="f", partialArgs=[fragment])).parts
+    assert isinstance(call, ToolCall)
+    assert call.arguments == {"partialArgs": [fragment]}
+
+
+def test_events_that_stream_arguments_are_no_documents_of_vertex_ai() -> None:
+    events = [streamed(name="f", willContinue=True), streamed()]
+    assert detect(Rows(events)).dialect == "gemini-stream"
+
+
+def test_events_without_ids_begin_another_answer_with_new_parts_after_the_end() -> None:
+    begins = STREAM.answer_boundaries and STREAM.answer_boundaries()
+    assert begins is not None
+    rows = [event({"text": "a"}), event({"text": "b"}, finishReason="STOP"), event({"text": ""}), event({"text": "c"})]
+    assert [begins(row) for row in rows] == [False, False, False, True]

@@ -149,3 +149,36 @@ def test_a_call_is_introduced_once_and_its_pieces_carry_only_its_index() -> None
     assert calls[0] == {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}
     assert all(call.keys() == {"index", "function"} for call in calls[1:])
     assert "".join(call["function"]["arguments"] for call in calls) == '{"city":"大阪"}'
+
+
+# ---------------------------------------------------------------- values that come again, padding, blocks
+
+
+def test_a_key_that_comes_again_with_another_value_keeps_the_earlier_values() -> None:
+    rows = [{**chunk({"content": "a"}), "service_tier": tier} for tier in ("auto", "default", "default")]
+    extras = lift(*rows, chunk({}, "stop"), DONE).extras
+    assert extras == {"openai-chat": {"service_tier": "default", "former": {"service_tier": ["auto"]}}}
+
+
+def test_each_content_filter_result_of_a_choice_is_kept() -> None:
+    results = [{"violence": {"filtered": True, "severity": "high"}}, {"violence": {"filtered": False}}]
+    rows = [chunk({"content": "a"}), chunk({"content": "b"})]
+    for row, result in zip(rows, results, strict=True):
+        row["choices"][0]["content_filter_results"] = result
+    [message] = lift(*rows, chunk({}, "stop"), DONE).messages
+    choice = (message.extras or {})["openai-chat"]["choice"]
+    assert [choice["content_filter_results"], choice["former"]["content_filter_results"]] == [results[1], results[:1]]
+
+
+@pytest.mark.parametrize("key", ["p", "obfuscation"])
+def test_padding_is_not_part_of_an_answer(key: str) -> None:
+    assert lift({**chunk({"content": "a"}, "stop"), key: "abcdefgh"}, DONE).extras is None
+
+
+def test_thinking_of_mistral_comes_as_blocks_in_the_content() -> None:
+    thinking = [{"type": "thinking", "thinking": [{"type": "text", "text": text}]} for text in ("Hm", ".")]
+    other = {"type": "reference", "reference_ids": [1]}
+    blocks = [[thinking[0]], [thinking[1]], [{"type": "text", "text": "Hi"}, other]]
+    [message] = lift(*(chunk({"content": list_}) for list_ in blocks), chunk({}, "stop"), DONE).messages
+    assert message.parts == [Reasoning("Hm."), Text("Hi")]
+    assert message.extras == {"openai-chat": {"content_blocks": [other]}}

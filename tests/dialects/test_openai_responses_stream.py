@@ -121,3 +121,20 @@ def test_every_event_names_an_item_the_same_and_a_positional_name_is_not_read() 
     whole = pipeline.convert(done.document, dialects.get("openai-responses-stream"), dialects.get("openai-responses"))
     assert [item.get("id") for item in whole.document["output"]] == [None, None]
     assert whole.losses == []
+
+
+def test_an_item_of_another_type_under_the_same_index_is_another_item() -> None:
+    message = {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "Hi"}],
+    }
+    items = [event("output_item.done", output_index=0, item=item) for item in ({**CALL, "arguments": "{}"}, message)]
+    assert [part.type for part in parts_of(lift(*items, completed()))] == ["tool_call", "text"]
+
+
+def test_a_value_of_the_response_that_comes_again_as_another_is_kept() -> None:
+    tiers = [{"object": "response", "service_tier": tier, "output": []} for tier in ("auto", "default")]
+    transcript = lift(event("created", response=tiers[0]), event("completed", response=tiers[1]))
+    assert (transcript.extras or {})["openai-responses"]["former"] == {"service_tier": ["auto"]}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from convcli.model.dialect import Evidence
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError, RefusedError
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, write
+from tests.support import SAMPLES
 
 TORN = json.dumps(LOSSY)[:-20]
 
@@ -48,12 +51,33 @@ def test_a_single_line_is_json_lines_only_by_its_name(tmp_path: Path) -> None:
             assert source.layout == layout
 
 
-def test_a_torn_last_record_is_skipped_as_torn(tmp_path: Path) -> None:
-    first, last = items(write(tmp_path / "a.jsonl", LOSSY, TORN, end=""))
-    assert isinstance(first, Document)
-    assert isinstance(last, Skipped)
-    assert last.torn
-    assert last.error.line == 2
+PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+@pytest.mark.parametrize(
+    ("sample", "is_appended"),
+    [
+        ("openai-ft/fine-tuning.jsonl", False),
+        ("sharegpt/other-tags.jsonl", False),
+        ("anthropic-stream/twin-weather.sse", False),
+        ("openai-chat-stream/compatible-server.jsonl", False),
+        ("claude-code/twin-weather.jsonl", True),
+        ("gemini-cli-stream/twin-weather.jsonl", True),
+        ("acp/session.jsonl", True),
+    ],
+)
+def test_a_torn_last_record_is_only_usable_where_a_program_appends(
+    sample: str, is_appended: bool, packing: str, tmp_path: Path
+) -> None:
+    end = b"\n\n" if sample.endswith(".sse") else b"\n"
+    whole = [record for record in (SAMPLES / sample).read_bytes().split(end) if record]
+    path = tmp_path / (Path(sample).name + packing)
+    path.write_bytes(PACKERS[packing](end.join([*whole, whole[0][:-3]])))
+    with inputs.opened(str(path), sample.partition("/")[0]) as source:
+        [skipped] = [item for item in source if isinstance(item, Skipped)]
+    assert skipped.torn == (is_appended and not packing)
+    assert skipped.torn or skipped.error.code == "torn-record"
 
 
 def test_a_bad_line_in_the_middle_is_no_torn_one(tmp_path: Path) -> None:

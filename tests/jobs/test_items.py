@@ -45,4 +45,5 @@ def test_what_cannot_be_read_stands_before_the_one_document_of_all_others() -> N
     skipped, document = reader().whole([record("a"), broken, record("b")])
     assert isinstance(skipped, Skipped)
     assert isinstance(document, Document)
-    assert (skipped.torn, document.value, document.value.lines) == (True, ["a", "b"], [2, 2])
+    assert (skipped.torn, skipped.error.code) == (False, "torn-record")
+    assert (document.value, document.value.lines) == (["a", "b"], [2, 2])

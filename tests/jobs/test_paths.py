@@ -64,3 +64,12 @@ def test_a_line_is_of_one_file(tmp_path: Path) -> None:
     for several in ([one, str(write(tmp_path / "b.jsonl", CLEAN))], [f"{one}:1"]):
         with pytest.raises(JobError):
             paths.find(several, 3)
+
+
+def test_files_of_a_folder_that_are_not_read_are_counted_by_suffix(tmp_path: Path) -> None:
+    for name in ("a.json", "b.traj", "c.txt", "D.TXT", "e.txt.gz", "README", ".hidden.md"):
+        (tmp_path / name).write_text("{}")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text("")
+    assert paths.count_others([str(tmp_path), str(tmp_path / "c.txt")]) == {".txt": 3, "": 1}
+    assert [file.relative for file in paths.find([str(tmp_path)])] == ["a.json", "b.traj"]

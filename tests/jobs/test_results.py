@@ -9,6 +9,7 @@ from convcli import dialects
 from convcli.jobs import inputs
 from convcli.jobs.results import item_results
 from tests.cli_cases import CLEAN, OTHER, WRONG
+from tests.support import SAMPLES
 
 
 def test_each_document_and_stretch_has_a_result_in_its_order(tmp_path: Path) -> None:
@@ -17,8 +18,8 @@ def test_each_document_and_stretch_has_a_result_in_its_order(tmp_path: Path) -> 
     with inputs.opened(str(path), OTHER) as source:
         results = list(item_results(source, dialects.get("anthropic")))
     assert [result.is_read for result in results] == [True, False, False, True, False]
-    assert [result.is_refused for result in results] == [False, True, True, False, False]
-    assert [result.is_torn for result in results] == [False, False, False, False, True]
+    assert [result.is_refused for result in results] == [False, True, True, False, True]
+    assert not any(result.is_torn for result in results)
     assert [result.document is not None for result in results] == [True, False, False, True, False]
 
 
@@ -30,9 +31,11 @@ def test_what_is_refused_is_there_as_it_stands_in_the_file(tmp_path: Path) -> No
     assert [item.raw for item in refused if item is not None] == [b"{]", json.dumps(WRONG).encode()]
 
 
-def test_a_torn_record_is_a_loss_at_its_line(tmp_path: Path) -> None:
+def test_a_torn_record_of_a_session_is_a_loss_and_a_warning_at_its_line(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
-    path.write_text(json.dumps(CLEAN) + '\n{"messages": [')
-    with inputs.opened(str(path), OTHER) as source:
-        *_, last = item_results(source, dialects.get("anthropic"))
+    [first, *_] = (SAMPLES / "claude-code" / "twin-weather.jsonl").read_text("utf-8").splitlines()
+    path.write_text(f'{first}\n{{"messages": [')
+    with inputs.opened(str(path), "claude-code") as source:
+        last, *_ = item_results(source, dialects.get("anthropic"))
+    assert [(finding.code, finding.severity) for finding in last.findings] == [("torn-record", "warning")]
     assert [(loss.kind, loss.field, loss.line) for loss in last.losses] == [("dropped", "record", 2)]

@@ -251,3 +251,15 @@ def test_convert_cuts_a_stream_and_lays_it_out_as_wished() -> None:
 def test_convert_cuts_no_document_and_writes_none_as_a_stream() -> None:
     assert run("convert", SAMPLE, "--to", "anthropic", "--chunk", "3").returncode == 2
     assert run("convert", SAMPLE, "--to", "anthropic", "--framing", "sse").returncode == 2
+
+
+def test_an_event_that_begins_begins_another_answer_after_an_end_or_with_another_id() -> None:
+    begins = streams.Boundaries(lambda event: streams.Limits(*event))
+    first, end, again, other = (True, False, "a"), (False, True), (True, False, "a"), (True, False, "b")
+    assert [begins(event) for event in (first, again, other, end, other)] == [False, False, True, False, True]
+
+
+def test_runs_with_one_id_are_one_answer_where_only_the_id_counts() -> None:
+    begins = streams.Boundaries(lambda event: streams.Limits(*event), by_id=True)
+    run, end, other = (True, False, "a"), (False, True), (True, False, "b")
+    assert [begins(event) for event in (run, end, run, other)] == [False, False, False, True]

@@ -25,10 +25,9 @@ from convcli.dialects.ag_ui.messages import NAME
 from convcli.dialects.ag_ui.reading import Events
 from convcli.dialects.ag_ui.rules import RULES
 from convcli.dialects.ag_ui.writing import write
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions, streams, unsupported
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Evidence
-from convcli.model.document import Rows
 from convcli.model.transcript import Message, Transcript
 
 PREFIXES = ("RUN_", "TEXT_MESSAGE_", "TOOL_CALL_", "REASONING_", "THINKING_", "MESSAGES_SNAPSHOT", "STATE_", "STEP_")
@@ -37,12 +36,18 @@ IDS = ("threadId", "messageId", "toolCallId")
 
 def detect(document: Any) -> Evidence | None:
     """Recognizes AG-UI by event types in capital letters."""
-    if not isinstance(document, Rows):
+    if not isinstance(document, list):
         return None
     kinds = [row for row in document if isinstance(row, dict) and str(row.get("type")).startswith(PREFIXES)]
     if any(isinstance(row.get(key), str) for row in kinds for key in IDS):
         return Evidence(97, "run, text or call events")
     return None
+
+
+def _mark(event: Any) -> streams.Limits:
+    """Returns the thread of a run that begins: the runs of one thread are one conversation."""
+    begins = isinstance(event, dict) and event.get("type") == "RUN_STARTED"
+    return streams.Limits(begins, id=event.get("threadId") if begins else None)
 
 
 def lift(document: Any) -> Transcript:
@@ -91,7 +96,7 @@ DIALECT = Dialect(
     name=NAME,
     title="AG-UI",
     specification="events of the Agent User Interaction Protocol 1.0; Python ag-ui-protocol 1.0.0; read 2026-11-23",
-    framings=("sse", "events"),
+    framings=("sse", "events", "document"),
     forms=("stream",),
     detect=detect,
     lift=lift,
@@ -99,6 +104,7 @@ DIALECT = Dialect(
     fit=FIT,
     unsupported=UNSUPPORTED,
     repeats=frozenset(("/*/timestamp",)),
+    answer_boundaries=lambda: streams.Boundaries(_mark, by_id=True),
     rules=RULES,
     reasons={
         "message.parentCallId": "convcli does not write subagent events, which name the call that began the subagent",

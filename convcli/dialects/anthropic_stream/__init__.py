@@ -46,13 +46,21 @@ FAILURE = "api_error"
 
 def detect(document: Any) -> Evidence | None:
     """Recognizes events that begin or end a message or a block."""
-    if not isinstance(document, Rows):
+    if not isinstance(document, list):
         return None
     kinds = {row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)}
     if kinds & ORDERED:
         return Evidence(95, f"{min(kinds & ORDERED)} events")
     errors = any(isinstance(row, dict) and isinstance(row.get("error"), dict) for row in document)
-    return Evidence(60, "an error event") if kinds == {"error"} and errors else None
+    is_stream = isinstance(document, Rows) and errors
+    return Evidence(60, "an error event") if kinds == {"error"} and is_stream else None
+
+
+def _mark(event: Any) -> streams.Limits:
+    """Returns the limits of messages: `message_start` begins one, `message_stop` or an error ends it."""
+    kind = event.get("type") if isinstance(event, dict) else None
+    begun = as_object(event.get("message")) if kind == "message_start" else {}
+    return streams.Limits(kind == "message_start", kind in ("message_stop", "error"), begun.get("id"))
 
 
 # ---------------------------------------------------------------- lift
@@ -246,7 +254,7 @@ DIALECT = Dialect(
     family=SIBLING,
     title="Anthropic Messages streams",
     specification="RawMessageStreamEvent of the Messages API; Python SDK anthropic 2.10.0; read 2026-11-20",
-    framings=("sse", "events"),
+    framings=("sse", "events", "document"),
     names_events=True,
     forms=("stream",),
     detect=detect,
@@ -255,6 +263,7 @@ DIALECT = Dialect(
     fit=fused(*FIT),
     unsupported=COMMONLY_UNSUPPORTED,
     repeats=REPEATS,
+    answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=RULES,
     reasons={
         **dict.fromkeys(

@@ -54,10 +54,10 @@ class Answer:
         """Keeps other keys of an event in the block that it concerns, or in the message."""
         for key, value in other_keys.items():
             if slot is None:
-                self.response.setdefault(key, value)
+                streams.restate(self.response, key, value)
                 self.routes.setdefault((key,), (*path, key))
             else:
-                self.blocks[slot].setdefault(key, value)
+                streams.restate(self.blocks[slot], key, value)
                 self.first[slot].setdefault(key, (*path, key))
 
     def _take(self, event: Native, kind: str, at: int) -> None:
@@ -92,7 +92,8 @@ class Answer:
         self._end(facts, native.get("usage"), message_path, (*message_path, "usage"))
 
     def _end(self, facts: Native, usage: Native | None, path: Path, counts: Path) -> None:
-        self.response |= facts
+        for key, value in facts.items():
+            streams.restate(self.response, key, value)
         known = without_nulls(usage or {})
         self.usage |= known
         self.routes |= {(key,): (*path, key) for key, value in facts.items() if value is not None}

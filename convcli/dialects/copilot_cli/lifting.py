@@ -115,7 +115,8 @@ class _EventReader:
         message.role, message.model = "assistant", data.get("model") or None
         message.parent_call_id = data.get("parentToolCallId") or None
         usage = dict(counts_of(data, self.records))
-        usage |= {"outputTokens": data["outputTokens"]} if type(data.get("outputTokens")) is int else {}
+        output = data.get("outputTokens")
+        usage |= {"outputTokens": int(output)} if isinstance(output, (int, float)) else {}
         message.usage = usage or None
         if data.get("reasoningText"):
             message.parts.append(Reasoning(data["reasoningText"]))

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.gemini_cli_stream.writing import FAILURE, NAME, STATS, has_end, write
-from convcli.kit import unsupported
+from convcli.kit import streams, unsupported
 from convcli.kit.fitting import refusals_as_texts
 from convcli.kit.objects import Keys, Native, make_extras
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
@@ -56,6 +56,12 @@ def detect(document: Any) -> Evidence | None:
     if any(row.get("type") == "message" and row.get("role") in ("user", "assistant") for row in texts):
         return Evidence(90, "message events have a string as content")
     return None
+
+
+def _mark(event: Any) -> streams.Limits:
+    """Returns the limits of runs: `init` begins one, `result` ends it."""
+    kind = event.get("type") if isinstance(event, dict) else None
+    return streams.Limits(kind == "init", kind == "result", event.get("session_id") if kind == "init" else None)
 
 
 # ---------------------------------------------------------------- lift
@@ -244,6 +250,7 @@ DIALECT = Dialect(
     write=write,
     unsupported=UNSUPPORTED,
     repeats=frozenset(("/*/timestamp",)),  # a turn has the time of its first event
+    answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=(events.move_end_to_response(),),
     conventions=(
         Convention(

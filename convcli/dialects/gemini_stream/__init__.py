@@ -10,6 +10,7 @@ Quirks
   cut.
 - A call arrives whole. Some programs write its name and arguments in different events. Arguments without a name belong
   to the call with the same id or `index`, else to the oldest call without arguments.
+- Vertex AI streams arguments as `partialArgs`, values at JSON Paths, while `willContinue` announces more of them.
 - There is no end mark. A candidate without a finish reason broke off; its turn has the stop reason `error`.
 - Keys may be snake_case, as Python programs write them.
 - A stream has one answer: the last model turn, or all candidates of a response.
@@ -30,7 +31,7 @@ from convcli.families.google.extras import OF_ANSWER, ExtraKeys
 from convcli.families.google.fitting import answer
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, Shape, names, owned, snake
 from convcli.kit import streams, unsupported
-from convcli.kit.objects import Native, as_object, get_extras, omit
+from convcli.kit.objects import Native, as_object, get_extras, objects_in, omit
 from convcli.kit.passes import on_each_message
 from convcli.kit.streams import fragments
 from convcli.model.dialect import Dialect, Evidence, Options
@@ -57,7 +58,7 @@ def detect(document: Any) -> Evidence | None:
         is_one = len(rows) == 1 or (is_repeated and len(set(map(str, ids))) == 1) or (open_ and not ids)
         return Evidence(90, "the document is an array of responses with candidates") if is_one else None
     return (
-        Evidence(95, "several events have candidates")
+        Evidence(96, "several events have candidates")
         if is_repeated or (open_ and len(rows) > 1)
         else Evidence(85, "events have candidates")
     )
@@ -77,6 +78,37 @@ class _OneResponse:
         id_ = _id_of(event)
         self.id = self.id or id_
         return "this event has another response id than earlier events" if id_ and id_ != self.id else ""
+
+
+class ResponseBoundaries:
+    """Finds the events that begin another answer, once all candidates have ended: those with another response id, or
+    with new parts where the events have no ids."""
+
+    def __init__(self) -> None:
+        self._open, self._ended = set[str](), set[str]()
+        self._id: Any = None
+
+    def __call__(self, event: Any) -> bool:
+        native = as_object(event)
+        candidates = objects_in(native.get("candidates"))
+        id_ = _id_of(native)
+        is_named = id_ is not None or self._id is not None
+        is_next = id_ not in (None, self._id) if is_named else any(map(_has_parts, candidates))
+        is_other = is_next and bool(self._ended) and not self._open and bool(candidates)
+        if is_other:
+            self._open, self._ended = set(), set()
+        self._id = id_ or self._id
+        for candidate in candidates:
+            has_ended = bool(candidate.get("finishReason") or candidate.get("finish_reason"))
+            (self._ended if has_ended else self._open).add(str(candidate.get("index") or 0))
+        self._open -= self._ended
+        return is_other
+
+
+def _has_parts(candidate: Native) -> bool:
+    """True if the candidate has a part with content."""
+    parts = objects_in(as_object(candidate.get("content")).get("parts"))
+    return any(any(part.values()) for part in parts)
 
 
 # ---------------------------------------------------------------- lift
@@ -208,6 +240,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
+    answer_boundaries=ResponseBoundaries,
     rules=(events.move_end_to_response(), events.in_order(lambda: _OneResponse().objection)),
     unsupported=tables.UNSUPPORTED_BY_FORM["response"] - {"message.error"},
     reasons={

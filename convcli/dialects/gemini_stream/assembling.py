@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli.dialects.gemini_stream.fragments import add_fragments
 from convcli.families.google import document as documents
 from convcli.families.google.contents import CONTENT
 from convcli.families.google.keys import Shape, listed, snake
 from convcli.families.google.parts import CALL, PART
 from convcli.kit import streams
-from convcli.kit.objects import Native, except_keys
+from convcli.kit.objects import Native, except_keys, objects_in
 from convcli.kit.streams import Pieces
 from convcli.model.transcript import Origin, Path
 
@@ -20,7 +21,8 @@ TEXT = {"text", "thought"}
 class GrowingCandidate:
     """One candidate while its parts arrive.
 
-    `routes` are the source paths of its content, `waiting` the calls without arguments so far.
+    `routes` are the source paths of its content, `waiting` the calls without arguments so far, `growing` is the call
+    whose arguments are streamed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,6 +32,7 @@ class GrowingCandidate:
         self.parts: list[Native] = []
         self.waiting: list[Native] = []
         self.calls: dict[Any, Native] = {}
+        self.growing: Native | None = None
 
     def add(self, part: Native, place: Path) -> None:
         call = part.get("functionCall")
@@ -37,6 +40,7 @@ class GrowingCandidate:
             before = self._before(part, call)
             if before is not None:
                 _continue_call(before, part, call)
+                self._stream(before, call)
                 self._route(next(j for j, one in enumerate(self.parts) if one is before), part, place)
                 return
         elif self._continues(part):
@@ -64,15 +68,28 @@ class GrowingCandidate:
 
     def _begin(self, part: Native, call: Native) -> None:
         part["functionCall"] = dict(call)
-        if call.get("args") is None:
+        self._stream(part, call)
+        if call.get("args") is None and self.growing is not part:
             self.waiting.append(part)
         for key in _keys_of(part, call):
             self.calls[key] = part
 
+    def _stream(self, part: Native, call: Native) -> None:
+        """Adds the fragments of streamed arguments; a call without `willContinue` ends its arguments."""
+        whole = part["functionCall"]
+        if call.get("partialArgs") or call.get("willContinue") or self.growing is part:
+            whole["args"] = add_fragments(whole.get("args") or {}, objects_in(call.get("partialArgs")))
+            whole.pop("partialArgs", None)
+            whole.pop("willContinue", None)
+        self.growing = part if call.get("willContinue") else None
+
     def _before(self, part: Native, call: Native) -> Native | None:
-        """Returns the call that this one continues: by id or index, else the first without arguments."""
+        """Returns the call that this one continues: the one that announced more, by id or index, else the first without
+        arguments."""
         if call.get("name"):
             return None
+        if self.growing is not None and call.get("args") is None:
+            return self.growing
         keys = _keys_of(part, call)
         known = next((self.calls[key] for key in keys if key in self.calls), None)
         if known is None and self.waiting and call.get("args") is not None:
@@ -129,7 +146,8 @@ class GrowingResponse:
         usage = {**self.response.get("usageMetadata", {}), **(native.get("usageMetadata") or {})}
         outside = ("candidates", "usageMetadata", "error", "contents")
         stated = except_keys(native, *outside)
-        self.response |= stated
+        for key, value in stated.items():
+            streams.restate(self.response, key, value)
         self.routes |= {(key,): (at, self._stated_key(key)) for key in stated}
         if native.get("usageMetadata"):
             self.routes["usageMetadata",] = (at, self._stated_key("usageMetadata"))
@@ -144,7 +162,8 @@ class GrowingResponse:
         index = native.get("index") or 0
         candidate = self.candidates.setdefault(index, GrowingCandidate(place))
         stated = except_keys(native, "content")
-        candidate.fields |= stated
+        for key, value in stated.items():
+            streams.restate(candidate.fields, key, value)
         candidate.routes |= {(key,): (*place, key) for key in stated}
         candidate.routes.setdefault(("content",), (*place, "content"))
         content = self._camel(CONTENT, native.get("content") or {})

@@ -10,6 +10,8 @@ Quirks
   complete without one. A call without an index is whole, or continues the last one.
 - Usage comes in a last chunk without choices, an error in an object of its own, and `[DONE]` ends the stream.
 - A stream without an end was cut off: what arrived is kept, and its turn has the stop reason `error`.
+- A key that comes again with another value keeps the earlier values under `former`. Padding is no fact.
+- Mistral streams thinking as blocks in a list of contents. It is read as `reasoning_content`.
 - Compatible servers stream thinking as `reasoning_content` (or `reasoning`); it is written the same way.
 - A stream has one answer: the last assistant turn, or all choices of a response.
 """
@@ -20,7 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.openai_chat_stream.assembling import CHUNK, SIBLING, Answer
+from convcli.dialects.openai_chat_stream.assembling import CHUNK, SIBLING, Answer, ChunkBoundaries
 from convcli.dialects.openai_chat_stream.rules import RULES
 from convcli.dialects.openai_chat_stream.writing import chunks
 from convcli.families.openai import request as common
@@ -62,7 +64,7 @@ NAME = "openai-chat-stream"
 
 def detect(document: Any) -> Evidence | None:
     """Matches `object` of chunks, or choices with a delta."""
-    if not isinstance(document, Rows):
+    if not isinstance(document, list):
         return None
     for row in document:
         if isinstance(row, dict):
@@ -207,7 +209,7 @@ UNSUPPORTED = TOOLS | fields(
 )
 
 REPEATED = fields(
-    "/*/id /*/object /*/created /*/model /*/obfuscation "
+    "/*/id /*/object /*/created /*/model /*/obfuscation /*/p "
     "/*/choices/*/delta/tool_calls/*/index /*/choices/*/delta/tool_calls/*/function/name"
 )
 """What every chunk repeats."""
@@ -217,7 +219,7 @@ DIALECT = Dialect(
     family=SIBLING,
     title="OpenAI Chat Completions streams",
     specification="chat.completion.chunk of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
-    framings=("sse", "events"),
+    framings=("sse", "events", "document"),
     forms=("stream",),
     detect=detect,
     lift=lift,
@@ -226,6 +228,7 @@ DIALECT = Dialect(
     has=CUSTOM,
     unsupported=UNSUPPORTED,
     repeats=REPEATED,
+    answer_boundaries=ChunkBoundaries,
     rules=RULES,
     reasons={
         **dict.fromkeys(("message", *PARTS, *MEDIA), "a stream has one answer: the last assistant turn"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import streams
-from convcli.kit.objects import Native, omit
+from convcli.kit.objects import Native, objects_in, omit
 from convcli.kit.streams import Growing, Slots
 from convcli.model.transcript import Path
 
@@ -16,8 +16,48 @@ WHOLE = "chat.completion"
 FORMER = "former_id"
 """The extra that keeps the id that a call had previous_id its name came with another id."""
 ONCE = frozenset(("id", "type", "name", "role", "index", "finish_reason"))
+PADDING = ("obfuscation", "p")
+"""Random text of OpenAI and of Mistral, by which all chunks have the same size."""
+STATED = ("content_filter_results", "finish_reason")
+"""Keys of a choice that a chunk states as a whole."""
+BLOCKS = "content_blocks"
+FROM_BLOCKS = ("reasoning_content", "content", BLOCKS)
+"""What a list of blocks in the content of a delta becomes."""
 BODIES = {"function": "arguments", "custom": "input"}
 """Maps the type of a call to the key of its string payload."""
+
+
+class ChunkBoundaries:
+    """Finds the chunks that begin another answer: those with another id, or after the end mark, once all choices have
+    ended. The last chunk of an answer may have only counts."""
+
+    def __init__(self) -> None:
+        self._open, self._ended = set[str](), set[str]()
+        self._id: Any = None
+        self._is_done = False
+
+    def __call__(self, event: Any) -> bool:
+        if not isinstance(event, dict):
+            self._is_done = True
+            return False
+        choices = objects_in(event.get("choices"))
+        id_ = event.get("id") or None
+        is_renamed = None not in (id_, self._id) and id_ != self._id
+        has_ended = bool(self._ended) and not self._open
+        is_other = bool(choices) and (self._is_done or (has_ended and is_renamed))
+        if is_other:
+            self._open, self._ended, self._is_done = set(), set(), False
+        self._id = id_ or self._id
+        for choice in choices:
+            self._note(str(choice.get("index") or 0), is_end=bool(choice.get("finish_reason")))
+        return is_other
+
+    def _note(self, index: str, *, is_end: bool) -> None:
+        if is_end or index in self._ended:
+            self._open.discard(index)
+            self._ended.add(index)
+        else:
+            self._open.add(index)
 
 
 class _Choice:
@@ -50,6 +90,34 @@ class _Choice:
         if message.get("audio"):
             message["audio"].setdefault("id", "")
         return {**streams.whole(self.rest), "message": message}
+
+
+def _plain_delta(delta: Native) -> Native:
+    """Returns the delta with strings in place of Mistral's list of blocks; other blocks are under `content_blocks`."""
+    if not isinstance(delta.get("content"), list):
+        return delta
+    texts: dict[str, list[str]] = {"reasoning_content": [], "content": []}
+    others: list[Any] = []
+    for block in delta["content"]:
+        key, pieces = _texts_of(block)
+        if key:
+            texts[key] += pieces
+        else:
+            others.append(block)
+    without_clean_messages = {key: "".join(pieces) for key, pieces in texts.items() if pieces}
+    return {**omit(delta, "content"), **without_clean_messages, **({BLOCKS: others} if others else {})}
+
+
+def _texts_of(block: Native) -> tuple[str, list[str]]:
+    """Returns the key of a string delta, and the strings, of a block that has only text or thinking."""
+    if block.keys() == {"type", "text"} and block["type"] == "text" and isinstance(block["text"], str):
+        return "content", [block["text"]]
+    is_thinking = block.keys() == {"type", "thinking"} and block["type"] == "thinking"
+    if is_thinking and isinstance(block["thinking"], list):
+        pieces = [_texts_of(piece) for piece in block["thinking"] if isinstance(piece, dict)]
+        if len(pieces) == len(block["thinking"]) and all(key == "content" for key, _ in pieces):
+            return "reasoning_content", [text for _, texts in pieces for text in texts]
+    return "", []
 
 
 def _has_name(call: Native) -> bool:
@@ -87,8 +155,8 @@ class Answer:
             self.is_done = True
             return
         for key, value in row.items():
-            if value is not None and key not in ("choices", "usage", "error", "obfuscation"):
-                self.response[key] = value
+            if value is not None and key not in ("choices", "usage", "error", *PADDING):
+                streams.restate(self.response, key, value)
                 self.first.setdefault((key,), (at, key))
         if row.get("usage"):
             self.usage, self.first["usage",] = row["usage"], (at, "usage")
@@ -100,13 +168,19 @@ class Answer:
     def _choice(self, native: Native, place: Path) -> None:
         index = native.get("index") or 0
         choice = self.choices.setdefault(index, _Choice())
-        streams.merge(choice.rest, omit(native, "delta"), ONCE)
+        stated = {key: native[key] for key in STATED if native.get(key) is not None}
+        for key, value in stated.items():
+            streams.restate(choice.rest, key, value)
+        streams.merge(choice.rest, omit(native, "delta", *stated), ONCE)
         self._record(("choices", index), place, omit(native, "delta"))
-        delta = native.get("delta") or {}
+        delta = _plain_delta(native.get("delta") or {})
         message_path, place = ("choices", index, "message"), (*place, "delta")
         self.first.setdefault(message_path, place)
         rest = omit(delta, "role", "tool_calls")
-        self._record(message_path, place, rest)
+        is_list = isinstance((native.get("delta") or {}).get("content"), list)
+        for key in FROM_BLOCKS if is_list else ():
+            self.first.add((*message_path, key), (*place, "content"))
+        self._record(message_path, place, omit(rest, *FROM_BLOCKS) if is_list else rest)
         streams.merge(choice.message, rest, ONCE)
         for j, call in enumerate(delta.get("tool_calls") or ()):
             slot = choice.slot(call)

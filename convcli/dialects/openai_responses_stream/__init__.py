@@ -31,7 +31,7 @@ from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import keep_last_answer, lift_response, write_response
 from convcli.kit import streams, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, omit
+from convcli.kit.objects import Native, as_object, omit
 from convcli.kit.streams import fragments
 from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
 from convcli.model.document import Rows
@@ -43,14 +43,25 @@ ENDS_OF = {**ENDS, "cancelled": ENDS["incomplete"]}
 
 def detect(document: Any) -> Evidence | None:
     """Matches events of a response."""
-    if not isinstance(document, Rows):
+    if not isinstance(document, list):
         return None
     kinds = [row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)]
     known = next((kind for kind in kinds if kind.startswith("response.")), None)
     if known is not None:
         return Evidence(95, f"{known} events")
     errors = all(isinstance(row, dict) and "sequence_number" in row for row in document)
+    errors = errors and isinstance(document, Rows)
     return Evidence(90, "a numbered error event") if errors and set(kinds) == {"error"} else None
+
+
+BEGINS = ("response.created", "response.queued", "response.in_progress")
+
+
+def _mark(event: Any) -> streams.Limits:
+    """Returns the limits of responses."""
+    kind = event.get("type") if isinstance(event, dict) else None
+    begun = as_object(event.get("response")) if kind in BEGINS else {}
+    return streams.Limits(kind in BEGINS, kind == "error" or kind in ENDS.values(), begun.get("id"))
 
 
 # ---------------------------------------------------------------- lift
@@ -182,13 +193,14 @@ DIALECT = Dialect(
     family=SIBLING,
     title="OpenAI Responses streams",
     specification="ResponseStreamEvent of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
-    framings=("sse", "events"),
+    framings=("sse", "events", "document"),
     names_events=True,
     forms=("stream",),
     detect=detect,
     lift=lift,
     fit=FIT,
     write=write,
+    answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=RULES,
     conventions=(RESULTS,),
     has=CUSTOM,

@@ -40,6 +40,8 @@ PROGRESS = frozenset(
 )  # fmt: skip
 """Progress events of hosted tools: the result is in the item, which comes when the tool is done."""
 INDEX = {"content": "content_index", "summary": "summary_index"}
+PROGRESSING = frozenset(("status", "usage", "completed_at", "error", "incomplete_details"))
+"""Keys of a response whose last value counts, since they change while it arrives."""
 WHOLE = frozenset((*ENDS.values(), "response.created", "response.queued", "response.in_progress"))
 
 
@@ -73,8 +75,8 @@ def _without_text(parts: Any) -> Any:
 class _Item:
     """One item while its events arrive.
 
-    `home` is its path; `first` maps each part to its first path; `whole_at` lists the paths of the whole item, of
-    which the last counts.
+    `home` is its path, `stated` the item as an event stated it last; `first` maps each part to its first path;
+    `whole_at` lists the paths of the whole item, of which the last counts.
     """
 
     def __init__(self, home: Path, native: Native) -> None:
@@ -83,6 +85,12 @@ class _Item:
         self.first = streams.Sources()
         self.whole_at: list[Path] = []
         self.is_done = False
+        self.stated: Native = {}
+
+    def is_another(self, native: Native) -> bool:
+        """True if the events have already stated an item with another type or id under this index."""
+        pairs = [(self.stated.get(key), native.get(key)) for key in ("type", "id")]
+        return any(before is not None and after is not None and before != after for before, after in pairs)
 
     def done(self, native: Native, place: Path) -> None:
         if not self.is_done:
@@ -126,6 +134,7 @@ class Answer:
     def __init__(self) -> None:
         self.response: Native = {}
         self.items: dict[int, _Item] = {}
+        self.slots: dict[int, int] = {}
         self.routes = streams.Sources(((), (0,)))
         self.error: Native | None = None
         self.is_done = False
@@ -165,26 +174,40 @@ class Answer:
         """Adds unknown keys of an event to the response."""
         for key in event.keys() - EVENT_KEYS:
             if event[key] is not None:
-                self.response.setdefault(key, event[key])
+                streams.restate(self.response, key, event[key])
                 self.routes.setdefault((key,), (at, key))
 
     def _response(self, kind: str, native: Native, at: int) -> None:
         self.response.pop("status", None)
-        self.response |= omit(native, "output")
+        for key, value in omit(native, "output").items():
+            if key in PROGRESSING:
+                self.response[key] = value
+            else:
+                streams.restate(self.response, key, value)
         self.routes |= {(key,): (at, "response", key) for key in native if native[key] is not None or not at}
         for index, item in enumerate(native.get("output") or ()):
             self._item(index, item, (at, "response", "output", index), kind in ENDS.values())
         self.is_done = kind in ENDS.values()
 
     def _item(self, index: int, native: Native, place: Path, is_done: bool) -> None:
-        item = self.items.setdefault(index, _Item(place, native))
+        slot = self._slot(index)
+        if slot in self.items and self.items[slot].is_another(native):
+            slot = self.slots[index] = max(self.items) + 1
+        item = self.items.setdefault(slot, _Item(place, native))
+        item.stated = native
         if is_done:
             item.done(native, place)
         else:
             item.native = Growing({**native, **item.native})
 
     def _open(self, event: Native, kind: str, at: int) -> _Item:
-        return self.items.setdefault(event["output_index"], _Item((at,), {"type": kind}))
+        return self.items.setdefault(self._slot(event["output_index"]), _Item((at,), {"type": kind}))
+
+    def _slot(self, index: int) -> int:
+        """Returns the slot of the item with this index: the index itself, unless another item has it."""
+        if index not in self.slots:
+            self.slots[index] = max(self.items) + 1 if index in self.items else index
+        return self.slots[index]
 
     def _text(self, event: Native, kind: str, key: str, type_: str, field: str, step: str, at: int) -> None:
         part = self._open(event, kind, at).part(event, key, {"type": type_, field: ""}, (at, step))

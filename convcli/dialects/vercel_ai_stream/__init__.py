@@ -25,7 +25,7 @@ from convcli.dialects.vercel_ai_stream.writing import message_events
 from convcli.families.ai_sdk import shown
 from convcli.families.ai_sdk.fitting import COMMON, PLACES, REASONS, UNSUPPORTED, shown_results
 from convcli.families.ai_sdk.parts import is_shaped, lift_shown, tables
-from convcli.kit import fitting, passes, results, unsupported
+from convcli.kit import fitting, passes, results, streams, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, get_extras, make_extras, omit
 from convcli.kit.runs import last_run
@@ -42,12 +42,21 @@ KINDS = unsupported.fields(
 
 def detect(document: Any) -> Evidence | None:
     """Matches events of texts, calls and steps, or the start of a message."""
-    rows = [row for row in document if isinstance(row, dict)] if isinstance(document, Rows) else []
+    rows = [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []
     kind = next((row["type"] for row in rows if isinstance(row.get("type"), str) and row["type"] in KINDS), None)
     if kind is not None:
         return Evidence(96, f"{kind} events")
-    begins = bool(rows) and rows[0].get("type") == "start" and "messageId" in rows[0]
+    begins = isinstance(document, Rows) and bool(rows) and rows[0].get("type") == "start" and "messageId" in rows[0]
     return Evidence(90, "a message start") if begins else None
+
+
+def _mark(event: Any) -> streams.Limits:
+    """Returns the limits of messages: `start` begins one; `finish`, `abort` or the end mark ends it."""
+    if isinstance(event, str):
+        return streams.Limits(ends=True)
+    kind = event.get("type") if isinstance(event, dict) else None
+    is_start = kind == "start"
+    return streams.Limits(is_start, kind in ("finish", "abort"), event.get("messageId") if is_start else None)
 
 
 # ---------------------------------------------------------------- lift
@@ -242,12 +251,13 @@ DIALECT = Dialect(
     title="Vercel AI SDK streams",
     aliases=("ai-sdk-stream", "ui-message-stream"),
     specification="uiMessageChunkSchema of the package ai 7.0.173; read 2026-11-23",
-    framings=("sse", "events"),
+    framings=("sse", "events", "document"),
     forms=("stream",),
     detect=detect,
     lift=lift,
     fit=FIT,
     write=write,
+    answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=RULES,
     conventions=(SHOWN,),
     unsupported=UNSUPPORTED - {"message.id", "message.stopReason", "message.error"},

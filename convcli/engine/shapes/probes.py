@@ -110,7 +110,8 @@ def _next_probe(
 def _probe(kind: int, old: Any, number: int) -> Any:
     if kind == ID:
         is_mistral = len(old) == 9
-        return f"{number:09}" if is_mistral else f"{_start(old)}{number}{'b' * (number % 3 * 12)}".ljust(10, "c")
+        rest = f"{number}{'b' * (number % 3 * free.LONGEST_ID)}"[: free.LONGEST_ID].ljust(10, "c")
+        return f"{number:09}" if is_mistral else f"{_start(old)}{rest}"
     if kind == ARGUMENTS:
         return OBJECTS[number % len(OBJECTS)]
     return old.__class__(NUMBERS[number % len(NUMBERS)])

@@ -41,7 +41,7 @@ def read(document: dict[str, Any], form: Format) -> tuple[Shape, list[Any]]:
         reader.add(key)
         if key in named:
             reader.walk({key: value})
-        elif free.is_free_key(value):
+        elif free.is_free_key(key, value):
             reader.add(value.__class__)
             reader.keep(value)
         else:
@@ -87,7 +87,7 @@ class _ShapeReader:
                     self.walk(child if child.__class__ is dict else {key: child})
             elif type_ is not dict:
                 add(type_)
-                add(value)
+                add(value if type_ is not float else repr(value))  # 0.0 and -0.0 are equal
             elif value and key in free.OBJECTS:
                 add(ARGUMENTS)
                 self.keep(value)
@@ -127,7 +127,7 @@ def filled(document: dict[str, Any], form: Format, value_of: ValueOf) -> dict[st
     """Returns the document with its free values replaced, in reading order."""
     filler, new, named = _Filler(value_of), dict(document), form.named
     for key, value in document.items():
-        if key in named or not free.is_free_key(value):
+        if key in named or not free.is_free_key(key, value):
             new[key] = filler.walk(key if key in named else "", value, (key,))
         else:
             new[key] = value_of(TEXT if value.__class__ is str else SCALAR, value, (key,))
@@ -166,4 +166,4 @@ def _fixed(member: tuple[str, Any]) -> Any:
     """Returns the fixed content of a member of an object."""
     key, value = member
     is_open = value.__class__ in (dict, list) or (value.__class__ is str and key in OF_KEY)
-    return key if is_open else (key, value.__class__, value)
+    return key if is_open else (key, value.__class__, value if value.__class__ is not float else repr(value))

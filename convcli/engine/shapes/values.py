@@ -37,8 +37,10 @@ TAG, JSON = "<", ("{", "[", "```")
 """The start of a tag, and of JSON (also in a fence), in which some dialects keep calls and thinking."""
 LONGEST = 64
 """Maximum length of a string that is not free."""
-LONGEST_WORD, LONGEST_ID, MISTRAL_ID = 9, 48, 9
-"""Maximum length of an id's prefix and of the rest, and the length of a Mistral id."""
+LONGEST_WORD, LONGEST_ID, MISTRAL_ID = 9, 30, 9
+"""Maximum length of an id's prefix and of the rest, and the length of a Mistral id.
+
+Prefix and rest are at most 40 characters, the shortest limit of a service; probes have ids of this length."""
 
 
 class UnreadableError(ValueError):
@@ -55,9 +57,10 @@ def is_json(value: str) -> bool:
     return value.startswith(JSON) or (value[0].isspace() and value.lstrip().startswith(JSON))
 
 
-def is_free_key(value: Any) -> bool:
-    """True if a value under a root key that no schema names is free."""
-    return value.__class__ in NUMBERS or (value.__class__ is str and is_text(value) and not is_json(value))
+def is_free_key(key: str, value: Any) -> bool:
+    """True if a value under this root key, which no schema names, is free. Schemas name ids, which are no fractions."""
+    is_number = value.__class__ in NUMBERS and (value.__class__ is int or key not in EXCLUDED_KEYS)
+    return is_number or (value.__class__ is str and is_text(value) and not is_json(value))
 
 
 def id_class(value: str) -> tuple[str, bool] | None:

@@ -20,7 +20,7 @@ def recognise(document: Any) -> Evidence | None:
     if isinstance(document, list):
         turns = document and all(is_content(item) for item in document)
         return Evidence(80, "turns with parts") if turns and any(item.get("parts") for item in document) else None
-    if not isinstance(document, dict):
+    if not isinstance(document, dict) or document.get("role") is not None:
         return None
     contents = document.get("contents")
     if isinstance(contents, (list, dict)):

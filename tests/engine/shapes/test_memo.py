@@ -325,3 +325,37 @@ def test_a_few_documents_load_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> 
         pipeline.convert(row("Hi."), CHAT, target)
     with pytest.raises(pytest.fail.Exception):
         pipeline.convert(row("Hi."), CHAT, target)
+
+
+def with_call(id_: str) -> dict[str, Any]:
+    call = {"id": id_, "type": "function", "function": {"name": "f", "arguments": '{"n": 1}'}}
+    return {
+        "messages": [
+            {"role": "user", "content": "Hi."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": id_, "content": "ok"},
+        ]
+    }
+
+
+def test_ids_of_any_length_are_shortened_as_the_long_way_does() -> None:
+    converter = remembering(dialects.get("openai-ft"), CHAT)
+    for _ in range(2):
+        for length in range(1, 80):
+            assert_both_ways(converter, with_call("call_" + "x" * length))
+            assert_both_ways(converter, with_call("y" * length))
+    assert converter.made
+
+
+def test_fractions_as_ids_are_refused_also_after_integers_as_fractions() -> None:
+    converter = remembering(dialects.get("sharegpt"), CHAT)
+    turns = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Hello."}]
+    for id_ in (*map(float, range(30)), 300.5):
+        assert_both_ways(converter, {"id": id_, "conversations": turns})
+
+
+def test_zero_and_minus_zero_are_different_values() -> None:
+    converter = remembering(CHAT, dialects.get("gemini"))
+    messages = [{"role": "user", "content": "Hi."}]
+    for temperature in (0.0,) * 20 + (-0.0, 0, 0.0):
+        assert_both_ways(converter, {"messages": messages, "temperature": temperature, "note": {"x": temperature}})
