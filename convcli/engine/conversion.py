@@ -94,9 +94,8 @@ def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> F
     if transcript.origin is not None and transcript.origin.rolled_back:
         return _all_rolled_back(len(transcript.origin.rolled_back), transcript.origin)
     count = len(transcript.messages)
-    message = (
-        f"{f'none of {count:,} records is a message' if count > 1 else 'the only record is not a message'} of {dialect.title}"
-    )
+    problem = f"none of {count:,} records is a message" if count > 1 else "the only record is not a message"
+    message = f"{problem} of {dialect.title}"
     return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
 
 

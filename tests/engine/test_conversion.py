@@ -51,7 +51,7 @@ def test_rows_of_another_program_were_never_taken_back() -> None:
         "parentUuid": None,
         "message": {"role": "user", "content": "Hi."},
     }
-    with pytest.raises(RefusedError, match="the only record is not a Gemini CLI message"):
+    with pytest.raises(RefusedError, match="the only record is not a message of Gemini CLI"):
         conversion.lift(Rows([row]), dialects.get("gemini-cli"))
 
 

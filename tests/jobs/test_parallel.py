@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings, given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from convcli import dialects
@@ -219,7 +219,7 @@ def test_where_no_process_can_be_started_one_does_it_all_and_says_so(
     source = write(tmp_path / "a.json", CLEAN)
     code, _, reported, left = called(tmp_path / "out", "convert", source, "--to", OWN, "-o", "b.json", "-j", "2")
     assert code == 0
-    assert reported.startswith("note: one process does all the work")
+    assert reported.startswith("note: this system cannot start other processes; one does all the work")
     assert list(left) == ["b.json"]
 
 

@@ -2,7 +2,7 @@
 
 Writes `convcli/dialects/NAME.py`, `schemas/NAME.schema.json`, `samples/NAME/` and `tests/dialects/test_NAME.py`. The
 skeleton keeps the laws from the beginning: turns whose content is a text are read, and whatever else is there is
-carried whole, so that each key that is understood later is a step from one lawful dialect to the next.
+kept whole, so that each key that is understood later is a step from one lawful dialect to the next.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ STEPS = """
 The skeleton stands, and keeps the laws. What remains:
 1. convcli/dialects/{module}.py: say in the docstring what the format is, where it is specified, when that was read, and
    its quirks. Move what is now an event or in extras into fields, in `lift` and in `write`, and take the field out of
-   LACKS: `convcli.testing` tells what is forgotten.
+   UNSUPPORTED: `convcli.testing` tells what is forgotten.
 2. FIT and rules: what the service takes, as passes (kit/fitting), and what it refuses (validation/rules).
 3. schemas/{name}.schema.json holds the keys of your files: make required what is. samples/{name}/: six good ones, one
-   of them twin-weather, and four bad ones in bad/, each with the findings that it must produce in FILE.told.
+   of them twin-weather, and four bad ones in bad/, each with the findings that it must produce in FILE.findings.
 4. python -m pytest tests/dialects/test_{module}.py tests/laws -k "{name}"
 """
 
@@ -198,7 +198,7 @@ def schema_file(name: str, shape: Shape) -> str:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:convcli:schema:{name}",
         "title": name,
-        "description": "The keys that were seen in files. Open: unknown keys are carried.",
+        "description": "The keys that were seen in files. Open: unknown keys are kept.",
     }
     return json.dumps({**head, **root}, indent=2, ensure_ascii=False) + "\n"
 
@@ -208,9 +208,9 @@ def schema_file(name: str, shape: Shape) -> str:
 HERE = Path(__file__).parent
 WRITTEN = "[_write_message(message) for message in transcript.messages]"
 LIFT_MEMBER = """context.each(document["@LISTED@"], ("@LISTED@",), _lift_message)
-    return context.transcript(extras=extras_of(NAME, DOCUMENT.carried(document)))"""
+    return context.transcript(extras=make_extras(NAME, DOCUMENT.extra(document)))"""
 WRITE_MEMBER = f"""native = {{"@LISTED@": {WRITTEN}}}
-    return DOCUMENT.put(native, carried_by(transcript.extras, NAME), sort=True)"""
+    return DOCUMENT.put(native, get_extras(transcript.extras, NAME), sort=True)"""
 LIFT_LIST = "context.each(document, (), _lift_message)\n    return context.transcript()"
 
 
@@ -237,10 +237,10 @@ def module_file(name: str, shape: Shape) -> str:
 
 
 def keys_call(name: str, keys: Iterable[str], read: Iterable[str]) -> str:
-    """A table of keys, all of which are carried but those that are read."""
+    """A table of keys, all of which are extras except those that are read."""
     keys = list(keys)
     return (
-        f'{name} = Keys(\n    "{wrapped(keys)}",\n    carried="{wrapped(key for key in keys if key not in read)}",\n)\n'
+        f'{name} = Keys(\n    "{wrapped(keys)}",\n    extra="{wrapped(key for key in keys if key not in read)}",\n)\n'
     )
 
 

@@ -88,11 +88,10 @@ def lift_event(native: Native, path: Path, context: LiftContext) -> None:
         context.add(Message("event", [Opaque(NAME, native)]), path, [()])
         return
     body = _Body(native)
-    body_value, at = dict(body.body_value), tuple[str, ...]()
+    inner = body_value = dict(body.body_value)
+    at = tuple[str, ...]()
     if name == CHOICE and isinstance(body_value.get("message"), dict):
         inner, at = dict(body_value.pop("message")), ("message",)
-    else:
-        inner = body_value
     role, parts, part_paths = ROLE_OF[name], list[Part](), list[Path]()
     if inner.get("role") in ROLES:
         role = inner.pop("role")
