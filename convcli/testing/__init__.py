@@ -36,6 +36,7 @@ import msgspec
 
 from convcli import dialects
 from convcli.engine import conversion, pipeline, untrusted
+from convcli.engine.emptied import is_emptied
 from convcli.engine.restore import record, restore
 from convcli.engine.spelling import FORM
 from convcli.model.dialect import Dialect, Options
@@ -283,10 +284,11 @@ def assert_restores(source: Dialect, target: Dialect, document: Any) -> None:
 
 
 def assert_refuses_nothing(dialect: Dialect, document: Any) -> None:
-    """L11: a document with records of which none is a message is refused, and another document is not refused for
-    that. An empty conversation has no records, and passes."""
+    """L11: a document is refused where none of its records is a message, or where all messages come out empty; another
+    document is not refused for that. An empty conversation has no records, and passes."""
     transcript = dialect.lift(document)
-    is_strange = bool(transcript.messages) and all(message.role == "event" for message in transcript.messages)
+    has_records = bool(transcript.messages) and all(message.role == "event" for message in transcript.messages)
+    is_strange = has_records or is_emptied(transcript)
     judged = any(finding.code == "no-messages" for finding in pipeline.validate(document, dialect))
     try:
         conversion.lift(document, dialect)
