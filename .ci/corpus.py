@@ -63,11 +63,11 @@ def misread(wish: argparse.Namespace) -> set[tuple[str, str]]:
     files = [path for path in files if str(path) not in packed]
     rest = [path for path in files if str(path) not in taken]
     findings = [json.loads(line) for line in _output(wish, "validate", rest, "jsonl").stdout.splitlines()]
-    told = {finding["file"]: (finding["code"], finding["message"]) for finding in findings}
+    reported = {finding["file"]: (finding["code"], finding["message"]) for finding in findings}
     found = set()
     for path in files:
         name, folder = str(path.relative_to(root)), path.parent.name
-        code, message = told.get(str(path), ("", ""))
+        code, message = reported.get(str(path), ("", ""))
         if str(path) in taken:
             right = taken[str(path)] in DIALECTS.get(folder, folder.replace("_", "-")).split()
             found |= set() if right else {(name, f"taken for {taken[str(path)]}")}

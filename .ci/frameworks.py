@@ -103,16 +103,16 @@ def judged(asked: list[str], name: str, form: str) -> tuple[int, int, Counter[st
     lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
     if len(lines) != len(written):
         raise SystemExit(f"the judge of {name} broke off after {len(lines)} of {len(written)}: {done.stderr[-500:]}")
-    accepted = told = 0
+    accepted = reported = 0
     untold = Counter[str]()
     for path, wrong in map(json.loads, lines):
         if wrong is None or any(words in f"{Path(path).name}: {wrong}" for words in target.tolerated):
             accepted += 1
         elif written[path].keys or written[path].more or (written[path].asked and not target.own):
-            told += 1
+            reported += 1
         else:
             untold[f"{Path(path).name}: {wrong}"] += 1
-    return accepted, told, untold
+    return accepted, reported, untold
 
 
 def refusals(environments: Path, oracles: Path, named: str) -> int:
@@ -122,8 +122,8 @@ def refusals(environments: Path, oracles: Path, named: str) -> int:
     if asked is None:
         sys.stdout.write(f"{name}: there is no environment {TARGETS[name].environment}\n")
         return 1
-    accepted, told, untold = judged(asked, name, form)
-    refused = f"{told} refused with a finding, {sum(untold.values())} untold"
+    accepted, reported, untold = judged(asked, name, form)
+    refused = f"{reported} refused with a finding, {sum(untold.values())} untold"
     lines = [
         f"{name} {form}: {accepted} accepted, {refused}",
         *(f"  {n} × {text}" for text, n in sorted(untold.items())),

@@ -26,7 +26,7 @@ from convcli.files.layouts import encoded
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
-from convcli.validation.rules.keys import BESIDE_TURNS
+from convcli.validation.rules.keys import TOP_LEVEL_CODES
 from tests.support import samples
 
 KNOWN = (
@@ -126,8 +126,8 @@ def outputs(
         path = folder / f"{number:04}-{sample.dialect}-{sample.path.stem}-{sample.index}{suffix}"
         path.write_bytes(b"".join(encoded(done.document, suffix, names_events=dialects.get(target).names_events)))
         codes = {finding.code for finding in done.findings}
-        more = {finding.code for finding in asked.findings} - BESIDE_TURNS
-        written[str(path)] = Told(bool(codes & BESIDE_TURNS), bool(codes - BESIDE_TURNS), bool(more))
+        more = {finding.code for finding in asked.findings} - TOP_LEVEL_CODES
+        written[str(path)] = Told(bool(codes & TOP_LEVEL_CODES), bool(codes - TOP_LEVEL_CODES), bool(more))
     return written
 
 
@@ -142,7 +142,7 @@ def judged(python: str, oracle: str, target: str) -> tuple[int, int, Counter[str
         written = outputs(target, Path(folder))
         command = [python, oracle, KNOWN[target], "--json", "--open-tail", "--complete", *written]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-    fine, told, untold = 0, 0, Counter[str]()
+    fine, reported, untold = 0, 0, Counter[str]()
     for line in done.stdout.splitlines():
         verdict = json.loads(line)
         file = verdict["file"].split(", ")[0]
@@ -153,10 +153,10 @@ def judged(python: str, oracle: str, target: str) -> tuple[int, int, Counter[str
             errors = [finding for finding in found if not is_tolerated(finding)]
             first = next((error for error in errors if not written[file].of(error)), None)
             if first is None:
-                fine, told = fine + (not errors), told + bool(errors)
+                fine, reported = fine + (not errors), reported + bool(errors)
                 continue
             untold[f"{first['rule'] or first['layer']} {first['path']}: {first['msg'][:90]} ({Path(file).name})"] += 1
-    return fine, told, untold
+    return fine, reported, untold
 
 
 def main() -> int:
@@ -165,9 +165,9 @@ def main() -> int:
     targets = targets or [name for name in KNOWN if name in dialects.names()]
     with ProcessPoolExecutor() as pool:
         verdicts = list(pool.map(partial(judged, python, oracle), targets))
-    for target, (fine, told, untold) in zip(targets, verdicts, strict=True):
+    for target, (fine, reported, untold) in zip(targets, verdicts, strict=True):
         sys.stdout.write(
-            f"{target}: {fine} accepted, {told} lack what a finding names, {sum(untold.values())} untold\n"
+            f"{target}: {fine} accepted, {reported} lack what a finding names, {sum(untold.values())} untold\n"
         )
         for text, count in sorted(untold.items()):
             sys.stdout.write(f"  {count} × {text}\n")

@@ -241,11 +241,11 @@ def lower(
     >>> lower(asked, "anthropic").document["messages"][1]["content"]
     [{'type': 'tool_use', 'id': 'call_1', 'name': 'get_weather', 'input': {'city': 'Tokyo'}}]
     """
-    from convcli.engine import added, arguments, conversion
+    from convcli.engine import arguments, conversion, set_keys
 
     target = _dialect(to)
     chosen = arguments.options(target, form, branch, chunk, view, set)
-    return added.with_added(conversion.lower(transcript, target, chosen), chosen, target, None)
+    return set_keys.with_set_keys(conversion.lower(transcript, target, chosen), chosen, target, None)
 
 
 def convert(
@@ -317,7 +317,7 @@ def validate(
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source or dialect)
     target = None if as_ is None else _dialect(as_)
-    return judged(Document("", 0, value, b"", own, texts=columns, given=parsed), JudgingOptions(strict, target))
+    return judged(Document("", 0, value, b"", own, texts=columns, unparsed=parsed), JudgingOptions(strict, target))
 
 
 def detect(document: Document) -> Detection:

@@ -91,9 +91,9 @@ def _command(argv: list[str]) -> int:
         screen.error(OutputError("refused-by-system", f"the system refuses: {error.strerror}"))
         return OutputError.exit_code
     except Exception as error:
-        from convcli.cli._shared import tell_bug
+        from convcli.cli._shared import announce_bug
 
-        return tell_bug(screen, error)
+        return announce_bug(screen, error)
 
 
 def _load_msgspec() -> None:

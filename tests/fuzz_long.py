@@ -69,19 +69,19 @@ def main() -> int:
             try:
                 trial(seed, way, wish.only, Path(folder))
             except Exception as error:
-                _tell(error, seed, way, kinds)
+                _announce(error, seed, way, kinds)
             if wish.seed is not None:
                 break
     sys.stdout.write(json.dumps({"trials": seed - wish.first, "failures": kinds}, indent=1) + "\n")
     return 1 if kinds else 0
 
 
-def _tell(error: Exception, seed: int, way: str, kinds: dict[str, int]) -> None:
+def _announce(error: Exception, seed: int, way: str, kinds: dict[str, int]) -> None:
     kind = kind_of(error)
     kinds[kind] = kinds.get(kind, 0) + 1
     if kinds[kind] == 1:
-        told = "".join(traceback.format_exception(error)[-4:])
-        sys.stdout.write(f"--- seed {seed}, way {way}\n{told}\n")
+        reported = "".join(traceback.format_exception(error)[-4:])
+        sys.stdout.write(f"--- seed {seed}, way {way}\n{reported}\n")
         sys.stdout.flush()
 
 

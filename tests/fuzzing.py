@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from convcli import dialects, testing
 from convcli.engine import detection, pipeline
-from convcli.engine.conversion import Conversion, not_understood, nothing_said
+from convcli.engine.conversion import Conversion, empty_finding, not_understood
+from convcli.engine.shapes.memo import PairConverter
 from convcli.engine.shapes.reading import Place, filled
-from convcli.engine.shapes.remembering import PairConverter
 from convcli.engine.shapes.values import TEXT, UnreadableError
 from convcli.engine.spelling import FORM
 from convcli.files.framing import open_source
@@ -211,7 +211,7 @@ def hold_laws(trial: Trial, target: Dialect) -> None:
     source = trial.dialect
     testing.assert_refuses_nothing(source, trial.document)
     transcript = source.lift(trial.document)
-    if any(empty(trial.document, transcript, source) is not None for empty in (not_understood, nothing_said)):
+    if any(empty(trial.document, transcript, source) is not None for empty in (not_understood, empty_finding)):
         return
     if is_fitted(source):
         testing.assert_same(source, trial.document)

@@ -66,7 +66,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         code = super().invoke(ctx)
         if isinstance(ctx.obj, Screen):
-            ctx.obj.tell_speed()
+            ctx.obj.announce_speed()
         return code
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

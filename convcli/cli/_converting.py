@@ -51,7 +51,7 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     keep_going: bool
     branch: Any
     view: Any
-    added: tuple[str, ...]
+    set_keys: tuple[str, ...]
     form: str | None
     framing: Any
     chunk: int | None
@@ -109,9 +109,9 @@ class Converting:
         from convcli.jobs.converting import Job
 
         arguments = self.arguments
-        added = dict(map(key_and_value, arguments.added))
+        set_keys = dict(map(key_and_value, arguments.set_keys))
         chosen = options(
-            arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, added
+            arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, set_keys
         )
         self._check_stream()
         return Job(
@@ -178,7 +178,7 @@ class Converting:
         if os.path.splitext(output)[1].lower() in OTHER_SUFFIXES:
             from convcli.report.text import safe_text
 
-            self.screen.tell(f"note: {safe_text(output)} is written as JSON\n")
+            self.screen.announce(f"note: {safe_text(output)} is written as JSON\n")
 
     def _all(self, job: Job, output: Output | None) -> None:
         """Converts the inputs one after the other, or in parallel those that share no output."""
@@ -223,7 +223,7 @@ class Converting:
             finally:
                 self.progress.pass_by(_shared.size_of(file.path))
             if grew:
-                self.screen.tell("note: the file has grown while it was read; the added part is not converted\n")
+                self.screen.announce("note: the file has grown while it was read; the added part is not converted\n")
             self.codes.add(summary.exit_code)
             if self.total is None:
                 self.total = summary
@@ -246,7 +246,7 @@ class Converting:
         with self._opened(file.path) as source:
             self.progress.watch(partial(getattr, source, "bytes_read"))
             done = self._completed(self._conversion(source, file, job, output, sinks), processes)
-            _shared.tell_passed(self.screen, source)
+            _shared.announce_passed(self.screen, source)
             return done, source.grew
 
     def _conversion(
@@ -317,7 +317,7 @@ class Converting:
         self._tell_columns()
         if self.total is not None:
             listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
-            self.screen.tell(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
+            self.screen.announce(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     def _tell_columns(self) -> None:
         """Reports which columns of a table contain JSON strings."""
@@ -326,7 +326,7 @@ class Converting:
         if self.table is None:
             return
         if self.table.texts:
-            self.screen.tell(
+            self.screen.announce(
                 f"note: columns of the table with JSON strings: {safe_text(', '.join(self.table.texts))}\n"
             )
 

@@ -134,7 +134,7 @@ class Inspecting:
         totals = Totals()
         self._show(TRANSCRIPTS, MORE_OF_TRANSCRIPTS, rows, ["transcripts"], totals.add)
         if self.arguments.form == "table" and totals.rows > 1:
-            self.screen.tell(totals.told())
+            self.screen.announce(totals.reported())
 
     def _sink(self) -> AbstractContextManager[None]:
         """Returns the target: stdout, a pager on a terminal, or the file of `-o`."""
@@ -173,7 +173,7 @@ class Inspecting:
         folder = _pages.PageFolder(self.arguments.out_dir, force=self.arguments.force)
         for document, transcript in lifted:
             folder.add(row_of(document, transcript), transcript, self._marks(document, transcript))
-        self.screen.tell(folder.finish())
+        self.screen.announce(folder.finish())
 
     def _marks(self, document: Document, transcript: Transcript) -> Any:
         from convcli.cli._pages import marks
@@ -262,10 +262,10 @@ class Inspecting:
         if chosen is None and self.arguments.form == "table" and (self._width() or NARROW) < NARROW:
             columns = [name for name in columns if name not in SPARED]
         if len(title) > 1:
-            self.screen.tell(heading(title, self.screen.err, _shared.width(sys.stderr)))
+            self.screen.announce(heading(title, self.screen.err, _shared.width(sys.stderr)))
         view = tables.View(self._width(), self.screen.out, self.arguments.whole, tuple(title))
         _shared.show_table(self.screen, self.arguments.form, columns, rows, view)
-        self.screen.tell("".join(filter(None, (condition.in_vain() for condition in conditions))))
+        self.screen.announce("".join(filter(None, (condition.in_vain() for condition in conditions))))
 
 
 def _room_of_texts(width: int | None) -> int:

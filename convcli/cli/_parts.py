@@ -85,7 +85,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
     force: bool
     processes: int
 
-    def run(self, task_for: Callable[[str], Task], tell: Callable[[Report], None]) -> int:
+    def run(self, task_for: Callable[[str], Task], announce: Callable[[Report], None]) -> int:
         """Runs the parts that are not done yet and returns the exit code.
 
         `task_for` makes the task for a source dialect; `tell` prints the report.
@@ -100,7 +100,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         waiting = unfinished(parts)
         if len(waiting) < len(parts):
             done = len(parts) - len(waiting)
-            self.screen.tell(f"note: {done:,} of {len(parts):,} parts were finished before\n")
+            self.screen.announce(f"note: {done:,} of {len(parts):,} parts were finished before\n")
         with self.screen.progress(sum(piece.size for part in waiting for piece in part.pieces)) as progress:
             for part, error in self._done(waiting):
                 with codes.guard(part.pieces[0].file):
@@ -112,7 +112,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
             printer.finding(finding)
         self._tell_rest(report)
         codes.finish()
-        tell(report)
+        announce(report)
         codes.add(UNACCEPTABLE if report.refused or report.failing else 0)
         return codes.worst
 
@@ -123,9 +123,9 @@ class _PartsJob(msgspec.Struct, frozen=True):
         for group in report.findings:
             is_hidden = all(map(self.reading.hides, group.first))
             if group.count > len(group.first) and not is_hidden:
-                self.screen.tell(f"{counted(group.count, group.severity)} in all with the code {group.code}\n")
+                self.screen.announce(f"{counted(group.count, group.severity)} in all with the code {group.code}\n")
         if report.missing:
-            self.screen.tell(f"{counted(len(report.missing), 'part')} missing; the same command again adds them\n")
+            self.screen.announce(f"{counted(len(report.missing), 'part')} missing; the same command again adds them\n")
 
     def _folder(self) -> str:
         reading = self.reading
@@ -144,9 +144,9 @@ class _PartsJob(msgspec.Struct, frozen=True):
         from convcli.report.text import safe_text
 
         with self.reading.opened(first) as source:
-            why = f" ({source.detection.clue.reason})" if source.detection is not None else ""
+            why = f" ({source.detection.evidence.reason})" if source.detection is not None else ""
             text = f"all inputs are read as {source.dialect.name}, like the first one{why}; --from names another"
-            self.screen.tell(f"note: {safe_text(text)}\n")
+            self.screen.announce(f"note: {safe_text(text)}\n")
             return source.dialect.name
 
     def _done(self, parts: list[Part]) -> Iterator[tuple[Part, Exception | None]]:
@@ -189,17 +189,17 @@ def convert(screen: Screen, arguments: Any) -> int:
             branch=arguments.branch,
             view=arguments.view,
             chunk=arguments.chunk or 0,
-            added=dict(map(key_and_value, arguments.added)),
+            set_keys=dict(map(key_and_value, arguments.set_keys)),
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,
         )
 
-    def tell(report: Report) -> None:
+    def announce(report: Report) -> None:
         listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
-        screen.tell(summary(report.summary, screen.err, width=_shared.width(sys.stderr), listing=listing))
+        screen.announce(summary(report.summary, screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     job = _job(screen, arguments)
-    return job.run(task, tell)
+    return job.run(task, announce)
 
 
 def _kept(word: str | None) -> Kept:
@@ -238,14 +238,14 @@ def validate(screen: Screen, arguments: Any) -> int:
             ignore=ignore,
         )
 
-    def tell(report: Report) -> None:
+    def announce(report: Report) -> None:
         nonlocal errors, warnings
         errors, warnings = report.severe("error"), report.severe("warning")
         bad = report.transcripts - report.clean
-        screen.tell(tally(errors, warnings, bad, report.transcripts, screen.err))
+        screen.announce(tally(errors, warnings, bad, report.transcripts, screen.err))
 
     job = _job(screen, arguments)
-    code = job.run(task, tell)
+    code = job.run(task, announce)
     if code == DONE and (errors or (warnings and arguments.strict)) and not arguments.exit_zero:
         return UNACCEPTABLE
     return code
@@ -256,25 +256,25 @@ def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> in
     from convcli.parts import Task
     from convcli.views.statistics import Statistics
 
-    def tell(report: Report) -> None:
+    def announce(report: Report) -> None:
         statistics = Statistics()
         statistics.add_counted(report.counts)
         _shared.show_table(screen, arguments.form, columns, statistics.rows())
-        tell_unpriced(screen, statistics)
+        announce_unpriced(screen, statistics)
 
     reading = arguments.reading
 
     def task(source: str) -> Task:
         return Task("stats", source, duplicate_keys=reading.keys, nulls=reading.nulls, prices=prices)
 
-    return _job(screen, arguments).run(task, tell)
+    return _job(screen, arguments).run(task, announce)
 
 
-def tell_unpriced(screen: Screen, statistics: Statistics) -> None:
+def announce_unpriced(screen: Screen, statistics: Statistics) -> None:
     """Prints which answers have no price while others have one."""
     from convcli.report.text import safe_text
     from convcli.validation.wording import counted
 
     for model, number in statistics.unpriced.most_common():
         name = safe_text(model) or "no known model"
-        screen.tell(f"note: the configuration has no price for {counted(number, 'answer')} of {name}\n")
+        screen.announce(f"note: the configuration has no price for {counted(number, 'answer')} of {name}\n")

@@ -67,10 +67,10 @@ def selection(only: tuple[str, ...], most: int | None, sample: int | None, seed:
     return Selection([Condition(wanted, TRANSCRIPTS + MORE_OF_TRANSCRIPTS) for wanted in only], most, sample, seed)
 
 
-def tell_in_vain(screen: Screen, chosen: Selection | None) -> None:
+def announce_unused(screen: Screen, chosen: Selection | None) -> None:
     """Prints the conditions that matched no transcript."""
     conditions = chosen.conditions if chosen is not None else ()
-    screen.tell("".join(filter(None, (each.in_vain() for each in conditions if isinstance(each, Condition)))))
+    screen.announce("".join(filter(None, (each.in_vain() for each in conditions if isinstance(each, Condition)))))
 
 
 def column_named(name: str, known: list[str]) -> str:

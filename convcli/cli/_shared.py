@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MOST_TOLD = 100
+MOST_REPORTED = 100
 """Findings or losses per file that are printed on stderr."""
 MOST_ALIKE = 5
 """Findings or losses per file and kind."""
@@ -98,7 +98,7 @@ def _presets(word: str) -> list[str]:
     return [name for name in PRESETS if name.startswith(word)]
 
 
-def tell_passed(screen: Screen, source: Input) -> None:
+def announce_passed(screen: Screen, source: Input) -> None:
     """Reports how many values that `--at` picked are no transcripts."""
     passed = source.passed
     if passed is None or not passed.count:
@@ -106,8 +106,8 @@ def tell_passed(screen: Screen, source: Input) -> None:
     from convcli.report.text import safe_text
 
     text = f"note: {passed.count:,} of {passed.total:,} values under --at are no conversations (skipped)"
-    more = "".join(f"; {count:,} of them: {message}" for message, count in passed.foreign.items() if count)
-    screen.tell(f"{text} (the first: {safe_text(passed.first)}){safe_text(more)}\n")
+    more = "".join(f"; {count:,} of them: {message}" for message, count in passed.unsupported.items() if count)
+    screen.announce(f"{text} (the first: {safe_text(passed.first)}){safe_text(more)}\n")
 
 
 MOST_SUFFIXES = 5
@@ -125,7 +125,7 @@ def tell_others(screen: Screen, paths: Iterable[str]) -> None:
     most = sorted(counts, key=lambda suffix: (-counts[suffix], suffix))
     named = ", ".join(f"{counts[suffix]:,} {suffix or 'without a suffix'}" for suffix in most[:MOST_SUFFIXES])
     more = f" and {len(most) - MOST_SUFFIXES:,} more kinds" if len(most) > MOST_SUFFIXES else ""
-    screen.tell(f"note: {sum(counts.values()):,} other files in folders were skipped ({safe_text(named)}{more})\n")
+    screen.announce(f"note: {sum(counts.values()):,} other files in folders were skipped ({safe_text(named)}{more})\n")
 
 
 def reading_options(function: F, *, is_converted: bool = False) -> F:
@@ -203,7 +203,7 @@ def processes(asked: int, paths: Iterable[str], screen: Screen) -> int:
     from convcli.jobs import workers
 
     if not workers.can_start():
-        screen.tell("note: this system cannot start other processes; one does all the work\n")
+        screen.announce("note: this system cannot start other processes; one does all the work\n")
         return 1
     return asked or workers.cores()
 
@@ -244,7 +244,7 @@ class ExitCodes:
                 self._helps.add(help_text)
             self._codes.add(error.exit_code)
         except Exception as error:
-            self._codes.add(tell_bug(self._screen, error, name))
+            self._codes.add(announce_bug(self._screen, error, name))
 
     def finish(self) -> None:
         """Prints how many errors were not printed."""
@@ -253,19 +253,19 @@ class ExitCodes:
         for code, number in self._printed.items():
             if number > self._most(code):
                 text = f"and {counted(number - self._most(code), 'more input')} with error[{code}]\n"
-                self._screen.tell(text, is_error=True)
+                self._screen.announce(text, is_error=True)
 
     def _most(self, code: str, exit_code: int | None = None) -> int:
         """Returns how many errors with this code are printed; the first one determines its exit code."""
         return self._limits.setdefault(code, MOST_OF_JOB if exit_code == WRONG_JOB else MOST_ERRORS)
 
 
-def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
+def announce_bug(screen: Screen, error: Exception, name: str = "") -> int:
     """Prints an unexpected exception in one line, with `--debug` its traceback too. Returns the exit code."""
     if screen.debug:
         import traceback
 
-        screen.tell("".join(traceback.format_exception(error)), is_error=True)
+        screen.announce("".join(traceback.format_exception(error)), is_error=True)
     if isinstance(error, MemoryError):
         screen.error(OutputError("out-of-memory", "there is not enough memory", file=name))
         return CANNOT_WRITE
@@ -273,7 +273,7 @@ def tell_bug(screen: Screen, error: Exception, name: str = "") -> int:
 
     where = f" while working on {safe_text(name)}" if name else ""
     hint = "" if screen.debug else "; --debug shows more"
-    screen.tell(f"error[bug] internal error{where}: please report it{hint}\n", is_error=True)
+    screen.announce(f"error[bug] internal error{where}: please report it{hint}\n", is_error=True)
     return BUG
 
 
@@ -289,39 +289,39 @@ class DiagnosticPrinter:
     def finding(self, finding: Finding) -> None:
         """Prints a finding; `--quiet` leaves errors only."""
         from convcli.report.formats.full import block
-        from convcli.validation.rules.keys import BESIDE_TURNS
+        from convcli.validation.rules.keys import TOP_LEVEL_CODES
 
-        most = 1 if finding.code in BESIDE_TURNS else MOST_ALIKE
+        most = 1 if finding.code in TOP_LEVEL_CODES else MOST_ALIKE
         if not self._reading.hides(finding) and self._may_tell(finding.file, finding.code, most):
-            self.screen.tell(block(finding, self.screen.err), is_error=finding.severity == "error")
+            self.screen.announce(block(finding, self.screen.err), is_error=finding.severity == "error")
 
     def loss(self, loss: Loss, *, is_error: bool = False) -> None:
         """Prints a loss; one that the job does not accept is an error."""
         from convcli.report.losses import listed
 
         if self._may_tell(loss.file, f"{loss.kind} {loss.field}"):
-            self.screen.tell("".join(listed([loss], self.screen.err)), is_error=is_error)
+            self.screen.announce("".join(listed([loss], self.screen.err)), is_error=is_error)
 
     def finish(self) -> None:
         """Prints how many were not printed, and which conditions matched nothing."""
-        _selecting.tell_in_vain(self.screen, self._reading.selection)
+        _selecting.announce_unused(self.screen, self._reading.selection)
         from convcli.report.text import cut, place, safe_text
         from convcli.validation.wording import counted
 
         for kind, files in list(self._hidden.items())[:MOST_KINDS]:
             where = place(next(iter(files))) if len(files) == 1 else counted(len(files), "file")
-            self.screen.tell(f"and {files.total():,} more {cut(safe_text(kind), 60)} in {where}\n")
+            self.screen.announce(f"and {files.total():,} more {cut(safe_text(kind), 60)} in {where}\n")
         if more := list(self._hidden.values())[MOST_KINDS:]:
             number = sum(files.total() for files in more)
-            self.screen.tell(f"and {number:,} more of {counted(len(more), 'other kind')}\n")
+            self.screen.announce(f"and {number:,} more of {counted(len(more), 'other kind')}\n")
         self._hidden.clear()
 
     def _may_tell(self, file: str, kind: str, alike: int = MOST_ALIKE) -> bool:
         self._of_file[file] += 1
         self._of_kind[kind] += 1
         self._alike[file, kind] += 1
-        told = (kind in OF_FILE or self._of_file[file] <= MOST_TOLD) and self._of_kind[kind] <= MOST_OF_A_KIND
-        if told and self._alike[file, kind] <= alike:
+        reported = (kind in OF_FILE or self._of_file[file] <= MOST_REPORTED) and self._of_kind[kind] <= MOST_OF_A_KIND
+        if reported and self._alike[file, kind] <= alike:
             return True
         self._hidden.setdefault(kind, Counter())[file] += 1
         return False
@@ -351,7 +351,7 @@ def lifted(
                     yield from _transcript(item, codes, printer)
                 for note in source.notes:
                     printer.finding(note)
-                tell_passed(printer.screen, source)
+                announce_passed(printer.screen, source)
             progress.pass_by(size_of(path))
 
 

@@ -37,7 +37,7 @@ def command(screen: Screen, form: str) -> int:
         rows = ({**row, "value": _shown(row["value"])} for row in rows)
     _shared.show_table(screen, form, COLUMNS, rows)
     if not configuration.file:
-        screen.tell(f"note: no {config.OWN}, and no {config.SHARED} with [tool.convcli], from here upwards\n")
+        screen.announce(f"note: no {config.OWN}, and no {config.SHARED} with [tool.convcli], from here upwards\n")
     return 0
 
 

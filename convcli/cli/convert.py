@@ -90,7 +90,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 )
 @click.option(
     "--set",
-    "added",
+    "set_keys",
     multiple=True,
     metavar="KEY=VALUE",
     help="Set a key in every output: max_tokens=1024, generationConfig.topK=40. VALUE is JSON, else a string; @FILE "

@@ -61,7 +61,7 @@ def _alike(source: Input) -> list[str]:
     from convcli.jobs import choosing, inputs
     from convcli.validation import schemas
 
-    if source.detection is None or source.detection.clue.strength >= choosing.CERTAIN:
+    if source.detection is None or source.detection.evidence.strength >= choosing.CERTAIN:
         return []
     document = next((item for item in source if isinstance(item, inputs.Document)), None)
     if document is None:
@@ -79,5 +79,7 @@ def _reason(detection: Detection | None, reading: ReadingOptions) -> dict[str, A
     if detection is None:
         file = os.path.basename(reading.configuration.file)
         return {"why": f"{file} names it", "strength": None, "others": []}
-    others = [{"dialect": name, "strength": clue.strength, "why": clue.reason} for name, clue in detection.others]
-    return {"why": detection.clue.reason, "strength": detection.clue.strength, "others": others}
+    others = [
+        {"dialect": name, "strength": evidence.strength, "why": evidence.reason} for name, evidence in detection.others
+    ]
+    return {"why": detection.evidence.reason, "strength": detection.evidence.strength, "others": others}

@@ -18,7 +18,7 @@ from convcli.report import tables
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.engine.sameness import Difference
+    from convcli.engine.compare import Difference
     from convcli.jobs.inputs import Document
     from convcli.jobs.reading import ReadingOptions
 
@@ -87,7 +87,7 @@ def _rows(
     first: str, second: str, reading: ReadingOptions, target: Dialect | None, *, exact: bool
 ) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yields each difference as a row, and whether it counts; for equal transcripts, those of `--exact`."""
-    from convcli.engine.sameness import Difference, differences
+    from convcli.engine.compare import Difference, differences
 
     ours = reading.documents(first)
     theirs = replace(reading, dialect=None if target is None else target.name).documents(second)

@@ -57,7 +57,7 @@ def _explained(code: Code, paint: Paint, width: int | None) -> Iterator[str]:
     yield f"{paint.bold(code.name)}: {code.title}\n\n{_wrapped(code.why, width)}\n"
     for name, example in (("bad", code.bad), ("good", code.good)):
         yield f"\n{paint.dim(name)}\n" + "".join(f"    {line}\n" for line in example.splitlines())
-    yield f"\n{paint.dim('fix')}\n{_wrapped(code.mend, width, '    ')}\n"
+    yield f"\n{paint.dim('fix')}\n{_wrapped(code.fix, width, '    ')}\n"
     concerned = _concerned(code.name)
     if concerned:
         yield f"\n{paint.dim('rule of')}\n{_wrapped(', '.join(concerned), width, '    ')}\n"

@@ -117,7 +117,7 @@ class _Losses:
             rows = map(_row, losses)
         head = list(islice(rows, 1))
         if not (outcomes.groups if summary else head) and self.codes.worst == DONE:
-            self.screen.tell("nothing lost\n")
+            self.screen.announce("nothing lost\n")
         if summary:  # all is read, so the number of other findings is known
             self.printer.finish()
         _shared.show_table(self.screen, form, GROUPED if summary else COLUMNS, chain(head, rows))
@@ -151,7 +151,7 @@ class _Losses:
 
     def _results(self) -> Iterator[tuple[Item, ItemResult]]:
         from convcli.jobs.results import item_results
-        from convcli.validation.rules.keys import BESIDE_TURNS
+        from convcli.validation.rules.keys import TOP_LEVEL_CODES
 
         for path, _ in self.reading.find(self.paths):
             with self.codes.guard(path), self.reading.opened(path) as opened:
@@ -159,12 +159,12 @@ class _Losses:
                     for result in item_results([item], self.target, self.options):
                         yield item, result
                         for finding in result.findings:
-                            if finding.code not in BESIDE_TURNS:  # nothing is written, so no key can be added
+                            if finding.code not in TOP_LEVEL_CODES:  # nothing is written, so no key can be added
                                 self.printer.finding(finding)
                         self.codes.add(UNACCEPTABLE if result.is_refused else DONE)
                 for note in opened.notes:
                     self.printer.finding(note)
-                _shared.tell_passed(self.screen, opened)
+                _shared.announce_passed(self.screen, opened)
 
 
 def _row(loss: Loss) -> dict[str, Any]:
@@ -174,12 +174,14 @@ def _row(loss: Loss) -> dict[str, Any]:
 
 def _of_group(group: LossGroup, is_one: bool) -> dict[str, Any]:
     """Returns a row with the count and the first place; with `is_one`, the place does not repeat the file."""
-    from convcli.report.text import place, spot
+    from convcli.report.text import place, position
 
     loss = group.first[0]
     row = {name: getattr(group, name) for name in GROUPED if name != "first"}
     return row | {
-        "first": spot(loss.line, loss.where, loss.row) if is_one else place(loss.file, number_of(loss), 0, loss.where)
+        "first": position(loss.line, loss.where, loss.row)
+        if is_one
+        else place(loss.file, number_of(loss), 0, loss.where)
     }
 
 

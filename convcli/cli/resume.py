@@ -104,9 +104,9 @@ def command(
     _tell_findings(screen, document, conversion, programs.dialect_of(program), reading)
     _tell_losses(screen, document, conversion, chosen)
     _tell_unsent(screen, conversion, chosen)
-    screen.tell(f"{'would write' if dry_run else 'wrote'} {target}\n")
+    screen.announce(f"{'would write' if dry_run else 'wrote'} {target}\n")
     if not os.path.isdir(facts.cwd):
-        screen.tell(f"note: there is no directory {facts.cwd} here\n")
+        screen.announce(f"note: there is no directory {facts.cwd} here\n")
     screen.show([f"cd {quote(facts.cwd)} && {programs.command(chosen, facts, target, home)}\n"])
     return UNACCEPTABLE if left_out else DONE
 
@@ -126,7 +126,7 @@ def _document(screen: Screen, path: str, reading: ReadingOptions, keep_going: bo
                 if isinstance(item, Document):
                     documents.append(item)
                 elif item.torn:
-                    screen.tell("note: the last line is torn and left out\n")
+                    screen.announce("note: the last line is torn and left out\n")
                 elif keep_going:
                     printer.finding(skipped(item))
                     left_out += 1
@@ -231,10 +231,10 @@ def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> No
     held = {message.role for message in messages} | {part.type for part in parts}
     for kind in program.unsent:
         if kind in held:
-            screen.tell(f"note: {title} does not send the {UNSENT[kind]} of a session\n")
+            screen.announce(f"note: {title} does not send the {UNSENT[kind]} of a session\n")
     changes = Counter(filter(None, map(program.resent, parts))) if program.resent is not None else {}
     for change, count in changes.items():
-        screen.tell(f"note: {title} sends {change} ({count:,} ×)\n")
+        screen.announce(f"note: {title} sends {change} ({count:,} ×)\n")
 
 
 def _tell_losses(screen: Screen, document: Document, conversion: Conversion, program: Program) -> None:
@@ -253,4 +253,4 @@ def _tell_losses(screen: Screen, document: Document, conversion: Conversion, pro
     for loss in conversion.losses:
         total.count(loss)
     listing = f"convcli losses FILE --to {total.target} lists them"
-    screen.tell(summary(total, screen.err, "resume", _shared.width(sys.stderr), listing))
+    screen.announce(summary(total, screen.err, "resume", _shared.width(sys.stderr), listing))

@@ -73,7 +73,7 @@ def command(
     rows = _rows(islice(paths, limit if program is None or folder is None else None), reading, codes)
     rows = islice((row for row in rows if program in (None, row["program"])), limit)
     if not paths:
-        screen.tell("no sessions found\n")
+        screen.announce("no sessions found\n")
     else:
         _shared.show_table(screen, form, COLUMNS, rows)
     printer.finish()

@@ -67,7 +67,7 @@ def command(screen: Screen, /, **values: Any) -> int:
     _shared.show_table(screen, arguments.form, COLUMNS, statistics.rows())
     if arguments.form == "table" and (width := _shared.width()) is not None:
         _plots(screen, statistics, width)
-    _parts.tell_unpriced(screen, statistics)
+    _parts.announce_unpriced(screen, statistics)
     printer.finish()
     codes.finish()
     return codes.worst

@@ -163,26 +163,26 @@ class _Validating:
         findings = [finding for verdict in verdicts for finding in verdict.findings]
         with self.screen.into(open_output(baseline.path, force=True)):
             self.screen.show([baseline.written(findings).decode()])
-        self.screen.tell(f"{counted(len(findings), 'finding')} written to {safe_text(baseline.path)}\n")
+        self.screen.announce(f"{counted(len(findings), 'finding')} written to {safe_text(baseline.path)}\n")
 
     def _finish(self) -> int:
         """The last lines, and the exit code."""
         from convcli.report.formats.full import tally
         from convcli.validation.wording import counted
 
-        _selecting.tell_in_vain(self.screen, self.reading.selection)
+        _selecting.announce_unused(self.screen, self.reading.selection)
         if self.skipped:
-            self.screen.tell(f"{counted(self.skipped, 'file')} skipped: no transcripts\n")
+            self.screen.announce(f"{counted(self.skipped, 'file')} skipped: no transcripts\n")
             if not self.total and not self.arguments.transcripts_only:
                 raise JobError(
                     "no-input", "no file holds a transcript", help="name a file to see what is wrong with it"
                 )
         if self.total:
-            self.screen.tell(tally(self.errors, self.warnings, self.bad, self.total, self.screen.err))
+            self.screen.announce(tally(self.errors, self.warnings, self.bad, self.total, self.screen.err))
         if self.known or (self.baseline is not None and self.baseline.gone):
             gone = self.baseline.gone if self.baseline is not None else 0
             fixed = f", and {gone:,} of the baseline gone: --write-baseline takes them out" if gone else ""
-            self.screen.tell(f"{counted(self.known, 'known finding')} not shown{fixed}\n")
+            self.screen.announce(f"{counted(self.known, 'known finding')} not shown{fixed}\n")
         if self.errors or (self.warnings and self.arguments.strict):
             self.codes.add(UNACCEPTABLE)
         return DONE if self.arguments.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst
@@ -222,12 +222,12 @@ class _Validating:
             from convcli.jobs.judging import judge
 
             yield from judge(source, options)
-            _shared.tell_passed(self.screen, source)
+            _shared.announce_passed(self.screen, source)
             return
         from convcli.jobs import parallel
 
         yield from parallel.judge(source, options, processes)
-        _shared.tell_passed(self.screen, source)
+        _shared.announce_passed(self.screen, source)
 
     def _options(self, path: str) -> JudgingOptions:
         from convcli.jobs.inputs import split_line

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, as_object, carried_by, carry, extras_of, omit, rest_of, without_nulls
+from convcli.kit.objects import Native, add_extras, as_object, except_keys, get_extras, make_extras, omit, without_nulls
 from convcli.kit.runs import Run
 from convcli.kit.streams import Pieces
 from convcli.kit.texts import only_text
+from convcli.kit.unsupported import fields
 from convcli.kit.values import pairs, paths, take_counts
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import (
     Media,
     Message,
@@ -52,12 +52,12 @@ USAGE: dict[tuple[str, ...], str] = {
 }
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes ACP by updates that state their kind."""
     rows = document if isinstance(document, list) else []
     updates = [update for row in rows if (update := _update(row)[0]) is not None]
     known = any(update["sessionUpdate"] in (*SPEAKERS, CALL, MORE) for update in updates)
-    return Clue(97, "session updates") if known else None
+    return Evidence(97, "session updates") if known else None
 
 
 def _update(row: Any) -> tuple[Native | None, Path]:
@@ -116,9 +116,9 @@ class _AcpReader:
 
     def _name(self, row: Native, path: Path) -> None:
         holder = row.get("params") if path[1:2] == ("params",) else row
-        named = holder.get("sessionId") if isinstance(holder, dict) else None
-        if self.session is None and isinstance(named, str) and named:
-            self.session = named
+        drop_empty_name = holder.get("sessionId") if isinstance(holder, dict) else None
+        if self.session is None and isinstance(drop_empty_name, str) and drop_empty_name:
+            self.session = drop_empty_name
             self.run.origin.routes["id",] = (*path[:-1], "sessionId")
 
     def _around(self, row: Native, path: Path) -> Native:
@@ -145,9 +145,9 @@ class _AcpReader:
         if turn.id is None and id_ is not None:
             turn.id = id_
             self.run.elsewhere(turn, "messageId", (*path, "messageId"))
-        rest = rest_of(update, *CHUNK)
-        rest = omit(rest, *carried_by(turn.extras, NAME))
-        carry(turn, NAME, rest)
+        rest = except_keys(update, *CHUNK)
+        rest = omit(rest, *get_extras(turn.extras, NAME))
+        add_extras(turn, NAME, rest)
         for key in rest:
             self.run.elsewhere(turn, key, self._place(key, row, path))
         self._grow(turn, block, update["sessionUpdate"] == "agent_thought_chunk", (*path, "content"))
@@ -174,9 +174,9 @@ class _AcpReader:
         known |= {"rawInput"} if isinstance(raw_input, dict) else set()
         known |= {"content", "rawOutput", "status"} if update.get("status") in ENDS else {"status"}
         body = as_object(raw_input)
-        rest = rest_of(update, *known)
+        rest = except_keys(update, *known)
         turn = self.run.turn("assistant", int(path[0]))
-        call = ToolCall(self.run.pairing.call(id_ or None, name), name, body, extras=extras_of(NAME, rest))
+        call = ToolCall(self.run.pairing.call(id_ or None, name), name, body, extras=make_extras(NAME, rest))
         self.run.part(turn, call, path)
         if not update.get("name"):
             self.run.origin.routes[*path, "name"] = (*path, "title")
@@ -204,7 +204,7 @@ class _AcpReader:
     def _result(self, update: Native, rest: Native, path: Path) -> None:
         result = _lift_result(update)
         id_ = update["toolCallId"]
-        carry(result, NAME, without_nulls(rest))
+        add_extras(result, NAME, without_nulls(rest))
         self.run.result(id_ or None, self.calls[id_].name if id_ in self.calls else None, result, path)
         self.results[id_] = result
 
@@ -222,7 +222,7 @@ class _AcpReader:
             rest = omit(params, "prompt")
             rest = {key: value for key, value in rest.items() if (key, value) != ("sessionId", self.session)}
             outer = omit(row, "params", "jsonrpc", "method")
-            carry(turn, NAME, {**({"params": rest} if rest else {}), **({"rpc": outer} if outer else {})})
+            add_extras(turn, NAME, {**({"params": rest} if rest else {}), **({"rpc": outer} if outer else {})})
         else:
             self._end(result, at)
             self.cwd = self.cwd or (params["cwd"] if isinstance(params.get("cwd"), str) else None)
@@ -264,11 +264,11 @@ def _object(value: Any, key: str = "") -> Native:
 def _lift_block(block: Native) -> Part:
     """Returns a text, an image or audio; links and resources are kept opaque."""
     kind = block.get("type")
-    rest = rest_of(block, *BLOCK)
+    rest = except_keys(block, *BLOCK)
     if kind == "text" and isinstance(block.get("text"), str):
-        return Text(block["text"], extras=extras_of(NAME, rest))
+        return Text(block["text"], extras=make_extras(NAME, rest))
     if kind in ("image", "audio") and isinstance(block.get("data"), str):
-        return Media(kind, data=block["data"], media_type=block.get("mimeType") or None, extras=extras_of(NAME, rest))
+        return Media(kind, data=block["data"], media_type=block.get("mimeType") or None, extras=make_extras(NAME, rest))
     return Opaque(NAME, block)
 
 
@@ -286,7 +286,7 @@ def _lift_result(update: Native) -> ToolResult:
         kind = ("error" if failed else "text") if is_text else "data"
         is_error = (failed and not is_text) or None
         return ToolResult("", "", kind, output or "" if is_text else output, is_error=is_error)  # type: ignore[arg-type]
-    extras = extras_of(NAME, None if output is None else {"rawOutput": output})
+    extras = make_extras(NAME, None if output is None else {"rawOutput": output})
     if len(parts) < len(content) or not all(isinstance(part, (Text, Media)) for part in parts):
         return ToolResult("", "", "data", content, is_error=failed or None, extras=extras)
     text = only_text(parts)

@@ -23,38 +23,38 @@ from convcli.families.rows.pairs import (
     REJECTED,
     first_answer,
     is_pair,
-    last_labelled,
+    keep_last_label,
     lift_pair,
     on_both,
     pair_of,
 )
 from convcli.families.rows.training import answered
-from convcli.kit import fitting, lacking
+from convcli.kit import fitting, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_carried
+from convcli.kit.objects import Keys, Native, drop_extras, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, shared
 from convcli.kit.texts import text_of
 from convcli.model.branches import INSTRUCTIONS
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.transcript import Message, Part, Path, Text, Transcript
 from convcli.validation.survey import for_outputs
 
 NAME = "alpaca"
 INSTRUCTION, PREFERENCE = "instruction", "preference"
-ROW = Keys("instruction input output chosen rejected kto_tag system history", carried="output chosen rejected kto_tag")
+ROW = Keys("instruction input output chosen rejected kto_tag system history", extra="output chosen rejected kto_tag")
 LABELS = {True: CHOSEN, False: REJECTED}
 TURNS = ("user", "assistant")
 TEXT_SEPARATOR = "\n\n"
 """Separates joined texts."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes an instruction with an output, or with a preference pair."""
     if not isinstance(document, dict) or not isinstance(document.get("instruction"), str):
         return None
     is_pair_of_texts = all(isinstance(document.get(key), str) for key in (CHOSEN, REJECTED))
     if is_pair_of_texts or isinstance(document.get("output"), str):
-        return Clue(90, "an instruction and its output")
+        return Evidence(90, "an instruction and its output")
     return None
 
 
@@ -64,7 +64,7 @@ def detect(document: Any) -> Clue | None:
 def lift(document: Any) -> Transcript:
     """Returns the conversation of a row; a preference pair becomes a tree."""
     context = LiftContext(NAME, document)
-    carried = dict(ROW.carried(document) or {})
+    extra = dict(ROW.extra(document) or {})
     head = None
     if all(document.get(key) is not None for key in (CHOSEN, REJECTED)):
         context.origin.form = PREFERENCE
@@ -72,15 +72,15 @@ def lift(document: Any) -> Transcript:
         for line, key in zip(lines, (CHOSEN, REJECTED), strict=True):
             _add_prompt(line, document)
             line.add(_turn("assistant", document[key]), (key,), [()])
-            carried.pop(key, None)
+            extra.pop(key, None)
         head = lift_pair(*lines)
     else:
         context.origin.form = INSTRUCTION
         _add_prompt(context, document)
         _add(context, "assistant", document.get("output"), "output")
-        carried.pop("output", None)
-        _set_label(context, carried)
-    return context.transcript(head=head, extras=extras_of(NAME, carried))
+        extra.pop("output", None)
+        _set_label(context, extra)
+    return context.transcript(head=head, extras=make_extras(NAME, extra))
 
 
 def _turn(role: str, text: str) -> Message:
@@ -103,11 +103,11 @@ def _add_prompt(context: LiftContext, row: Native) -> None:
         _add(context, "user", "\n".join(texts.values()), *(texts if len(texts) == 1 else ()))
 
 
-def _set_label(context: LiftContext, carried: Native) -> None:
+def _set_label(context: LiftContext, extra: Native) -> None:
     """Sets the label of the output from its KTO tag."""
     last = context.messages[-1] if context.messages else None
-    if isinstance(carried.get("kto_tag"), bool) and last is not None and last.role == "assistant":
-        last.label = LABELS[carried.pop("kto_tag")]
+    if isinstance(extra.get("kto_tag"), bool) and last is not None and last.role == "assistant":
+        last.label = LABELS[extra.pop("kto_tag")]
 
 
 # ---------------------------------------------------------------- fit
@@ -144,20 +144,20 @@ def _alternate_roles(messages: list[Message]) -> list[Message]:
 
 def _drop_stale_columns(transcript: Transcript) -> Transcript:
     """Drops kept columns that are written anew, or that would be read in place of what is written."""
-    carried, ends = carried_by(transcript.extras, NAME), transcript.messages[-1:]
-    pair_columns = (CHOSEN, REJECTED) if carried.keys() >= {CHOSEN, REJECTED} else ()
+    extra, ends = get_extras(transcript.extras, NAME), transcript.messages[-1:]
+    pair_columns = (CHOSEN, REJECTED) if extra.keys() >= {CHOSEN, REJECTED} else ()
     label = ("kto_tag",) if ends and ends[0].role == "assistant" else ()
-    return without_carried(transcript, NAME, "output", *pair_columns, *label)
+    return drop_extras(transcript, NAME, "output", *pair_columns, *label)
 
 
 CONVERSATION = fused(
-    fitting.linear,
+    fitting.keep_active_conversation,
     fitting.refusals_as_texts,
     on_parts(_drop_part, "reasoning", "tool_call", "tool_result", "opaque", *MEDIA),
     on_messages(_alternate_roles),
 )
 FIT = {
-    INSTRUCTION: (*CONVERSATION, on_messages(partial(last_labelled, answers=True)), _drop_stale_columns),
+    INSTRUCTION: (*CONVERSATION, on_messages(partial(keep_last_label, answers=True)), _drop_stale_columns),
     PREFERENCE: (on_both(*CONVERSATION, answer=first_answer),),
 }
 
@@ -168,15 +168,15 @@ FIT = {
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns a row with its output, or with a preference pair."""
     pair = pair_of(transcript) if options.form == PREFERENCE else None
-    carried = carried_by(transcript.extras, NAME)
+    extra = get_extras(transcript.extras, NAME)
     if pair is None:
         native = _row(transcript.messages)
         label = transcript.messages[-1].label if transcript.messages else None
-        return ROW.put({**native, **({} if label is None else {"kto_tag": label == CHOSEN})}, carried, sort=True)
+        return ROW.put({**native, **({} if label is None else {"kto_tag": label == CHOSEN})}, extra, sort=True)
     native = _row(pair.prompt)
     del native["output"]
     answers = {key: text_of(turns[0].parts) for key, turns in ((CHOSEN, pair.chosen), (REJECTED, pair.rejected))}
-    return ROW.put({**native, **answers}, carried, sort=True)
+    return ROW.put({**native, **answers}, extra, sort=True)
 
 
 def _row(messages: list[Message]) -> Native:
@@ -208,18 +208,18 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     rules=(for_outputs(answered()),),
-    lacks=(
-        lacking.SESSION
-        | lacking.REQUEST
-        | lacking.TOOLS
-        | lacking.MESSAGE
-        | lacking.MEDIA
-        | lacking.fields("message.model reasoning refusal tool_call tool_result opaque metadata")
+    unsupported=(
+        unsupported.SESSION
+        | unsupported.REQUEST
+        | unsupported.TOOLS
+        | unsupported.MESSAGE
+        | unsupported.MEDIA
+        | unsupported.fields("message.model reasoning refusal tool_call tool_result opaque metadata")
     ),
-    has=lacking.fields("message.label"),
+    has=unsupported.fields("message.label"),
     reasons={
         **dict.fromkeys(("tools", "tool_call", "tool_result"), "Alpaca rows have neither tools nor calls"),
-        **dict.fromkeys(lacking.MEDIA, "Alpaca rows name files in extra columns, which convcli keeps unchanged"),
+        **dict.fromkeys(unsupported.MEDIA, "Alpaca rows name files in extra columns, which convcli keeps unchanged"),
         "reasoning": "an Alpaca output is one text, without reasoning",
         "message.role": "Alpaca rows have a system text, user messages and assistant messages",
         "message.label": "only the output has a label (`kto_tag`)",

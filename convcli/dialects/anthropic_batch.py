@@ -18,13 +18,13 @@ import re
 from typing import Any
 
 from convcli.families.bodies import identified, is_failure, only_failure, whole
-from convcli.kit import lacking
+from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_empty
+from convcli.kit.objects import Native, get_extras, make_extras, omit, without_empty
 from convcli.kit.values import paths
 from convcli.model.branches import active
-from convcli.model.dialect import BodyForm, Clue, Dialect, Options
+from convcli.model.dialect import BodyForm, Dialect, Evidence, Options
 from convcli.model.transcript import Message, Path, Transcript
 
 NAME = "anthropic-batch"
@@ -38,13 +38,13 @@ USUAL = {"type": ERRORED, "error": {"type": "error", "error": {"type": "api_erro
 """The usual error, to which the message of a failure is added."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes a line with an id and a request or a result."""
     if not isinstance(document, dict) or "custom_id" not in document:
         return None
     result = document.get("result")
     is_result = isinstance(result, dict) and isinstance(result.get("type"), str)
-    return Clue(97, "a custom_id and params or a result") if "params" in document or is_result else None
+    return Evidence(97, "a custom_id and params or a result") if "params" in document or is_result else None
 
 
 # ---------------------------------------------------------------- lift
@@ -52,7 +52,7 @@ def detect(document: Any) -> Clue | None:
 
 def lift(document: Any) -> Transcript:
     """Returns what surrounds the request or the response, or the whole of a result without a response."""
-    context = LiftContext(NAME, document, spot=())
+    context = LiftContext(NAME, document, node_path=())
     result = document.get("result") or {}
     outer_keys = omit(document, "custom_id", "params", "result")
     if "params" in document:
@@ -63,8 +63,8 @@ def lift(document: Any) -> Transcript:
     else:
         context.origin.form = FAILURE
         outer_keys["result"] = _lift_failure(result, context)
-    carried = without_empty(outer_keys)
-    return context.transcript(id=document["custom_id"], extras=extras_of(NAME, carried))
+    extra = without_empty(outer_keys)
+    return context.transcript(id=document["custom_id"], extras=make_extras(NAME, extra))
 
 
 def _lift_failure(result: Native, context: LiftContext) -> Native:
@@ -95,14 +95,14 @@ def form_of(transcript: Transcript) -> str:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns what surrounds a request or a response, or the whole line of a failed result."""
-    carried = omit(carried_by(transcript.extras, NAME), "bodyId")
+    extra = omit(get_extras(transcript.extras, NAME), "bodyId")
     first = {"custom_id": transcript.id}
     if options.form == REQUEST:
-        return {**first, "params": None, **carried}
-    result = carried.pop("result", {})
+        return {**first, "params": None, **extra}
+    result = extra.pop("result", {})
     if options.form == RESULT:
-        return {**first, "result": {"type": SUCCEEDED, **result, "message": None}, **carried}
-    return {**first, "result": _write_failure(transcript, result), **carried}
+        return {**first, "result": {"type": SUCCEEDED, **result, "message": None}, **extra}
+    return {**first, "result": _write_failure(transcript, result), **extra}
 
 
 def _write_failure(transcript: Transcript, result: Native) -> Native:
@@ -135,9 +135,9 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     fit={**dict.fromkeys(FORMS, (whole, IDENTIFIED)), FAILURE: (only_failure, IDENTIFIED)},
-    lacks={
+    unsupported={
         **dict.fromkeys(FORMS, frozenset()),
-        FAILURE: lacking.AROUND_PARTS - SUPPORTED_IN_FAILURE,
+        FAILURE: unsupported.AROUND_PARTS - SUPPORTED_IN_FAILURE,
     },
     reasons={
         "id": "a `custom_id` has 1 to 64 letters, digits, _ and -; this one was derived from the content",

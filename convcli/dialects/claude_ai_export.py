@@ -18,14 +18,14 @@ from typing import Any
 
 from convcli.families.anthropic.blocks import READERS, Blocks, lift_thinking
 from convcli.families.anthropic.messages import FINISH, FINISH_OF
-from convcli.kit import lacking
+from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, extras_of, omit, says_something, without_empty
+from convcli.kit.objects import Keys, Native, has_content, make_extras, omit, without_empty
 from convcli.kit.sessions import head_at
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Media,
@@ -60,14 +60,14 @@ MESSAGE = Envelope(
 RESULT = Keys("type tool_use_id name content is_error")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes messages with a sender."""
     messages = document.get("chat_messages") if isinstance(document, dict) else None
     if not isinstance(messages, list):
         return None
     if any(isinstance(message, dict) and "sender" in message for message in messages):
-        return Clue(98, "chat_messages with a sender")
-    return Clue(80, "chat_messages")
+        return Evidence(98, "chat_messages with a sender")
+    return Evidence(80, "chat_messages")
 
 
 # ---------------------------------------------------------------- lift
@@ -84,10 +84,10 @@ def lift(document: Any) -> Transcript:
     transcript, leaf = context.transcript(), document.get("current_leaf_message_uuid")
     is_tree = any(native.get("parent_message_uuid") for native in document["chat_messages"])
     transcript.head = head_at(leaf, links) if is_tree else None
-    carried = CONVERSATION.lift(document, transcript) or {}
+    extra = CONVERSATION.lift(document, transcript) or {}
     known = transcript.head or next((id_ for id_, _ in links[-1:]), None)
     differing = {"current_leaf_message_uuid": leaf} if leaf and leaf != known else {}
-    transcript.extras = extras_of(NAME, {**carried, **differing})
+    transcript.extras = make_extras(NAME, {**extra, **differing})
     return transcript
 
 
@@ -103,11 +103,11 @@ def _lift_message(native: Native, path: Path, context: LiftContext) -> None:
         pieces[-1][1].append(path_in_message)
     pieces = pieces or [(Message(ROLES[native["sender"]], []), [])]
     first = pieces[0][0]
-    carried = {**(MESSAGE.lift(native, first) or {}), **flat}
+    extra = {**(MESSAGE.lift(native, first) or {}), **flat}
     parent, updated = native.get("parent_message_uuid"), native.get("updated_at")
     first.parent_id = parent if parent and parent != ROOT else None
     differing = {"updated_at": updated} if updated and updated != first.created_at else {}
-    first.extras = extras_of(NAME, {**carried, **differing})
+    first.extras = make_extras(NAME, {**extra, **differing})
     for message, part_paths in pieces:
         context.add(message, path, part_paths)
 
@@ -159,9 +159,9 @@ class _Blocks:
         if id_ in waiting:
             waiting.remove(id_)
         kind, value, rest = _value(native.get("content"))
-        carried = {**(RESULT.carried(native) or {}), **({"content": rest} if rest else {})}
+        extra = {**(RESULT.extra(native) or {}), **({"content": rest} if rest else {})}
         id_, name = pairing.result(id_, name or None)
-        result = ToolResult(id_, name, kind, value, extras=extras_of(NAME, carried))  # type: ignore[arg-type]
+        result = ToolResult(id_, name, kind, value, extras=make_extras(NAME, extra))  # type: ignore[arg-type]
         if native.get("is_error"):
             result.kind, result.is_error = ("error", None) if kind == "text" else (result.kind, True)
         return result
@@ -224,7 +224,7 @@ def _file(native: Native) -> Part:
 
 
 def _rest(native: Native, used: list[str]) -> dict[str, Native] | None:
-    return extras_of(NAME, {key: native[key] for key in native if key not in used and says_something(native[key])})
+    return make_extras(NAME, {key: native[key] for key in native if key not in used and has_content(native[key])})
 
 
 DIALECT = Dialect(
@@ -243,7 +243,7 @@ DIALECT = Dialect(
         "message.role=sender tool_call.arguments=input tool_result.toolCallId=tool_use_id tool_result.value=content "
         "reasoning.summary=summaries document.text=extracted_content document.name=file_name image.name=file_name"
     ),
-    envelope=lacking.fields(
+    envelope=unsupported.fields(
         "account settings is_starred current_leaf_message_uuid updated_at index truncated start_timestamp "
         "stop_timestamp flags text integration_icon_url preview_url preview_asset thumbnail_url thumbnail_asset"
     ),

@@ -23,13 +23,13 @@ from msgspec.structs import replace
 from convcli.families.anthropic import places, policy
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of, lift_bare_image, write_bare_image
 from convcli.families.anthropic.facts import Documents, Facts
-from convcli.kit import fitting, lacking, passes, results, sessions
+from convcli.kit import fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelope
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, get_extras
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Pass, Program, ReadBeside, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Pass, Program, ReadCompanion, SessionFacts
 from convcli.model.transcript import Media, Part, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 
@@ -57,11 +57,11 @@ SESSION = Facts(
 HEADER = "version updated_at agent sessionId taskType origin"
 HEADED = {"sessionId": "id", "updated_at": "updated_at"}
 COMPACTION = "conversation_id source_message_count source_prefix_hash source_last_message_key"
-ROO = lacking.fields("isSummary condenseId condenseParent isTruncationMarker truncationId truncationParent")
+ROO = unsupported.fields("isSummary condenseId condenseParent isTruncationMarker truncationId truncationParent")
 ROLES = {"reasoning": ("assistant",), "tool_call": ("assistant",)}
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes a session header, facts of Cline or Roo in messages, or blocks in messages with times."""
     natives = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(natives, list) or not all(isinstance(native, dict) for native in natives):
@@ -70,21 +70,21 @@ def detect(document: Any) -> Clue | None:
         return None
     if isinstance(document, dict):
         own = document.keys() >= {"version", "sessionId"} or not document.keys().isdisjoint(COMPACTION.split())
-        return Clue(98, "a session header") if own else None
+        return Evidence(98, "a session header") if own else None
     return max((match for native in natives if (match := _match_of(native)) is not None), default=None)
 
 
-def _match_of(native: Native) -> Clue | None:
+def _match_of(native: Native) -> Evidence | None:
     info, metrics = native.get("modelInfo"), native.get("metrics")
     names_model = isinstance(info, dict) and not info.keys().isdisjoint(("modelId", "providerId"))
     counts = isinstance(metrics, dict) and isinstance(metrics.get("tokens"), dict)
     if names_model or counts or native.keys() & ROO:
-        return Clue(97, "messages with models, counts or summaries")
+        return Evidence(97, "messages with models, counts or summaries")
     time, content = native.get("ts"), native.get("content")
     if not isinstance(time, int) or time < 10**11 or not isinstance(content, (str, list)):
         return None
     has_answers = not {"tool_use", "tool_result", "thinking"}.isdisjoint(map(kind_of, content))
-    return Clue(96 if has_answers else 70 if isinstance(content, list) else 45, "times in milliseconds")
+    return Evidence(96 if has_answers else 70 if isinstance(content, list) else 45, "times in milliseconds")
 
 
 BLOCKS = Blocks(NAME, {**READERS, "image": lift_bare_image}, WRITERS, lists="data").with_metadata(
@@ -105,7 +105,7 @@ def lift(document: Any) -> Transcript:
 
 def form_of(transcript: Transcript) -> str:
     """Returns the session form for transcripts with session header fields, else the task form."""
-    return "session" if carried_by(transcript.extras, NAME) else "task"
+    return "session" if get_extras(transcript.extras, NAME) else "task"
 
 
 def write(transcript: Transcript, options: Options) -> Any:
@@ -115,7 +115,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _add_version(transcript: Transcript) -> Transcript:
     """States the version of a new session."""
-    is_own = bool(carried_by(transcript.extras, NAME))
+    is_own = bool(get_extras(transcript.extras, NAME))
     return transcript if is_own else replace(transcript, extras={**(transcript.extras or {}), NAME: {"version": 1}})
 
 
@@ -175,7 +175,7 @@ def _holds_image(value: Any) -> bool:
     return isinstance(value, list) and any(map(_holds_image, value))
 
 
-def _directory(path: str, read: ReadBeside) -> Any:
+def _directory(path: str, read: ReadCompanion) -> Any:
     """Returns the working directory from the manifest of a session, or of a task from the list of all tasks.
 
     Source: apps/vscode/src/shared/HistoryItem.ts of cline/cline at 39ff2359; read 2026-11-23.
@@ -204,15 +204,15 @@ PROGRAM = Program(
 )
 GEMINI = policy.only_metadata(SIGNATURE)
 MESSAGES: tuple[Pass, ...] = (
-    sessions.active_branch,
-    sessions.own_events(NAME),
-    sessions.with_models,
-    passes.on_messages(results.single_results),
-    *policy.taken_parts(BLOCKS, roles=ROLES, text=GEMINI, reasoning=policy.signed_or_plain),
+    sessions.keep_active_branch,
+    sessions.keep_own_events(NAME),
+    sessions.set_models_of_answers,
+    passes.on_messages(results.keep_one_result_each),
+    *policy.keep_supported_parts(BLOCKS, roles=ROLES, text=GEMINI, reasoning=policy.signed_or_plain),
     passes.on_parts(lambda call, _: GEMINI(call), "tool_call"),
 )
 NO_INSTRUCTIONS = passes.on_each_message(lambda message: None if message.role in turns.INSTRUCTIONS else message)
-LACKS = (places.LACKS | lacking.AROUND_PARTS) - lacking.fields(
+UNSUPPORTED = (places.UNSUPPORTED | unsupported.AROUND_PARTS) - unsupported.fields(
     "id updatedAt message.id message.createdAt message.usage text.metadata tool_call.metadata tool_result.name"
 )
 
@@ -231,7 +231,7 @@ DIALECT = Dialect(
         "task": passes.fused(*MESSAGES, NO_INSTRUCTIONS, passes.on_each_message(TASK.fits)),
         "session": passes.fused(
             *MESSAGES,
-            policy.leading_instructions,
+            policy.join_leading_instructions,
             passes.on_messages(fitting.bare_system),
             passes.on_each_message(SESSION.fits),
             _add_version,
@@ -240,12 +240,12 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(
         links.paired(links.PairingRules(where="later", unique="request")),
-        turns.parts_in_roles(ROLES),
+        turns.keep_parts_of_roles(ROLES),
         turns.results_in_roles("user"),
         turns.decodable(),
     ),
     conventions=(policy.results_of(BLOCKS),),
-    lacks={"task": LACKS | {"id", "updatedAt", "tool_result.name"}, "session": LACKS},
+    unsupported={"task": UNSUPPORTED | {"id", "updatedAt", "tool_result.name"}, "session": UNSUPPORTED},
     has=frozenset(("message.cost", "message.provider", "message.replaces")),
     reasons={
         **places.REASONS,
@@ -265,5 +265,5 @@ DIALECT = Dialect(
             "message.usage=metrics message.cost=metrics/cost message.replaces=isSummary"
         ),
     },
-    envelope=lacking.fields(f"{HEADER} {COMPACTION}"),
+    envelope=unsupported.fields(f"{HEADER} {COMPACTION}"),
 )

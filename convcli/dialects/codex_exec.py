@@ -17,12 +17,12 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.kit import streams
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, as_object, extras_of, objects_in, omit, rest_of, without_nulls
+from convcli.kit.objects import Native, as_object, except_keys, make_extras, objects_in, omit, without_nulls
 from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
+from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, paths, take_counts
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolResult, Transcript
 from convcli.validation.rules import turns
 
@@ -37,12 +37,12 @@ RUNNING = ("in_progress", None)
 FAILURES = ("failed", "declined")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes the row that begins a thread, or rows of items."""
     rows = objects_in(document)
     if any(row.get("type") == BEGUN and isinstance(row.get("thread_id"), str) for row in rows):
-        return Clue(97, f"a {BEGUN} row")
-    return Clue(95, "rows of items") if any(_item(row) is not None for row in rows) else None
+        return Evidence(97, f"a {BEGUN} row")
+    return Evidence(95, "rows of items") if any(_item(row) is not None for row in rows) else None
 
 
 def _item(row: Any) -> Native | None:
@@ -84,13 +84,13 @@ def lift(document: Any) -> Transcript:
     transcript = run.transcript()
     transcript.id = begun.get("thread_id")
     rest = omit(begun, "type", "thread_id")
-    transcript.extras = extras_of(NAME, {"begun": rest} if rest else {})
+    transcript.extras = make_extras(NAME, {"begun": rest} if rest else {})
     return transcript
 
 
 def _add_text(run: Run, item: Native, i: int, other_keys: Native) -> None:
     kind = item["type"]
-    extras = extras_of(NAME, {**omit(item, "text", *(("type",) if kind in SPOKEN else ())), **other_keys})
+    extras = make_extras(NAME, {**omit(item, "text", *(("type",) if kind in SPOKEN else ())), **other_keys})
     part = Reasoning(item["text"], extras=extras) if kind == "reasoning" else Text(item["text"], extras=extras)
     run.part(run.turn("assistant", i), part, (i, "item"))
 
@@ -100,7 +100,7 @@ SPOKEN = ("agent_message", "reasoning")
 
 def _add_opaque(run: Run, item: Native, i: int, other_keys: Native) -> None:
     """Adds an opaque part for what the model did by itself; the run does not state the result it received."""
-    run.part(run.turn("assistant", i), Opaque(NAME, item, extras=extras_of(NAME, other_keys)), (i, "item"))
+    run.part(run.turn("assistant", i), Opaque(NAME, item, extras=make_extras(NAME, other_keys)), (i, "item"))
 
 
 def _add_command(run: Run, item: Native, i: int, other_keys: Native) -> None:
@@ -135,7 +135,7 @@ def _add_mcp_call(run: Run, item: Native, i: int, other_keys: Native) -> None:
         rest = {"error": omit(error, "message"), "result": output}
         _add_result(run, item, i, ToolResult("", "", "error", error.get("message") or ""), rest)
     elif isinstance(output, dict):
-        rest = {"result": rest_of(output, "content")}
+        rest = {"result": except_keys(output, "content")}
         _add_result(run, item, i, _result([_content(one) for one in output.get("content") or ()], item), rest)
     elif item.get("status") not in RUNNING:
         _add_result(run, item, i, _empty(item), {})
@@ -143,7 +143,7 @@ def _add_mcp_call(run: Run, item: Native, i: int, other_keys: Native) -> None:
 
 def _add_call(run: Run, item: Native, i: int, other_keys: Native, name: str, arguments: Native, *stated: str) -> None:
     """Adds the call of an item. `stated` are the keys that its name, its arguments and its result cover."""
-    rest = rest_of(item, "id", "type", "status", *stated)
+    rest = except_keys(item, "id", "type", "status", *stated)
     run.call(item["id"], name, arguments, {**rest, **other_keys}, (i, "item"))
 
 
@@ -162,7 +162,7 @@ def _add_result(run: Run, item: Native, i: int, result: ToolResult, other_keys: 
     result.status = "denied" if status == "declined" else None
     stated = {key: value for key, value in other_keys.items() if value not in ({}, None)}
     stated |= {} if status in (usual, "declined") else {"status": status}
-    result.extras = extras_of(NAME, stated)
+    result.extras = make_extras(NAME, stated)
     run.result(item["id"], None, result, (i, "item"))
 
 
@@ -174,9 +174,9 @@ def _content(block: Any) -> Part:
     """Returns the part for a content block of an MCP server."""
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text" and isinstance(block.get("text"), str):
-        return Text(block["text"], extras=extras_of(NAME, rest_of(block, "type", "text")))
+        return Text(block["text"], extras=make_extras(NAME, except_keys(block, "type", "text")))
     if kind in ("image", "audio") and isinstance(block.get("data"), str):
-        extras = extras_of(NAME, rest_of(block, "type", "data", "mimeType"))
+        extras = make_extras(NAME, except_keys(block, "type", "data", "mimeType"))
         return Media(kind, data=block["data"], media_type=block.get("mimeType"), extras=extras)
     return Opaque(NAME, block)
 

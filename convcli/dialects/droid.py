@@ -23,30 +23,30 @@ from convcli.families.anthropic import places, policy
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
 from convcli.families.anthropic.messages import Turns, write_facts
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.kit import lacking, sessions
+from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.fitting import as_read_back
-from convcli.kit.grouping import are_of_user, begins, groups, main_path, on_rows
-from convcli.kit.ids import chained, new_uuid, with_session_id
-from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_carried, without_nulls
+from convcli.kit.fitting import settle_by_reading_back
+from convcli.kit.grouping import are_of_user, begins, drop_subagent_runs, groups, on_rows
+from convcli.kit.ids import chain_messages, new_uuid, set_session_id
+from convcli.kit.objects import Native, drop_extras, except_keys, get_extras, make_extras, omit, without_nulls
 from convcli.kit.passes import on_each_message, on_messages, shared
-from convcli.kit.renaming import distinct_ids, renaming
-from convcli.kit.results import single_results
+from convcli.kit.renaming import make_ids_distinct, rename_tools_and_ids
+from convcli.kit.results import keep_one_result_each
 from convcli.kit.sessions import (
     add_event,
     folder_of,
     head_of,
-    in_real_directory,
-    latest_branch,
-    own_events,
-    results_between_events,
+    keep_latest_branch,
+    keep_own_events,
+    put_results_before_events,
+    resolve_directory,
     row_of_event,
-    timed,
-    with_models,
+    set_models_of_answers,
+    set_times,
 )
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, Reasoning, Transcript
 from convcli.validation.rules import links, turns
@@ -73,20 +73,20 @@ def _lift_thinking(blocks: Blocks, native: Native, context: LiftContext) -> Part
     """Returns a thought; another service's signature becomes an extra."""
     if native.get("signatureProvider") in SIGNERS:
         return READERS["thinking"](blocks, native, context)
-    rest = rest_of(native, "type", "thinking")
-    return Reasoning(native.get("thinking") or "", extras=extras_of(blocks.owner, rest))
+    rest = except_keys(native, "type", "thinking")
+    return Reasoning(native.get("thinking") or "", extras=make_extras(blocks.owner, rest))
 
 
 ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event"), "reasoning": ("assistant",)}
 TURNS = Turns(Blocks(NAME, {**READERS, "thinking": _lift_thinking}, WRITERS))
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects the first row of a session."""
     first = document[0] if isinstance(document, list) and document else None
     if not isinstance(first, dict) or first.get("type") != START or not isinstance(first.get("id"), str):
         return None
-    return Clue(97, "the first row has type session_start")
+    return Evidence(97, "the first row has type session_start")
 
 
 def lift(document: Any) -> Transcript:
@@ -95,7 +95,7 @@ def lift(document: Any) -> Transcript:
     transcript = context.transcript()
     for i, row in enumerate(document):
         if i == 0 and isinstance(row, dict) and row.get("type") == START:
-            transcript.extras = extras_of(NAME, HEADER.lift(row, transcript))
+            transcript.extras = make_extras(NAME, HEADER.lift(row, transcript))
             context.origin.routes = {(key,): (i, key) for key in row}
         elif _is_message(row):
             _lift_row(row, i, context)
@@ -108,10 +108,10 @@ def lift(document: Any) -> Transcript:
 
 def _settle(transcript: Transcript) -> None:
     """Sets the title: the user's, else the one taken from the first message. Removes extras with default values."""
-    carried = carried_by(transcript.extras, NAME)
-    transcript.title = transcript.title or carried.get("title")
+    extra = get_extras(transcript.extras, NAME)
+    transcript.title = transcript.title or extra.get("title")
     usual = {**DEFAULTS, "title": transcript.title}
-    transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if usual.get(key) != value})
+    transcript.extras = make_extras(NAME, {key: value for key, value in extra.items() if usual.get(key) != value})
 
 
 def _links(messages: list[Message]) -> list[tuple[str, str | None]]:
@@ -135,7 +135,7 @@ def _lift_row(row: Native, i: int, context: LiftContext) -> None:
     message = context.messages[start]
     inner = {} if message.id is None else {"messageId": message.id}
     row_keys = ROW.lift(row, message)
-    message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **inner}, row=row_keys)
+    message.extras = make_extras(NAME, {**get_extras(message.extras, NAME), **inner}, row=row_keys)
 
 
 # ---------------------------------------------------------------- write
@@ -143,9 +143,9 @@ def _lift_row(row: Native, i: int, context: LiftContext) -> None:
 
 def write(transcript: Transcript, _: Options) -> Any:
     """Returns the rows of a session."""
-    carried = {**DEFAULTS, "title": transcript.title or "", **carried_by(transcript.extras, NAME)}
-    header = HEADER.write(transcript, carried, type=START)
-    header = header if carried["title"] != transcript.title else omit(header, "sessionTitle")
+    extra = {**DEFAULTS, "title": transcript.title or "", **get_extras(transcript.extras, NAME)}
+    header = HEADER.write(transcript, extra, type=START)
+    header = header if extra["title"] != transcript.title else omit(header, "sessionTitle")
     rows = [_write_row(group) for group in groups(transcript.messages, _continues)]
     return Rows([without_nulls(header), *rows])
 
@@ -159,12 +159,12 @@ def _write_row(group: list[Message]) -> Any:
     first = group[0]
     if first.role == "event":
         return row_of_event(first, NAME)
-    carried = dict(carried_by(first.extras, NAME))
-    row, id_ = carried.pop("row", {}), carried.pop("messageId", None)
-    facts = write_facts(replace(first, id=id_), carried)
+    extra = dict(get_extras(first.extras, NAME))
+    row, id_ = extra.pop("row", {}), extra.pop("messageId", None)
+    facts = write_facts(replace(first, id=id_), extra)
     role = "assistant" if first.role == "assistant" else "user"
     content = TURNS.blocks.write([part for message in group for part in message.parts])
-    message = TURNS.keys.put({"role": role, "content": content, **facts}, carried, sort=True)
+    message = TURNS.keys.put({"role": role, "content": content, **facts}, extra, sort=True)
     return ROW.write(first, row, type=MESSAGE, message=message)
 
 
@@ -197,24 +197,26 @@ def _link_rows(transcript: Transcript) -> Transcript:
     """Gives each message that starts a row an id, a time and a parent."""
     messages = transcript.messages
     starts = [k for k in begins(messages, _continues) if messages[k].role != "event"]
-    return on_rows(replace(transcript, created_at=None), starts, chained(new_uuid), timed)
+    return on_rows(replace(transcript, created_at=None), starts, chain_messages(new_uuid), set_times)
 
 
 FIT = (
-    main_path,
-    latest_branch(),
-    own_events(NAME, _is_message),
+    drop_subagent_runs,
+    keep_latest_branch(),
+    keep_own_events(NAME, _is_message),
     on_each_message(_drop_instructions),
-    on_messages(single_results),
-    results_between_events,
+    on_messages(keep_one_result_each),
+    put_results_before_events,
     _join_results,
-    renaming(NAMES, IDS),
-    distinct_ids(IDS),
-    with_models,
-    *policy.taken_parts(TURNS.blocks, roles=ROLES, text=lambda text: text, reasoning=lambda reasoning: reasoning),
+    rename_tools_and_ids(NAMES, IDS),
+    make_ids_distinct(IDS),
+    set_models_of_answers,
+    *policy.keep_supported_parts(
+        TURNS.blocks, roles=ROLES, text=lambda text: text, reasoning=lambda reasoning: reasoning
+    ),
     _link_rows,
-    with_session_id(lambda transcript: write(transcript, Options())),
-    as_read_back(lift, write, "session"),
+    set_session_id(lambda transcript: write(transcript, Options())),
+    settle_by_reading_back(lift, write, "session"),
 )
 
 
@@ -226,16 +228,18 @@ def _place(facts: SessionFacts) -> str:
 def _of_this_machine(transcript: Transcript) -> Transcript:
     """Removes host and version: the program does not read a file with another host or an older version, but asks its
     service for the session."""
-    return without_carried(in_real_directory(transcript), NAME, "hostId", "version")
+    return drop_extras(resolve_directory(transcript), NAME, "hostId", "version")
 
 
 PROGRAM = Program(
     NAME, ".factory", "sessions/**/*.jsonl", place=_place, command="droid --resume {id}", fit=_of_this_machine
 )
-LACKS = lacking.AROUND_PARTS
-LACKS |= lacking.CALL_ONLY | lacking.METADATA | lacking.fields("reasoning.summary refusal.metadata")
-LACKS -= lacking.fields("id title cwd message.id message.parentId message.createdAt message.stopReason message.usage")
-LACKS -= lacking.fields("reasoning.metadata")
+UNSUPPORTED = unsupported.AROUND_PARTS
+UNSUPPORTED |= unsupported.CALL_ONLY | unsupported.METADATA | unsupported.fields("reasoning.summary refusal.metadata")
+UNSUPPORTED -= unsupported.fields(
+    "id title cwd message.id message.parentId message.createdAt message.stopReason message.usage"
+)
+UNSUPPORTED -= unsupported.fields("reasoning.metadata")
 
 DIALECT = Dialect(
     name=NAME,
@@ -249,7 +253,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     reasons={
         **places.REASONS,
         **sessions.REASONS,
@@ -271,6 +275,6 @@ DIALECT = Dialect(
             "message.createdAt=../timestamp extras.row=.. extras.messageId=id"
         ),
     },
-    metadata=lacking.fields("chatCompletionReasoningContent compaction_state session_end todo_state"),
+    metadata=unsupported.fields("chatCompletionReasoningContent compaction_state session_end todo_state"),
     envelope=frozenset(("row", "owner", "version", "hostId", "messageId")),
 )

@@ -21,7 +21,7 @@ from convcli.families.google.dialect import dialect
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names
 from convcli.validation.rules import turns
 
-SERVICE = Service("gemini", "google", "models/", names(64), has=ONLY_GEMINI, lacks=ONLY_VERTEX)
+SERVICE = Service("gemini", "google", "models/", names(64), has=ONLY_GEMINI, unsupported=ONLY_VERTEX)
 
 DIALECT = dialect(
     SERVICE,

@@ -19,14 +19,21 @@ from convcli.families.google.config import lift_usage, write_usage
 from convcli.families.google.contents import adopt, lift_contents, write_contents
 from convcli.families.google.keys import Service, Shape, Writer, names
 from convcli.families.google.places import CONVENTIONS, LOSSES
-from convcli.kit import custom, lacking, passes, results, sessions
+from convcli.kit import custom, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import as_read_back
-from convcli.kit.ids import with_session_id
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
-from convcli.kit.sessions import active_branch, add_event, own_events, results_between_events, row_of_event, with_models
+from convcli.kit.fitting import settle_by_reading_back
+from convcli.kit.ids import set_session_id
+from convcli.kit.objects import Native, get_extras, make_extras, omit, without_nulls
+from convcli.kit.sessions import (
+    add_event,
+    keep_active_branch,
+    keep_own_events,
+    put_results_before_events,
+    row_of_event,
+    set_models_of_answers,
+)
 from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import links
 from convcli.validation.rules import turns as turn_rules
@@ -44,14 +51,14 @@ _EXTRA_KEYS = (
 EVENT = Shape(
     "event",
     f"id author timestamp content usageMetadata modelVersion {_EXTRA_KEYS}",
-    carried=f"id author timestamp content usageMetadata modelVersion {_EXTRA_KEYS}",
+    extra=f"id author timestamp content usageMetadata modelVersion {_EXTRA_KEYS}",
 )
 SESSION = Shape(
-    "session", "id appName userId state events lastUpdateTime", carried="id appName userId state lastUpdateTime"
+    "session", "id appName userId state events lastUpdateTime", extra="id appName userId state lastUpdateTime"
 )
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects events with an author and an invocation."""
     events = document.get("events") if isinstance(document, dict) else None
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
@@ -59,7 +66,7 @@ def detect(document: Any) -> Clue | None:
     is_session = any(
         "author" in event and not event.keys().isdisjoint(("invocationId", "invocation_id")) for event in events
     )
-    return Clue(98, "events have author and invocationId") if is_session else None
+    return Evidence(98, "events have author and invocationId") if is_session else None
 
 
 def lift(document: Any) -> Transcript:
@@ -69,30 +76,30 @@ def lift(document: Any) -> Transcript:
         _lift_event(event, i, context)
     adopt(context)
     transcript = context.transcript()
-    _, carried = SESSION.read(document, context.origin)
-    transcript.id = _take_string(carried, "id")
-    transcript.updated_at = _take_time(carried, "lastUpdateTime")
-    transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if DEFAULTS.get(key) != value})
+    _, extra = SESSION.read(document, context.origin)
+    transcript.id = _take_string(extra, "id")
+    transcript.updated_at = _take_time(extra, "lastUpdateTime")
+    transcript.extras = make_extras(NAME, {key: value for key, value in extra.items() if DEFAULTS.get(key) != value})
     return transcript
 
 
-def _take_string(carried: Native, key: str) -> str | None:
+def _take_string(extra: Native, key: str) -> str | None:
     """Removes and returns a non-empty string; any other value stays."""
-    value = carried.get(key)
+    value = extra.get(key)
     if not isinstance(value, str) or not value:
         return None
-    del carried[key]
+    del extra[key]
     return value
 
 
-def _take_time(carried: Native, key: str) -> str | None:
+def _take_time(extra: Native, key: str) -> str | None:
     """Returns a time, and removes it unless it has digits beyond milliseconds."""
-    seconds = carried.get(key)
+    seconds = extra.get(key)
     if isinstance(seconds, (bool, str)) or seconds is None:
         return None
     text = time_of_milliseconds(round(float(seconds) * 1000))
     if text is not None and _seconds(text) == seconds:
-        del carried[key]
+        del extra[key]
     return text
 
 
@@ -105,7 +112,7 @@ def _seconds(time: str | None) -> int | float | None:
 
 
 def _lift_event(event: Native, i: int, context: LiftContext) -> None:
-    native, carried = EVENT.read(event, context.origin)
+    native, extra = EVENT.read(event, context.origin)
     content = native.get("content")
     if not isinstance(content, dict) or not content.get("parts"):
         add_event(context, event, ("events", i))
@@ -113,27 +120,27 @@ def _lift_event(event: Native, i: int, context: LiftContext) -> None:
     start = len(context.messages)
     lift_contents(content, ("events", i, "content"), context)
     message = context.messages[start]
-    carried = omit(carried, "content")
-    message.id, message.created_at = _take_string(carried, "id"), _take_time(carried, "timestamp")
-    _lift_facts(message, carried)
-    extras = {**carried_by(message.extras, NAME), **({"event": carried} if carried else {})}
-    message.extras = extras_of(NAME, extras)
+    extra = omit(extra, "content")
+    message.id, message.created_at = _take_string(extra, "id"), _take_time(extra, "timestamp")
+    _lift_facts(message, extra)
+    extras = {**get_extras(message.extras, NAME), **({"event": extra} if extra else {})}
+    message.extras = make_extras(NAME, extras)
 
 
-def _lift_facts(message: Message, carried: Native) -> None:
+def _lift_facts(message: Message, extra: Native) -> None:
     """Lifts author, model and token counts of an event."""
-    author = carried.get("author")
+    author = extra.get("author")
     if author == USER and message.role == "user":
-        del carried["author"]
+        del extra["author"]
     elif isinstance(author, str) and message.role == "assistant":
-        name = _take_string(carried, "author")
+        name = _take_string(extra, "author")
         message.name = name if name != AGENT else None
     elif author == AGENT and message.role == "tool":
-        del carried["author"]
-    message.model = _take_string(carried, "modelVersion") if message.role == "assistant" else None
-    usage, rest = lift_usage(carried.pop("usageMetadata", None) or {})
+        del extra["author"]
+    message.model = _take_string(extra, "modelVersion") if message.role == "assistant" else None
+    usage, rest = lift_usage(extra.pop("usageMetadata", None) or {})
     message.usage = usage or None
-    carried |= {"usageMetadata": rest} if rest else {}
+    extra |= {"usageMetadata": rest} if rest else {}
 
 
 # ---------------------------------------------------------------- write
@@ -146,7 +153,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     updated = _seconds(transcript.updated_at)
     native: Native = {**DEFAULTS, "id": transcript.id, "events": events}
     return SESSION.put(
-        native if updated is None else {**native, "lastUpdateTime": updated}, writer.carried(transcript.extras)
+        native if updated is None else {**native, "lastUpdateTime": updated}, writer.extra(transcript.extras)
     )
 
 
@@ -168,13 +175,13 @@ def _write_event(group: list[Message], writer: Writer) -> Any:
         return row_of_event(first, NAME)
     contents = write_contents(group, writer)
     content = {**contents[0], "parts": [part for one in contents for part in one["parts"]]}
-    carried = dict(writer.carried(first.extras, "event"))
+    extra = dict(writer.extra(first.extras, "event"))
     author = USER if first.role == USER else first.name or AGENT
     native: Native = {"id": first.id, "author": author, "timestamp": _seconds(first.created_at), "invocationId": ""}
     native |= {"content": content, "modelVersion": first.model}
-    usage = write_usage(first.usage or {}, carried.pop("usageMetadata", {}))
+    usage = write_usage(first.usage or {}, extra.pop("usageMetadata", {}))
     native |= {"usageMetadata": usage} if usage else {}
-    return EVENT.put(without_nulls(native), carried)
+    return EVENT.put(without_nulls(native), extra)
 
 
 # ---------------------------------------------------------------- fit
@@ -186,25 +193,25 @@ def _drop_instructions(message: Message) -> Message | None:
 
 
 FIT = (
-    active_branch,
-    own_events(NAME),
+    keep_active_branch,
+    keep_own_events(NAME),
     fitting.without_blanks,
     custom.as_functions,
     results.separate_results,
     passes.on_each_message(turns.user_without_result),
-    results_between_events,
-    with_models,
+    put_results_before_events,
+    set_models_of_answers,
     fitting.expressible_parts,
     fitting.only_signed,
     passes.on_each_message(_drop_instructions),
-    with_session_id(lambda transcript: [[one.role, one.created_at, len(one.parts)] for one in transcript.messages]),
-    as_read_back(lift, write, "session"),
+    set_session_id(lambda transcript: [[one.role, one.created_at, len(one.parts)] for one in transcript.messages]),
+    settle_by_reading_back(lift, write, "session"),
 )
-LACKS = (
-    (lacking.SESSION - {"id", "updatedAt"})
-    | lacking.REQUEST
-    | lacking.TOOLS
-    | lacking.fields(
+UNSUPPORTED = (
+    (unsupported.SESSION - {"id", "updatedAt"})
+    | unsupported.REQUEST
+    | unsupported.TOOLS
+    | unsupported.fields(
         "message.parentId message.stopReason message.error reasoning.summary tool_call.rawArguments tool_result.status"
     )
 )
@@ -220,7 +227,7 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     conventions=CONVENTIONS,
     reasons={
         **LOSSES,

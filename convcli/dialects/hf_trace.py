@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit import custom, fitting, lacking, passes, results, sessions
+from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
-from convcli.kit.ids import with_session_id
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.ids import set_session_id
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.results import ResultTexts
 from convcli.kit.sessions import add_event
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, write_arguments
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
@@ -45,7 +45,7 @@ RESULTS = ResultTexts("Error: ")
 JOINT = "\n\n"
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects a first row with a harness, followed by rows without ids."""
     rows = document if isinstance(document, list) else []
     if not rows or not all(isinstance(row, dict) for row in rows):
@@ -53,7 +53,7 @@ def detect(document: Any) -> Clue | None:
     if rows[0].get("type") != "session" or not isinstance(rows[0].get("harness"), str):
         return None
     has_ids = any("id" in row or "parentId" in row for row in rows[1:])
-    return None if has_ids else Clue(99, "the session has a harness, and its rows have no ids")
+    return None if has_ids else Evidence(99, "the session has a harness, and its rows have no ids")
 
 
 # ---------------------------------------------------------------- lift
@@ -65,10 +65,10 @@ def lift(document: Any) -> Transcript:
     transcript = context.transcript()
     for i, row in enumerate(document):
         if i == 0 and row.get("type") == "session":
-            carried = HEADER.lift(row, transcript) or {}
+            extra = HEADER.lift(row, transcript) or {}
             context.origin.routes |= {(key,): (0, key) for key in row}
-            usual = carried.get("harness") == OWN_HARNESS
-            transcript.extras = extras_of(NAME, {key: carried[key] for key in carried if key != "harness" or not usual})
+            usual = extra.get("harness") == OWN_HARNESS
+            transcript.extras = make_extras(NAME, {key: extra[key] for key in extra if key != "harness" or not usual})
         elif row.get("type") == "message":
             _lift_row(row, i, context)
         else:
@@ -84,9 +84,9 @@ def _lift_row(row: Native, i: int, context: LiftContext) -> None:
     else:
         parts = _parts(native, context)
     message = Message(native["role"], [part for part, _ in parts])
-    carried = MESSAGE.lift(native, message) or {}
-    row_extras = ROW.carried(row)
-    message.extras = extras_of(NAME, {**carried, **({"row": row_extras} if row_extras else {})})
+    extra = MESSAGE.lift(native, message) or {}
+    row_extras = ROW.extra(row)
+    message.extras = make_extras(NAME, {**extra, **({"row": row_extras} if row_extras else {})})
     context.add(message, (i, "message"), [path for _, path in parts])
 
 
@@ -104,11 +104,11 @@ def _lift_call(native: Native, context: LiftContext) -> ToolCall:
     function = native["function"]
     text = function.get("arguments") or ""
     stated, raw = read_arguments(text) if text else ({}, None)
-    inner = FUNCTION.carried(function)
-    carried = {**(CALL.carried(native) or {}), **({"function": inner} if inner else {})}
-    carried |= {"type": native["type"]} if native.get("type") not in (None, "function") else {}
+    inner = FUNCTION.extra(function)
+    extra = {**(CALL.extra(native) or {}), **({"function": inner} if inner else {})}
+    extra |= {"type": native["type"]} if native.get("type") not in (None, "function") else {}
     id_ = context.pairing.call(native.get("id") or None, function["name"])
-    return ToolCall(id_, function["name"], stated, raw, extras=extras_of(NAME, carried))
+    return ToolCall(id_, function["name"], stated, raw, extras=make_extras(NAME, extra))
 
 
 # ---------------------------------------------------------------- write
@@ -116,16 +116,16 @@ def _lift_call(native: Native, context: LiftContext) -> ToolCall:
 
 def write(transcript: Transcript, options: Options) -> Rows:
     """Returns the rows of a session."""
-    header = HEADER.write(transcript, {"harness": OWN_HARNESS, **carried_by(transcript.extras, NAME)}, type="session")
+    header = HEADER.write(transcript, {"harness": OWN_HARNESS, **get_extras(transcript.extras, NAME)}, type="session")
     return Rows([header, *(_write_row(message) for message in transcript.messages)])
 
 
 def _write_row(message: Message) -> Any:
     if message.role == "event":
         return sessions.row_of_event(message, NAME)
-    carried = dict(carried_by(message.extras, NAME))
-    row_extras = carried.pop("row", None)
-    native = MESSAGE.write(message, carried, role=message.role, **_write_content(message))
+    extra = dict(get_extras(message.extras, NAME))
+    row_extras = extra.pop("row", None)
+    native = MESSAGE.write(message, extra, role=message.role, **_write_content(message))
     return ROW.put({"type": "message", "message": native}, row_extras)
 
 
@@ -141,9 +141,9 @@ def _write_content(message: Message) -> Native:
 
 
 def _write_call(call: ToolCall) -> Native:
-    carried = dict(carried_by(call.extras, NAME))
+    extra = dict(get_extras(call.extras, NAME))
     function = {"name": call.name, "arguments": write_arguments(call.arguments, call.raw_arguments)}
-    return CALL.put({"id": call.id, "function": {**function, **carried.pop("function", {})}}, carried, sort=True)
+    return CALL.put({"id": call.id, "function": {**function, **extra.pop("function", {})}}, extra, sort=True)
 
 
 # ---------------------------------------------------------------- fit
@@ -158,25 +158,25 @@ def _content(transcript: Transcript) -> Any:
 
 
 FIT = (
-    sessions.active_branch,
-    sessions.own_events(NAME),
-    sessions.with_models,
+    sessions.keep_active_branch,
+    sessions.keep_own_events(NAME),
+    sessions.set_models_of_answers,
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     custom.as_functions,
     results.separate_results,
-    passes.on_messages(results.single_results),
-    sessions.results_between_events,
-    with_session_id(_content),
+    passes.on_messages(results.keep_one_result_each),
+    sessions.put_results_before_events,
+    set_session_id(_content),
     passes.on_results(RESULTS.fits),
-    fitting.as_read_back(lift, write, "session"),
+    fitting.settle_by_reading_back(lift, write, "session"),
 )
-LACKS = (
-    (lacking.MESSAGE - {"message.createdAt"})
-    | lacking.TOOLS
-    | lacking.METADATA
-    | lacking.MEDIA
-    | lacking.fields(
+UNSUPPORTED = (
+    (unsupported.MESSAGE - {"message.createdAt"})
+    | unsupported.TOOLS
+    | unsupported.METADATA
+    | unsupported.MEDIA
+    | unsupported.fields(
         "model cwd createdAt updatedAt head settings toolChoice refusal reasoning.summary tool_result.name "
         "tool_result.status"
     )
@@ -193,7 +193,7 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     conventions=(RESULTS.convention("a prefix marks an error"),),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     reasons={
@@ -203,7 +203,7 @@ DIALECT = Dialect(
         "text": "a Hugging Face trace message has one text",
         "reasoning": "a Hugging Face trace message has one thought",
         "refusal": "Hugging Face traces have no field for a refusal: it is written as text",
-        **dict.fromkeys(lacking.MEDIA, "messages of Hugging Face traces are text"),
+        **dict.fromkeys(unsupported.MEDIA, "messages of Hugging Face traces are text"),
         "tool_result.name": "a tool result in a Hugging Face trace has only the id of its call",
     },
     places=paths(
@@ -212,6 +212,6 @@ DIALECT = Dialect(
         "tool_call.rawArguments=function/arguments tool_result.toolCallId=toolCallId tool_result.value=content "
         "tool_result.kind=content"
     ),
-    metadata=lacking.fields("usage"),
+    metadata=unsupported.fields("usage"),
     envelope=frozenset(("harness", "row")),
 )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.objects import Keys, Native, carried_by, omit
-from convcli.model.dialect import RARE, Clue, Dialect, Options
+from convcli.kit.objects import Keys, Native, get_extras, omit
+from convcli.model.dialect import RARE, Dialect, Evidence, Options
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Media,
@@ -58,10 +58,10 @@ KEYS: dict[Any, Keys] = {
 }
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects the key `convcli` with the version."""
     if isinstance(document, dict) and MARK in document and "messages" in document:
-        return Clue(100, "the key convcli")
+        return Evidence(100, "the key convcli")
     return None
 
 
@@ -70,7 +70,7 @@ def detect(document: Any) -> Clue | None:
 
 def lift(document: Native) -> Transcript:
     """Returns the transcript of the document."""
-    origin = Origin(NAME, spot=())
+    origin = Origin(NAME, node_path=())
     transcript: Transcript = _record(document, Transcript)
     transcript.messages = [_lift_message(message, i, origin) for i, message in enumerate(document["messages"])]
     tools = document.get("tools")
@@ -100,9 +100,9 @@ def _record(native: Native, cls: Any) -> Any:
     names = ENCODED[cls]
     values = {names[key]: value for key, value in native.items() if key in names and value is not None}
     record = cls(**{**REQUIRED.get(cls, {}), **values})
-    carried = KEYS[cls].carried(native)
-    if carried:
-        record.extras = {**(native.get("extras") or {}), NAME: carried}
+    extra = KEYS[cls].extra(native)
+    if extra:
+        record.extras = {**(native.get("extras") or {}), NAME: extra}
     return record
 
 
@@ -148,9 +148,9 @@ def _native(record: Any) -> Native:
 
 def _finished(native: Native, record: Any) -> Native:
     """Returns the object in the key order of the format, with its extras and unknown keys."""
-    carried = carried_by(record.extras, NAME)
+    extra = get_extras(record.extras, NAME)
     extras = omit(record.extras or {}, NAME)
-    return KEYS[type(record)].put(native | ({"extras": extras} if extras else {}), carried, sort=True)
+    return KEYS[type(record)].put(native | ({"extras": extras} if extras else {}), extra, sort=True)
 
 
 def _places() -> dict[str, Path]:

@@ -22,22 +22,22 @@ from convcli.families.openai.calls import TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
-from convcli.kit import custom, fitting, lacking, results
+from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
-from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of, omit, without_carried
+from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.texts import only_text, text_of
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     Media,
     Message,
     Opaque,
     Part,
+    PartPaths,
     Path,
     Reasoning,
-    Spots,
     Text,
     ToolCall,
     ToolResult,
@@ -50,7 +50,7 @@ NAME = "llamafactory-v1"
 MESSAGES, PREFERENCE = "messages", "preference"
 """The forms of a row."""
 CHOSEN, REJECTED = "chosen_messages", "rejected_messages"
-ROW = Keys("messages chosen_messages rejected_messages tools extra_info", carried="extra_info")
+ROW = Keys("messages chosen_messages rejected_messages tools extra_info", extra="extra_info")
 MESSAGE = Keys("role content loss_weight")
 CONTENT = Keys("type value")
 FILES = {"image_url": "image", "video_url": "video", "audio_url": "audio"}
@@ -59,7 +59,7 @@ ITEM_KEYS = "content"
 """The extra with the other keys of a call's content item."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects content with types and values, or chosen and rejected conversations."""
     if not isinstance(document, dict):
         return None
@@ -68,9 +68,9 @@ def detect(document: Any) -> Clue | None:
     contents = [message["content"] for message in messages if isinstance(message.get("content"), list)]
     parts = [part for content in contents for part in content]
     if parts and all(isinstance(part, dict) and {"type", "value"} <= part.keys() for part in parts):
-        return Clue(97, "content items have type and value")
+        return Evidence(97, "content items have type and value")
     return (
-        Clue(60, "the row has chosen_messages and rejected_messages")
+        Evidence(60, "the row has chosen_messages and rejected_messages")
         if CHOSEN in document and REJECTED in document
         else None
     )
@@ -82,7 +82,7 @@ def detect(document: Any) -> Clue | None:
 def lift(document: Any) -> Transcript:
     """Returns the conversation of a row; that of a preference pair is a tree."""
     context = LiftContext(NAME, document)
-    carried = ROW.carried(document) or {}
+    extra = ROW.extra(document) or {}
     is_rated = bool(document.get(CHOSEN)) and bool(document.get(REJECTED))
     context.origin.form = PREFERENCE if is_rated else MESSAGES
     head: str | None = None
@@ -97,10 +97,10 @@ def lift(document: Any) -> Transcript:
         rest = (CHOSEN, REJECTED)
     text = document.get("tools")
     natives = calls.read_tools(text) if text else None
-    carried |= {key: document[key] for key in rest if document.get(key)}
-    carried |= {"tools": text} if text and natives is None else {}
+    extra |= {key: document[key] for key in rest if document.get(key)}
+    extra |= {"tools": text} if text and natives is None else {}
     offered = None if natives is None else [calls.lift_tool(native, context, ("tools",)) for native in natives]
-    return context.transcript(head=head, tools=offered, extras=extras_of(NAME, carried))
+    return context.transcript(head=head, tools=offered, extras=make_extras(NAME, extra))
 
 
 class _TypedMessages:
@@ -114,10 +114,10 @@ class _TypedMessages:
         """Lifts all messages of a column."""
         self.context.each(natives, (column,), self._message)
 
-    def _message(self, native: Native, context: LiftContext) -> tuple[Message, Spots]:
+    def _message(self, native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
         parts = [self._part(one) for one in native["content"]]
         part_paths: list[Path] = [("content", i) for i in range(len(parts))]
-        message = Message(native["role"], parts, extras=extras_of(NAME, MESSAGE.carried(native)))
+        message = Message(native["role"], parts, extras=make_extras(NAME, MESSAGE.extra(native)))
         message.weight = _weight(native)
         if message.role == "tool":
             message.parts, part_paths = [self._result(parts)], [("content", 0) if len(parts) == 1 else ("content",)]
@@ -126,16 +126,16 @@ class _TypedMessages:
         return message, part_paths
 
     def _part(self, native: Native) -> Part:
-        kind, value, carried = native["type"], native["value"], CONTENT.carried(native)
+        kind, value, extra = native["type"], native["value"], CONTENT.extra(native)
         if kind == "tool_call":
             natives = calls.read_natives(value)
             if natives is None or len(natives) != 1 or value.lstrip()[:1] != "{":
                 return Opaque(NAME, native)
             call = calls.lift_call(natives[0], self.context)
-            if carried:
-                carry(call, NAME, {ITEM_KEYS: carried})
+            if extra:
+                add_extras(call, NAME, {ITEM_KEYS: extra})
             return call
-        extras = extras_of(NAME, carried)
+        extras = make_extras(NAME, extra)
         if kind in FILES:
             return replace(media.lift_media(FILES[kind], value), extras=extras)  # type: ignore[arg-type]
         return Reasoning(value, extras=extras) if kind == "reasoning" else Text(value, extras=extras)
@@ -182,7 +182,7 @@ def _fit_part(part: Part) -> Part | None:
 
 def _fit_media(part: Media) -> Media | None:
     """Returns a file with only its path, URL or data, or None."""
-    owned = extras_of(NAME, carried_by(part.extras, NAME))
+    owned = make_extras(NAME, get_extras(part.extras, NAME))
     bare = media.known(replace(part, extras=None))
     fitted = None if bare is None else replace(bare, extras=owned)
     return part if fitted == part else fitted
@@ -197,25 +197,25 @@ def _drop_default_weight(message: Message) -> Message:
 
 def _drop_read_extras(transcript: Transcript) -> Transcript:
     """Drops extras under the names of columns that would be read."""
-    return without_carried(transcript, NAME, CHOSEN, REJECTED)
+    return drop_extras(transcript, NAME, CHOSEN, REJECTED)
 
 
 CONVERSATION = fused(
-    fitting.linear,
+    fitting.keep_active_conversation,
     results.results_behind_calls,
-    on_messages(results.single_results),
+    on_messages(results.keep_one_result_each),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     on_parts(lambda part, _: _fit_media(part), *MEDIA),
-    fitting.only_own_opaque(NAME),
+    fitting.drop_other_opaque(NAME),
     on_results(_fit_result),
-    results.expressed(TEXTS),
+    results.apply_convention(TEXTS),
     custom.as_functions,
     calls.without_raw_arguments,
     on_messages(order.results_by_position),
     on_each_message(_drop_default_weight),
-    fitting.functions_only(NAME),
+    fitting.keep_functions(NAME),
     described,
 )
 FIT = {
@@ -242,8 +242,8 @@ def write(transcript: Transcript, options: Options) -> Any:
         native = {CHOSEN: [*prompt, *chosen], REJECTED: [*prompt, *rejected]}
     if transcript.tools is not None:
         native["tools"] = calls.write_json([calls.write_tool(tool, NAME, wrapped=True) for tool in transcript.tools])
-    carried = omit(carried_by(transcript.extras, NAME), *native)
-    return ROW.put(native, carried, sort=True)
+    extra = omit(get_extras(transcript.extras, NAME), *native)
+    return ROW.put(native, extra, sort=True)
 
 
 def _write_message(message: Message) -> Native:
@@ -256,19 +256,19 @@ def _write_message(message: Message) -> Native:
     content = [native for part in parts if (native := _write_part(part)) is not None]
     weight = {} if message.weight is None else {"loss_weight": message.weight}
     return MESSAGE.put(
-        {"role": message.role, "content": content, **weight}, carried_by(message.extras, NAME), sort=True
+        {"role": message.role, "content": content, **weight}, get_extras(message.extras, NAME), sort=True
     )
 
 
 def _write_part(part: Part) -> Native | None:
-    carried = carried_by(part.extras, NAME)
+    extra = get_extras(part.extras, NAME)
     if isinstance(part, (Text, Reasoning)):
-        return CONTENT.put({"type": part.type, "value": part.text}, carried)
+        return CONTENT.put({"type": part.type, "value": part.text}, extra)
     if isinstance(part, Media):
-        return CONTENT.put({"type": TYPE_OF[part.type], "value": media.write_media(part)}, carried)
+        return CONTENT.put({"type": TYPE_OF[part.type], "value": media.write_media(part)}, extra)
     if isinstance(part, ToolCall):
-        value = calls.write_json(calls.write_call(without_carried(part, NAME, ITEM_KEYS), NAME))
-        return CONTENT.put({"type": "tool_call", "value": value}, carried.get(ITEM_KEYS))
+        value = calls.write_json(calls.write_call(drop_extras(part, NAME, ITEM_KEYS), NAME))
+        return CONTENT.put({"type": "tool_call", "value": value}, extra.get(ITEM_KEYS))
     return part.value if isinstance(part, Opaque) else None
 
 
@@ -311,7 +311,7 @@ RULES = (
     *training.RULES,
 )
 
-LACKS = training.LACKS | training.NAMES_OF_FILES | lacking.fields("document")
+UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.fields("document")
 
 
 DIALECT = Dialect(
@@ -327,8 +327,8 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(TEXTS,),
-    lacks=LACKS,
-    has=lacking.fields("message.weight message.label"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.weight message.label"),
     reasons={
         "message": "in LLaMA-Factory v1 rows a result answers a call of the turn before it",
         "message.role": "LLaMA-Factory v1 rows have only the roles system, user, assistant and tool",

@@ -20,14 +20,14 @@ from typing import Any
 
 from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
-from convcli.kit import fitting, lacking, passes, results
+from convcli.kit import fitting, passes, results, unsupported
 from convcli.kit.fitting import bare_system, instruction_of
-from convcli.kit.objects import Keys, Native, carried_by, objects_in
+from convcli.kit.objects import Keys, Native, get_extras, objects_in
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import ResultTexts
 from convcli.kit.values import paths
 from convcli.model.branches import active
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
@@ -45,7 +45,7 @@ RESULT = Keys("type tool_use_id tool_name content")
 RESULTS = ResultTexts(FAILURE)
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects results with a tool name, answers that are one object, or `tool_calls` with an input."""
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
@@ -54,16 +54,16 @@ def detect(document: Any) -> Clue | None:
     return max(matches, default=None)
 
 
-def _mark(message: Native) -> Clue | None:
+def _mark(message: Native) -> Evidence | None:
     content = message.get("content")
     items = objects_in(content)
     if any(item.get("type") == "tool_result" and "tool_name" in item for item in items):
-        return Clue(97, "tool results have tool_name")
+        return Evidence(97, "tool results have tool_name")
     if isinstance(content, dict) and ("response" in content or isinstance(content.get("tool_call"), dict)):
-        return Clue(97, "an answer is one object")
+        return Evidence(97, "an answer is one object")
     calls = message.get("tool_calls")
     if isinstance(calls, list) and any(isinstance(call, dict) and {"name", "input"} <= call.keys() for call in calls):
-        return Clue(92, "tool_calls have an input")
+        return Evidence(92, "tool_calls have an input")
     return None
 
 
@@ -78,7 +78,7 @@ def lift(document: Any) -> Transcript:
         return entries.transcript()
     entries.system(document.get("system"), "system")
     _lift_messages(document["messages"], ("messages",), entries)
-    transcript = entries.transcript(extras=entries.extras(DOCUMENT.carried(document)))
+    transcript = entries.transcript(extras=entries.extras(DOCUMENT.extra(document)))
     if document.get("tools") is not None:
         transcript.tools = [_lift_tool(tool, entries) for tool in document["tools"]]
         entries.context.origin.tools = [("tools", i) for i in range(len(transcript.tools))]
@@ -86,7 +86,7 @@ def lift(document: Any) -> Transcript:
 
 
 def _lift_tool(native: Native, entries: Entries) -> ToolDefinition:
-    extras = entries.extras(TOOL.carried(native))
+    extras = entries.extras(TOOL.extra(native))
     return ToolDefinition(native["name"], native["description"] or None, native["input_schema"], extras=extras)
 
 
@@ -96,15 +96,15 @@ def _lift_messages(natives: list[Native], prefix: Path, entries: Entries) -> Non
         for j, call in enumerate(native.get("tool_calls") or ()):
             parts.append(_lift_use(call, entries))
             part_paths.append(("tool_calls", j))
-        carried = {**(MESSAGE.carried(native) or {}), **({"content": inner} if inner else {})}
-        entries.add(Message(native["role"], [], extras=entries.extras(carried)), parts, part_paths, (*prefix, i))
+        extra = {**(MESSAGE.extra(native) or {}), **({"content": inner} if inner else {})}
+        entries.add(Message(native["role"], [], extras=entries.extras(extra)), parts, part_paths, (*prefix, i))
 
 
 def _lift_content(content: Any, entries: Entries) -> tuple[list[Part], list[Path], Native | None]:
     """Returns the parts of the content, their paths, and the extras of an answer that is one object."""
     if isinstance(content, dict):
         parts, part_paths = lift_answer(content, entries)
-        return parts, [("content", *path) for path in part_paths], ANSWER.carried(content)
+        return parts, [("content", *path) for path in part_paths], ANSWER.extra(content)
     if isinstance(content, list):
         part_paths = [("content", j) for j in range(len(content))]
         return [_lift_block(block, entries) for block in content], part_paths, None
@@ -114,30 +114,30 @@ def _lift_content(content: Any, entries: Entries) -> tuple[list[Part], list[Path
 def _lift_block(native: Native, entries: Entries) -> Part:
     kind = native["type"]
     if kind == "text":
-        return Text(native["text"], extras=entries.extras(TEXT.carried(native)))
+        return Text(native["text"], extras=entries.extras(TEXT.extra(native)))
     if kind == "tool_use":
         return _lift_use(native, entries)
     if kind != "tool_result":
         return Opaque(NAME, native)
     name = None if native.get("tool_name") == UNKNOWN else native.get("tool_name")
-    return entries.result(native.get("tool_use_id"), name, native["content"], RESULT.carried(native))
+    return entries.result(native.get("tool_use_id"), name, native["content"], RESULT.extra(native))
 
 
 def _lift_use(native: Native, entries: Entries) -> ToolCall:
-    return entries.call(native.get("id"), native["name"], native.get("input"), USE.carried(native))
+    return entries.call(native.get("id"), native["name"], native.get("input"), USE.extra(native))
 
 
 # ---------------------------------------------------------------- fit
 
 LIST = (
-    fitting.linear,
+    fitting.keep_active_conversation,
     results.results_behind_calls,
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     passes.on_results(RESULTS.fits),
-    fitting.only_own_opaque(NAME),
-    fitting.functions_only(NAME),
-    fitting.with_parameters(),
+    fitting.drop_other_opaque(NAME),
+    fitting.keep_functions(NAME),
+    fitting.add_parameters(),
 )
 FIT = {"list": LIST, "object": (*LIST, passes.on_messages(bare_system))}
 
@@ -166,13 +166,13 @@ def write(transcript: Transcript, options: Options) -> Any:
         "tools": None if transcript.tools is None else [_write_tool(tool) for tool in transcript.tools],
         "messages": [_write_message(message) for message in messages[1 if system else 0 :]],
     }
-    return DOCUMENT.write(native, carried_by(transcript.extras, NAME))
+    return DOCUMENT.write(native, get_extras(transcript.extras, NAME))
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
     """Returns a tool; all three keys are required."""
     native = {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters or {}}
-    return TOOL.put(native, carried_by(tool.extras, NAME))
+    return TOOL.put(native, get_extras(tool.extras, NAME))
 
 
 def _write_message(message: Message) -> Native:
@@ -180,15 +180,15 @@ def _write_message(message: Message) -> Native:
 
     An answer with extras of the one-object form is written in that form.
     """
-    carried = dict(carried_by(message.extras, NAME))
-    answer_extras = carried.pop("content", None)
+    extra = dict(get_extras(message.extras, NAME))
+    answer_extras = extra.pop("content", None)
     if isinstance(answer_extras, dict) or any(map(_needs_one_object, message.parts)):
-        return MESSAGE.put({"role": message.role, **_write_answer(message.parts, answer_extras)}, carried)
+        return MESSAGE.put({"role": message.role, **_write_answer(message.parts, answer_extras)}, extra)
     blocks = [block for part in message.parts if (block := _write_block(part)) is not None]
     bare = message.role != "assistant" and all(_is_bare(block) for block in blocks)
     content = "".join(block["text"] for block in blocks) if bare and len(blocks) < 2 else blocks
     role = "user" if message.role == "tool" else message.role
-    return MESSAGE.put({"role": role, "content": content}, carried)
+    return MESSAGE.put({"role": role, "content": content}, extra)
 
 
 def _is_bare(block: Native) -> bool:
@@ -197,7 +197,7 @@ def _is_bare(block: Native) -> bool:
 
 def _needs_one_object(part: Part) -> bool:
     """True for a call with extras that only the one-object form of an answer can store."""
-    return isinstance(part, ToolCall) and not {"type", "id"}.isdisjoint(carried_by(part.extras, NAME))
+    return isinstance(part, ToolCall) and not {"type", "id"}.isdisjoint(get_extras(part.extras, NAME))
 
 
 def _write_answer(parts: list[Part], answer_extras: Any) -> Native:
@@ -209,14 +209,14 @@ def _write_answer(parts: list[Part], answer_extras: Any) -> Native:
 
 def _write_block(part: Part) -> Native | None:
     """Returns one block; None for an unsupported part."""
-    carried = carried_by(part.extras, NAME)
+    extra = get_extras(part.extras, NAME)
     if isinstance(part, Text):
-        return TEXT.put({"type": "text", "text": part.text}, carried)
+        return TEXT.put({"type": "text", "text": part.text}, extra)
     if isinstance(part, ToolCall):
-        return USE.put({"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}, carried)
+        return USE.put({"type": "tool_use", "id": part.id, "name": part.name, "input": part.arguments}, extra)
     if isinstance(part, ToolResult):
         result = {"type": "tool_result", "tool_use_id": part.tool_call_id, "tool_name": part.name}
-        return RESULT.put({**result, "content": part.value}, carried)
+        return RESULT.put({**result, "content": part.value}, extra)
     return part.value if isinstance(part, Opaque) else None
 
 
@@ -238,9 +238,14 @@ RULES = (
     tools.unique(),
 )
 
-LACKS = (lacking.SESSION | lacking.REQUEST | lacking.MESSAGE | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY) | (
-    lacking.FUNCTION_ONLY | {"reasoning"}
-)
+UNSUPPORTED = (
+    unsupported.SESSION
+    | unsupported.REQUEST
+    | unsupported.MESSAGE
+    | unsupported.METADATA
+    | unsupported.MEDIA
+    | unsupported.CALL_ONLY
+) | (unsupported.FUNCTION_ONLY | {"reasoning"})
 
 DIALECT = Dialect(
     name=NAME,
@@ -255,7 +260,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(RESULTS.convention(MARKED),),
-    lacks={"list": LACKS | lacking.TOOLS | {"extras.message-history"}, "object": LACKS},
+    unsupported={"list": UNSUPPORTED | unsupported.TOOLS | {"extras.message-history"}, "object": UNSUPPORTED},
     reasons={
         "message.role": "message histories have only one role for instructions",
         "text": "the system text of a message history is one string",
@@ -266,7 +271,7 @@ DIALECT = Dialect(
         "tool.strict": "tools of a message history have no strict mode",
         **dict.fromkeys(("toolChoice", "settings"), "message histories have no request settings"),
         "model": "message histories do not name the model",
-        **dict.fromkeys(lacking.MEDIA, "message histories have text and calls only"),
+        **dict.fromkeys(unsupported.MEDIA, "message histories have text and calls only"),
         "tool_call.rawArguments": "the input of a call in a message history is an object",
         "tool_result.isError": "results in a message history have no field for an error",
     },

@@ -25,11 +25,11 @@ from msgspec.structs import replace
 
 from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.multi_llm import AUTHORS, CONVENTION, RESULTS, lift_entries, write_entries
-from convcli.kit import fitting, lacking, passes, results
+from convcli.kit import fitting, passes, results, unsupported
 from convcli.kit.fitting import bare_system, instruction_of
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.objects import Keys, Native, get_extras
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import links
@@ -42,23 +42,23 @@ VERSIONS = (1, 2)
 """Schema versions of the entries: content as strings, or as lists."""
 
 SAVED = Keys("display_name system_prompt turns metadata")
-AUTOSAVE = Keys("type schema_version user_id system_prompt turns metadata", carried="user_id")
+AUTOSAVE = Keys("type schema_version user_id system_prompt turns metadata", extra="user_id")
 METADATA = Keys("schema_version created_at updated_at")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches `turns` with a saved history's keys, author roles, or parts whose body is `content`."""
     if isinstance(document, dict):
         if document.get("type") == DRAFT and isinstance(document.get("turns"), list):
-            return Clue(100, f"a draft of the type {DRAFT}")
+            return Evidence(100, f"a draft of the type {DRAFT}")
         known = isinstance(document.get("turns"), list) and not {"display_name", "system_prompt"}.isdisjoint(document)
-        return Clue(95, "turns of a saved history") if known else None
+        return Evidence(95, "turns of a saved history") if known else None
     if not isinstance(document, list) or not all(isinstance(entry, dict) for entry in document):
         return None
     if any(entry.get("role") in AUTHORS and "content" in entry for entry in document):
-        return Clue(95, "answers under the roles gemini and chatgpt")
+        return Evidence(95, "answers under the roles gemini and chatgpt")
     if any(_has_own_parts(entry.get("content")) for entry in document):
-        return Clue(90, "content parts whose body is called content")
+        return Evidence(90, "content parts whose body is called content")
     return None
 
 
@@ -86,19 +86,19 @@ def lift(document: Any) -> Transcript:
         title=None if is_draft else document.get("display_name") or None,
         created_at=metadata.get("created_at") or None,
         updated_at=metadata.get("updated_at") or None,
-        extras=entries.extras(_carried(document, metadata, is_draft)),
+        extras=entries.extras(_extra(document, metadata, is_draft)),
     )
 
 
-def _carried(document: Native, metadata: Native, is_draft: bool) -> Native:
+def _extra(document: Native, metadata: Native, is_draft: bool) -> Native:
     """Returns the extras, including a schema version other than the known ones."""
-    carried = dict((AUTOSAVE if is_draft else SAVED).carried(document) or {})
-    more = dict(METADATA.carried(metadata) or {})
+    extra = dict((AUTOSAVE if is_draft else SAVED).extra(document) or {})
+    more = dict(METADATA.extra(metadata) or {})
     if is_draft and document.get("schema_version") not in (None, *VERSIONS):
-        carried["schema_version"] = document["schema_version"]
+        extra["schema_version"] = document["schema_version"]
     if metadata.get("schema_version") not in (None, *VERSIONS):
         more["schema_version"] = metadata["schema_version"]
-    return {**carried, **({"metadata": more} if more else {})}
+    return {**extra, **({"metadata": more} if more else {})}
 
 
 # ---------------------------------------------------------------- fit
@@ -119,13 +119,13 @@ def name_authors(transcript: Transcript) -> Transcript:
 
 
 LIST = (
-    fitting.linear,
+    fitting.keep_active_conversation,
     results.results_behind_calls,
     fitting.roles({"developer": "system"}),
     name_authors,
     fitting.refusals_as_texts,
     passes.on_results(RESULTS.fits),
-    fitting.only_own_opaque(NAME),
+    fitting.drop_other_opaque(NAME),
 )
 FILE = (*LIST, passes.on_messages(bare_system))
 
@@ -140,15 +140,15 @@ def write(transcript: Transcript, options: Options) -> Any:
         return write_entries(messages, NAME)
     system = instruction_of(messages)
     native: Native = {"system_prompt": system, "turns": write_entries(messages[1 if system else 0 :], NAME)}
-    carried = dict(carried_by(transcript.extras, NAME))
+    extra = dict(get_extras(transcript.extras, NAME))
     metadata: Native = {"created_at": transcript.created_at, "updated_at": transcript.updated_at}
     if options.form == "saved":
         metadata["schema_version"] = 2
         native["display_name"] = transcript.title
     else:
         native |= {"type": DRAFT, "schema_version": 1}
-    native["metadata"] = METADATA.write(metadata, carried.pop("metadata", None))
-    return (SAVED if options.form == "saved" else AUTOSAVE).write(native, carried)
+    native["metadata"] = METADATA.write(metadata, extra.pop("metadata", None))
+    return (SAVED if options.form == "saved" else AUTOSAVE).write(native, extra)
 
 
 def _results_name_calls(survey: Survey) -> Iterator[Breach]:
@@ -167,9 +167,12 @@ RULES = (
     links.paired(links.PairingRules(where="later")),
 )
 
-LACKS = ((lacking.SESSION - {"title", "createdAt", "updatedAt"}) | lacking.REQUEST | lacking.TOOLS | {"reasoning"}) | (
-    (lacking.MESSAGE - {"message.name"}) | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY
-)
+UNSUPPORTED = (
+    (unsupported.SESSION - {"title", "createdAt", "updatedAt"})
+    | unsupported.REQUEST
+    | unsupported.TOOLS
+    | {"reasoning"}
+) | ((unsupported.MESSAGE - {"message.name"}) | unsupported.METADATA | unsupported.MEDIA | unsupported.CALL_ONLY)
 
 DIALECT = Dialect(
     name=NAME,
@@ -183,17 +186,21 @@ DIALECT = Dialect(
     fit={"saved": FILE, "list": LIST, "autosave": FILE},
     rules=RULES,
     conventions=(CONVENTION,),
-    lacks={"saved": LACKS, "list": LACKS | {"title", "createdAt", "updatedAt"}, "autosave": LACKS | {"title"}},
+    unsupported={
+        "saved": UNSUPPORTED,
+        "list": UNSUPPORTED | {"title", "createdAt", "updatedAt"},
+        "autosave": UNSUPPORTED | {"title"},
+    },
     reasons={
         "message.name": "an answer's author is gemini or chatgpt",
         "message.role": "multi-llm-chat has only one role for instructions",
         "text": "the system prompt is one string",
         "reasoning": "multi-llm-chat histories have no thinking",
         "refusal": "multi-llm-chat has no refusal part: the refusal is written as text",
-        **dict.fromkeys(lacking.TOOLS, "multi-llm-chat histories have no tools"),
+        **dict.fromkeys(unsupported.TOOLS, "multi-llm-chat histories have no tools"),
         **dict.fromkeys(("toolChoice", "settings"), "multi-llm-chat histories have no request settings"),
         "model": "multi-llm-chat histories do not name the model",
-        **dict.fromkeys(lacking.MEDIA, "multi-llm-chat histories have only text and calls"),
+        **dict.fromkeys(unsupported.MEDIA, "multi-llm-chat histories have only text and calls"),
         "tool_call.rawArguments": "arguments must be an object",
         "tool_result.isError": "multi-llm-chat results have no failure field",
     },

@@ -20,11 +20,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
-from convcli.kit import fitting, lacking, passes, results
-from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of
+from convcli.kit import fitting, passes, results, unsupported
+from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras
 from convcli.kit.runs import Run, joined_turns, last_run
 from convcli.kit.streams import fragments
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, ToolResult, Transcript
 
@@ -35,17 +35,17 @@ CHUNK = Keys("type content")
 TEXTS = frozenset(("text", "error"))
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches calls and results whose body is under `content`, or chunks that are only text."""
     if not isinstance(document, Rows) or not document:
         return None
     bodies = [_body(row) for row in document]
     if any(isinstance(body, dict) and ("name" in body or "tool_name" in body) for body in bodies):
-        return Clue(95, "calls or results whose body is called content")
+        return Evidence(95, "calls or results whose body is called content")
     if all(isinstance(row, dict) and list(row) == ["type", "content"] for row in document):
         texts = all(isinstance(row["type"], str) and isinstance(row["content"], str) for row in document)
         if texts and all(row["type"] in TEXTS for row in document):
-            return Clue(90, "text chunks whose body is called content")
+            return Evidence(90, "text chunks whose body is called content")
     return None
 
 
@@ -70,12 +70,12 @@ def _lift_unknown(chunk: Native, at: int, run: Run) -> None:
 
 
 def _lift_text(chunk: Native, at: int, run: Run) -> None:
-    carried = CHUNK.carried(chunk)
-    if chunk["content"] or carried:
+    extra = CHUNK.extra(chunk)
+    if chunk["content"] or extra:
         message = run.turn("assistant", at)
         if chunk["content"]:
             run.text(message, chunk["content"], (at, "content"))
-        run.carry(message, carried, at)
+        run.add_extras(message, extra, at)
 
 
 def _lift_call(chunk: Native, at: int, run: Run) -> None:
@@ -83,17 +83,17 @@ def _lift_call(chunk: Native, at: int, run: Run) -> None:
 
 
 def _lift_result(chunk: Native, at: int, run: Run) -> None:
-    id_, name, value, carried = result_body(chunk, True, run.pairing)
+    id_, name, value, extra = result_body(chunk, True, run.pairing)
     result = ToolResult("", "", "text" if isinstance(value, str) else "data", value)
-    result.extras = extras_of(SIBLING, carried)
+    result.extras = make_extras(SIBLING, extra)
     run.result(id_, name, result, (at, "content"))
 
 
 def _lift_error(chunk: Native, at: int, run: Run) -> None:
     content = chunk.get("content") or {}
-    carried = {"message": content} if isinstance(content, str) else dict(content)
-    message = carried.pop("message", None)
-    run.failed(at, message or None, {**(CHUNK.carried(chunk) or {}), **carried})
+    extra = {"message": content} if isinstance(content, str) else dict(content)
+    message = extra.pop("message", None)
+    run.failed(at, message or None, {**(CHUNK.extra(chunk) or {}), **extra})
     run.open = None
 
 
@@ -148,27 +148,27 @@ def write(transcript: Transcript, options: Options) -> Rows:
 
 
 def _chunks(message: Message, size: int) -> Iterator[Native]:
-    carried = dict(carried_by(message.extras, SIBLING))
-    error = carried.pop("error", None)
+    extra = dict(get_extras(message.extras, SIBLING))
+    error = extra.pop("error", None)
     for part in message.parts:
-        yield from _part(part, carried, size)
+        yield from _part(part, extra, size)
     if message.stop_reason == "error":
         other_keys = as_object(error)
         text = message.error or ""
         yield {"type": "error", "content": {"message": text, **other_keys} if other_keys else text}
 
 
-def _part(part: Part, carried: Native, size: int) -> Iterator[Native]:
+def _part(part: Part, extra: Native, size: int) -> Iterator[Native]:
     if isinstance(part, Text):
         for piece in fragments(part.text, size):
-            yield {"type": "text", "content": piece, **carried}
+            yield {"type": "text", "content": piece, **extra}
     elif isinstance(part, (ToolCall, ToolResult)):
         yield write_part(part, SIBLING, nested=True)
     elif isinstance(part, Opaque):
         yield part.value
 
 
-LACKS = (lacking.AROUND_PARTS | lacking.METADATA | lacking.CALL_ONLY) | {"extras.multi-llm-chat"}
+UNSUPPORTED = (unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY) | {"extras.multi-llm-chat"}
 
 DIALECT = Dialect(
     name=NAME,
@@ -182,9 +182,9 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     conventions=(CONVENTION,),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     reasons={
-        **dict.fromkeys(("message", *lacking.PARTS), "a stream has only the messages since the last question"),
+        **dict.fromkeys(("message", *unsupported.PARTS), "a stream has only the messages since the last question"),
         "message.role": "a stream has only assistant messages and their results",
         "message.grouping": "a stream does not mark the end of a turn: consecutive answers become one",
         "message.id": "multi-llm-chat chunks have no id",
@@ -198,18 +198,18 @@ DIALECT = Dialect(
         "text": "the text of a turn is one stream: part boundaries are lost",
         "reasoning": "multi-llm-chat does not stream thinking",
         "refusal": "multi-llm-chat has no refusal chunk: the refusal is written as text",
-        **dict.fromkeys((*lacking.TOOLS, "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys((*unsupported.TOOLS, "toolChoice", "settings"), "a stream has the answer, not the request"),
         "id": "a stream has no id",
         "title": "a stream has no title",
         "model": "a stream does not name the model",
         "cwd": "a stream does not name a directory",
         **dict.fromkeys(("createdAt", "updatedAt"), "a stream has no time"),
         "head": "a stream has no branches",
-        **dict.fromkeys(lacking.MEDIA, "multi-llm-chat chunks have only text and calls"),
+        **dict.fromkeys(unsupported.MEDIA, "multi-llm-chat chunks have only text and calls"),
         "tool_call.rawArguments": "arguments must be an object",
         "tool_result.isError": "multi-llm-chat results have no failure field",
         "tool_result.status": "multi-llm-chat results have no status",
     },
     places={"tool_call.id": ("tool_call_id",), "tool_result.toolCallId": ("tool_call_id",), "extras.outer": ("..",)},
-    metadata=lacking.fields("error status"),
+    metadata=unsupported.fields("error status"),
 )

@@ -18,12 +18,12 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.bodies import identified, is_failure, only_failure, whole
-from convcli.kit import lacking
+from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.objects import Native, carried_by, extras_of, omit, says_something, without_empty
+from convcli.kit.objects import Native, get_extras, has_content, make_extras, omit, without_empty
 from convcli.kit.values import paths
-from convcli.model.dialect import BodyForm, Clue, Dialect, Options
+from convcli.model.dialect import BodyForm, Dialect, Evidence, Options
 from convcli.model.transcript import Message, Path, Transcript
 
 NAME = "openai-batch"
@@ -35,13 +35,13 @@ ANSWERED = 200
 FAILED: Path = ("response", "body", "error")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches `custom_id` with a request or a result."""
     if not isinstance(document, dict) or "custom_id" not in document:
         return None
     if document.keys() >= REQUEST:
-        return Clue(97, "a custom_id, a url and a body")
-    return Clue(97, "a custom_id and a response or an error") if document.keys() >= {"response", "error"} else None
+        return Evidence(97, "a custom_id, a url and a body")
+    return Evidence(97, "a custom_id and a response or an error") if document.keys() >= {"response", "error"} else None
 
 
 # ---------------------------------------------------------------- lift
@@ -49,7 +49,7 @@ def detect(document: Any) -> Clue | None:
 
 def lift(document: Any) -> Transcript:
     """Reads what surrounds the body; the whole line if it has no answer."""
-    context = LiftContext(NAME, document, spot=())
+    context = LiftContext(NAME, document, node_path=())
     context.origin.form = _form(document)
     outer = without_empty(document, "custom_id")
     if "body" in document:
@@ -65,8 +65,8 @@ def lift(document: Any) -> Transcript:
         if response.get("status_code") == ANSWERED:
             del response["status_code"]
         outer["response"] = without_empty(response)
-    carried = without_empty(outer)
-    return context.transcript(id=document["custom_id"], extras=extras_of(NAME, carried))
+    extra = without_empty(outer)
+    return context.transcript(id=document["custom_id"], extras=make_extras(NAME, extra))
 
 
 def _form(document: Native) -> str:
@@ -87,7 +87,7 @@ def _lift_failure(document: Native, outer: Native, context: LiftContext) -> Nati
     context.add(message, place)
     if place == ("error",):
         read_keys = {"message"} if isinstance(text, str) else set[str]()
-        outer["error"] = {key: error[key] for key in error if key not in read_keys and says_something(error[key])}
+        outer["error"] = {key: error[key] for key in error if key not in read_keys and has_content(error[key])}
     return outer
 
 
@@ -106,24 +106,24 @@ def form_of(transcript: Transcript) -> str:
         return FAILURE
     if is_response(transcript):
         return RESULT
-    url = carried_by(transcript.extras, NAME).get("url")
+    url = get_extras(transcript.extras, NAME).get("url")
     return RESPONSES if isinstance(url, str) and url.endswith("/responses") else CHAT
 
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Writes what surrounds the body of a request or a result, or the line of a failed one."""
-    carried = omit(carried_by(transcript.extras, NAME), "bodyId")
+    extra = omit(get_extras(transcript.extras, NAME), "bodyId")
     first = {"custom_id": transcript.id}
     if options.form in URLS:
-        url = carried.pop("url", "")
+        url = extra.pop("url", "")
         known = url if url.endswith("/responses") == (options.form == RESPONSES) and url else URLS[options.form or CHAT]
-        return {**first, "method": carried.pop("method", "POST"), "url": known, "body": None, **carried}
-    first = {"id": carried.pop("id"), **first} if "id" in carried else first
-    response, error = carried.pop("response", {}), carried.pop("error", {})
+        return {**first, "method": extra.pop("method", "POST"), "url": known, "body": None, **extra}
+    first = {"id": extra.pop("id"), **first} if "id" in extra else first
+    response, error = extra.pop("response", {}), extra.pop("error", {})
     if options.form == FAILURE:
-        return {**first, "response": response or None, "error": _failure(transcript, response, error), **carried}
+        return {**first, "response": response or None, "error": _failure(transcript, response, error), **extra}
     response = {"status_code": ANSWERED, **response, "body": None}
-    return {**first, "response": response, "error": error or None, **carried}
+    return {**first, "response": response, "error": error or None, **extra}
 
 
 def _failure(transcript: Transcript, response: Native, error: Native) -> Native | None:
@@ -134,7 +134,7 @@ def _failure(transcript: Transcript, response: Native, error: Native) -> Native 
 
 
 WRITTEN = frozenset(("id", "message.error", "message.stopReason"))
-UNSUPPORTED_IN_FAILURE = lacking.AROUND_PARTS - WRITTEN
+UNSUPPORTED_IN_FAILURE = unsupported.AROUND_PARTS - WRITTEN
 
 DIALECT = Dialect(
     name=NAME,
@@ -155,7 +155,7 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     fit={**dict.fromkeys(FORMS, (whole, identified())), FAILURE: (only_failure, identified())},
-    lacks={**dict.fromkeys(FORMS, frozenset()), FAILURE: UNSUPPORTED_IN_FAILURE},
+    unsupported={**dict.fromkeys(FORMS, frozenset()), FAILURE: UNSUPPORTED_IN_FAILURE},
     reasons={
         "id": "a batch line needs a custom_id: it is derived from the content",
         "settings.stream": "batches do not stream their answers",

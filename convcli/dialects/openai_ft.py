@@ -22,20 +22,20 @@ from convcli.families.openai import messages as common
 from convcli.families.openai import rules
 from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_requests
 from convcli.families.openai.request import lift_tools, write_tools
-from convcli.families.openai.tables import CALLS, LACKING, REASONS
+from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
 from convcli.families.rows.pairs import first_answer, is_pair, lift_pair, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
-from convcli.kit import custom, lacking
+from convcli.kit import custom, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import functions_only, some_tools, without
-from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, objects_in, omit, without_carried
+from convcli.kit.fitting import drop_empty_tools, keep_functions, without
+from convcli.kit.objects import Keys, Native, as_object, drop_extras, get_extras, make_extras, objects_in, omit
 from convcli.kit.passes import fused, on_each_message
 from convcli.kit.settings import Settings, in_snake_case
 from convcli.model.branches import active
-from convcli.model.dialect import Clue, Dialect, Options, Pass
+from convcli.model.dialect import Dialect, Evidence, Options, Pass
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Message, Spots, Transcript
+from convcli.model.transcript import Message, PartPaths, Transcript
 from convcli.validation.survey import Survey
 
 NAME = "openai-ft"
@@ -48,7 +48,7 @@ MESSAGE = Keys("role tool_call_id name content refusal tool_calls function_call 
 SETTINGS = Settings(in_snake_case("parallel_tool_calls"))
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches two outputs, message weights, or request keys without the rest of a request.
 
     Messages alone look like a Chat Completions request: that they can be a row counts only with rows of more evidence.
@@ -56,22 +56,22 @@ def detect(document: Any) -> Clue | None:
     if not isinstance(document, dict) or "model" in document:
         return None
     if isinstance(document.get(INPUT), dict) and PREFERRED in document:
-        return Clue(97, "an input and its preferred output")
+        return Evidence(97, "an input and its preferred output")
     messages = document.get("messages")
     listed = objects_in(messages)
     answers = [message for message in listed if message.get("role") == "assistant"]
     if any(_is_weight(message.get("weight")) for message in answers):
-        return Clue(93, "assistant messages with a weight")
+        return Evidence(93, "assistant messages with a weight")
     present = {key for key, value in document.items() if value is not None}
     if not answers or not present <= {"messages", "tools", "functions", "parallel_tool_calls"}:
         return None
     if isinstance(document.get("parallel_tool_calls"), bool):
-        return Clue(92, "messages with parallel_tool_calls, and no model")
+        return Evidence(92, "messages with parallel_tool_calls, and no model")
     tools, functions = document.get("tools"), document.get("functions")
     are_functions = isinstance(tools, list) and all(isinstance(tool, dict) and "function" in tool for tool in tools)
     if (tools and are_functions) or (functions and isinstance(functions, list)):
-        return Clue(91, "messages and tools, and no model")
-    return Clue(6, "messages and no other request keys")
+        return Evidence(91, "messages and tools, and no model")
+    return Evidence(6, "messages and no other request keys")
 
 
 def _is_weight(value: Any) -> bool:
@@ -101,25 +101,25 @@ def _lift_pair(document: Native, context: LiftContext) -> Transcript:
         side_context.each(document[side], (side,), lift_message)
     context.origin.routes = {(key,): (INPUT, key) for key in ("tools", "functions", "parallel_tool_calls")}
     transcript = _transcript(question, context, lift_pair(*sides))
-    inner, outer = carried_by(transcript.extras, NAME), PAIR.carried(document) or {}
-    transcript.extras = extras_of(NAME, {**outer, **({INPUT: inner} if inner else {})})
+    inner, outer = get_extras(transcript.extras, NAME), PAIR.extra(document) or {}
+    transcript.extras = make_extras(NAME, {**outer, **({INPUT: inner} if inner else {})})
     return transcript
 
 
 def _transcript(native: Native, context: LiftContext, head: str | None = None) -> Transcript:
-    settings, carried = SETTINGS.lift(native)
+    settings, extra = SETTINGS.lift(native)
     tools = lift_tools(native, context)
-    carried = {**(ROW.carried(native) or {}), **carried}
-    return context.transcript(tools=tools, settings=settings or None, head=head, extras=extras_of(NAME, carried))
+    extra = {**(ROW.extra(native) or {}), **extra}
+    return context.transcript(tools=tools, settings=settings or None, head=head, extras=make_extras(NAME, extra))
 
 
-def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a message or a tool result, with its training weight."""
     if "weight" not in native:
         return common.lift_any(native, context)
-    message, spots = common.lift_any(omit(native, "weight"), context)
+    message, part_paths = common.lift_any(omit(native, "weight"), context)
     message.weight = native["weight"]
-    return message, spots
+    return message, part_paths
 
 
 # ---------------------------------------------------------------- fit
@@ -143,16 +143,16 @@ def _drop_answers(transcript: Transcript) -> Transcript:
 def _drop_keys(*keys: str) -> Pass:
     """Drops the keys of other forms."""
 
-    return lambda transcript: without_carried(transcript, NAME, *keys)
+    return lambda transcript: drop_extras(transcript, NAME, *keys)
 
 
 CONVERSATION = fused(
     NO_REASONING,
     *of_requests(NAME),
     on_each_message(binary_weight),
-    functions_only(NAME),
+    keep_functions(NAME),
     custom.as_functions,
-    some_tools,
+    drop_empty_tools,
     SETTINGS.fits,
 )
 ALONE = (*CONVERSATION, without("message.label"), _drop_keys(INPUT, *SIDES))
@@ -168,22 +168,22 @@ FIT = {
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Writes a row with its messages, or a pair."""
-    carried = carried_by(transcript.extras, NAME)
+    extra = get_extras(transcript.extras, NAME)
     messages = [_write_message(message) for message in transcript.messages]
     pair = pair_of(transcript) if options.form == PREFERENCE else None
     if pair is None:
-        return _row(transcript, messages, carried)
+        return _row(transcript, messages, extra)
     fork, end = len(pair.prompt), len(pair.prompt) + len(pair.chosen)
-    inner = carried.get(INPUT, {})
+    inner = extra.get(INPUT, {})
     question = _row(transcript, messages[:fork], as_object(inner))
-    outer = omit(carried, INPUT)
+    outer = omit(extra, INPUT)
     return PAIR.put({INPUT: question, PREFERRED: messages[fork:end], OTHER: messages[end:]}, outer)
 
 
-def _row(transcript: Transcript, messages: list[Native], carried: Native) -> Native:
+def _row(transcript: Transcript, messages: list[Native], extra: Native) -> Native:
     native = {"messages": messages, **write_tools(transcript, NAME)}
-    native |= SETTINGS.write(transcript.settings or {}, carried)
-    return ROW.put(native, SETTINGS.rest(carried))
+    native |= SETTINGS.write(transcript.settings or {}, extra)
+    return ROW.put(native, SETTINGS.rest(extra))
 
 
 def _write_message(message: Message) -> Native:
@@ -225,16 +225,16 @@ def _pair_complete() -> Rule:
     return Rule(("key-beside-pair", "several-answers"), check)
 
 
-LACKS = (
-    LACKING
-    | lacking.SESSION
-    | lacking.fields(
+UNSUPPORTED = (
+    COMMONLY_UNSUPPORTED
+    | unsupported.SESSION
+    | unsupported.fields(
         "model toolChoice reasoning metadata video image.mediaType audio.name audio.detail document.detail "
         "document.mediaType tool_result.name message.usage message.stopReason"
     )
-    | lacking.settings_but(*SETTINGS.names())
+    | unsupported.settings_but(*SETTINGS.names())
 )
-WITHOUT_LABEL = LACKS | {"message.label"}
+WITHOUT_LABEL = UNSUPPORTED | {"message.label"}
 
 DIALECT = Dialect(
     name=NAME,
@@ -257,8 +257,8 @@ DIALECT = Dialect(
         _pair_complete(),
     ),
     conventions=(RESULTS,),
-    lacks={MESSAGES: WITHOUT_LABEL, PREFERENCE: LACKS, REINFORCEMENT: WITHOUT_LABEL},
-    has=lacking.fields("message.weight message.label"),
+    unsupported={MESSAGES: WITHOUT_LABEL, PREFERENCE: UNSUPPORTED, REINFORCEMENT: WITHOUT_LABEL},
+    has=unsupported.fields("message.weight message.label"),
     reasons={
         **REASONS,
         "reasoning": "fine-tuning rows have no reasoning field",

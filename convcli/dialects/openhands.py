@@ -16,12 +16,12 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit, rest_of
+from convcli.kit.objects import Native, except_keys, get_extras, make_extras, objects_in, omit
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
+from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, split_data_url
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import (
     Media,
     Message,
@@ -45,11 +45,11 @@ EVENT = Envelope("id timestamp source kind", {"id": "id", "timestamp": "created_
 ROLES = ("user", "assistant", "system")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches the kinds of events with messages, actions or observations."""
     rows = objects_in(document)
     if any(str(row.get("kind")) in READERS and "source" in row for row in rows):
-        return Clue(97, "events with a kind and a source")
+        return Evidence(97, "events with a kind and a source")
     return None
 
 
@@ -74,35 +74,35 @@ class _OpenHandsReader:
         self.response: Any = None
         """The id of the response that the last message answers with."""
 
-    def add(self, role: str, parts: list[Part], spots: list[Path], row: Native, i: int, *content: str) -> Message:
+    def add(self, role: str, parts: list[Part], part_paths: list[Path], row: Native, i: int, *content: str) -> Message:
         """Adds a message, with the event's keys outside of its content as extras."""
         message = Message(role, parts)
         other_keys = EVENT.lift(omit(row, *content), message) or {}
         other_keys = {
             key: value for key, value in other_keys.items() if (key, value) != ("source", SOURCES.get(row["kind"]))
         }
-        message.extras = extras_of(NAME, other_keys)
-        self.context.add(message, (i,), spots)
+        message.extras = make_extras(NAME, other_keys)
+        self.context.add(message, (i,), part_paths)
         self.response = None
         return message
 
     def system(self, row: Native, i: int) -> None:
         prompt = row["system_prompt"]
-        spots: list[Path] = [("system_prompt",)]
-        self.add("system", [_lift_content(prompt)], spots, row, i, "system_prompt")
+        part_paths: list[Path] = [("system_prompt",)]
+        self.add("system", [_lift_content(prompt)], part_paths, row, i, "system_prompt")
 
     def message(self, row: Native, i: int) -> None:
         native = row["llm_message"]
         parts = [_lift_content(content) for content in native.get("content") or ()]
-        spots: list[Path] = [("llm_message", "content", k) for k in range(len(parts))]
+        part_paths: list[Path] = [("llm_message", "content", k) for k in range(len(parts))]
         thought = native.get("reasoning_content")
         if thought and native["role"] == "assistant":
-            parts, spots = [Reasoning(thought), *parts], [("llm_message", "reasoning_content"), *spots]
-        message = self.add(native["role"], parts, spots, row, i, "llm_message")
+            parts, part_paths = [Reasoning(thought), *parts], [("llm_message", "reasoning_content"), *part_paths]
+        message = self.add(native["role"], parts, part_paths, row, i, "llm_message")
         read_keys = ("role", "content", *(("reasoning_content",) if thought and native["role"] == "assistant" else ()))
-        rest = rest_of(native, *read_keys)
-        carried = {**carried_by(message.extras, NAME), **({"llm_message": rest} if rest else {})}
-        message.extras = extras_of(NAME, carried)
+        rest = except_keys(native, *read_keys)
+        extra = {**get_extras(message.extras, NAME), **({"llm_message": rest} if rest else {})}
+        message.extras = make_extras(NAME, extra)
 
     def action(self, row: Native, i: int) -> None:
         native = row["tool_call"]
@@ -117,22 +117,22 @@ class _OpenHandsReader:
         other_keys |= {"tool_call": rest} if any(value is not None for value in rest.values()) else {}
         if self.response is None or row.get("llm_response_id") != self.response:
             self._answer(row, i, other_keys)
-        message, (first, spots) = self.context.messages[-1], self.context.origin.places[-1]
+        message, (first, part_paths) = self.context.messages[-1], self.context.origin.places[-1]
         message.parts.append(call)
-        assert isinstance(spots, list)
-        spots.append(("tool_call",) if first == (i,) else ("..", i, "tool_call"))
-        call.extras = extras_of(NAME, {"event": other_keys} if other_keys else {})
+        assert isinstance(part_paths, list)
+        part_paths.append(("tool_call",) if first == (i,) else ("..", i, "tool_call"))
+        call.extras = make_extras(NAME, {"event": other_keys} if other_keys else {})
 
     def _answer(self, row: Native, i: int, other_keys: Native) -> None:
         """Adds an answer with its first action's thoughts and texts; other keys stay with the call."""
         parts: list[Part] = []
-        spots: list[Path] = []
+        part_paths: list[Path] = []
         if row.get("reasoning_content"):
-            parts, spots = [Reasoning(row["reasoning_content"])], [("reasoning_content",)]
+            parts, part_paths = [Reasoning(row["reasoning_content"])], [("reasoning_content",)]
             del other_keys["reasoning_content"]
         for k, native in enumerate(row.get("thought") or ()):
             parts.append(_lift_content(native))
-            spots.append(("thought", k))
+            part_paths.append(("thought", k))
         other_keys.pop("thought", None)
         message = Message("assistant", parts)
         EVENT.lift(row, message)
@@ -140,7 +140,7 @@ class _OpenHandsReader:
             if value is not None:
                 del other_keys[key]
         other_keys.pop("source", None) if other_keys.get("source") == SOURCES[ACTION] else None
-        self.context.add(message, (i,), spots)
+        self.context.add(message, (i,), part_paths)
         self.response = row.get("llm_response_id")
 
     def observation(self, row: Native, i: int) -> None:
@@ -153,8 +153,8 @@ class _OpenHandsReader:
         else:
             result = ToolResult(id_, name, "data", native["content"], is_error=failed or None)
         read_keys = ("content", *(("is_error",) if isinstance(native.get("is_error"), bool) else ()))
-        rest = rest_of(native, *read_keys)
-        result.extras = extras_of(NAME, rest)
+        rest = except_keys(native, *read_keys)
+        result.extras = make_extras(NAME, rest)
         self.add("tool", [result], [("observation",)], row, i, "observation", "tool_call_id", "tool_name")
 
     def error(self, row: Native, i: int) -> None:
@@ -184,10 +184,10 @@ def _lift_content(native: Native) -> Part:
     rest = {key: value for key, value in rest.items() if value is not None and (key, value) != ("cache_prompt", False)}
     urls = native.get("image_urls")
     if native["type"] == "text" and urls is None:
-        return Text(native["text"], extras=extras_of(NAME, rest))
+        return Text(native["text"], extras=make_extras(NAME, rest))
     if native["type"] == "image" and isinstance(urls, list) and len(urls) == 1 and "text" not in native:
         split = split_data_url(urls[0])
-        media = Media("image", extras=extras_of(NAME, rest))
+        media = Media("image", extras=make_extras(NAME, rest))
         if split is None:
             media.url = urls[0]
         else:

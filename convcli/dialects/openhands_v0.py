@@ -17,11 +17,11 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, extras_of, objects_in, omit
+from convcli.kit.objects import Native, make_extras, objects_in, omit
 from convcli.kit.sessions import add_event
+from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -32,11 +32,11 @@ ROLE_OF_SOURCE = {"user": "user", "agent": "assistant"}
 RESPONSE = ("model_response", "choices", 0, "message")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches actions with arguments, or observations, that have a source."""
     rows = objects_in(document)
     known = any(_is_action(row) or ("observation" in row and "extras" in row) for row in rows if "source" in row)
-    return Clue(96, "actions and observations with a source") if known else None
+    return Evidence(96, "actions and observations with a source") if known else None
 
 
 def _is_action(row: Native) -> bool:
@@ -89,11 +89,13 @@ class _VersionZeroReader:
         self.context = context
         self.response: Any = None
 
-    def _add(self, role: str, parts: list[Part], spots: list[Path], row: Native, i: int, content: Native) -> Message:
+    def _add(
+        self, role: str, parts: list[Part], part_paths: list[Path], row: Native, i: int, content: Native
+    ) -> Message:
         """Adds a message; `content` is the row without what its parts cover."""
         message = Message(role, parts)
-        message.extras = extras_of(NAME, EVENT.lift(content, message))
-        self.context.add(message, (i,), spots)
+        message.extras = make_extras(NAME, EVENT.lift(content, message))
+        self.context.add(message, (i,), part_paths)
         return message
 
     def message(self, row: Native, i: int) -> None:
@@ -101,13 +103,13 @@ class _VersionZeroReader:
         args, role = row["args"], "system" if row["action"] == "system" else ROLE_OF_SOURCE[row["source"]]
         parts: list[Part] = [Text(args["content"])] if args["content"] else []
         urls = [url for url in args.get("image_urls") or () if isinstance(url, str)]
-        spots: list[Path] = [("args", "content") for _ in parts]
-        spots += [("args", "image_urls", j) for j in range(len(urls))]
+        part_paths: list[Path] = [("args", "content") for _ in parts]
+        part_paths += [("args", "image_urls", j) for j in range(len(urls))]
         parts += [Media("image", url=url) for url in urls]
         rest = omit(args, "content", "image_urls")
         self.response = None
         other_keys = omit(row, "args", "action")
-        self._add(role, parts, spots, row, i, {**other_keys, **({"args": rest} if _has_values(rest) else {})})
+        self._add(role, parts, part_paths, row, i, {**other_keys, **({"args": rest} if _has_values(rest) else {})})
 
     def action(self, row: Native, i: int) -> None:
         """Reads a call. The first of a response has its thought."""
@@ -119,11 +121,11 @@ class _VersionZeroReader:
             message = self._add("assistant", parts, [("args", "thought") for _ in parts], row, i, {})
             message.created_at = row.get("timestamp") or None
             self.response = response
-        message, (first, spots) = self.context.messages[-1], self.context.origin.places[-1]
+        message, (first, part_paths) = self.context.messages[-1], self.context.origin.places[-1]
         call, call_path = self._call(row)
         message.parts.append(call)
-        assert isinstance(spots, list)
-        spots.append(call_path if first == (i,) else ("..", i, *call_path))
+        assert isinstance(part_paths, list)
+        part_paths.append(call_path if first == (i,) else ("..", i, *call_path))
 
     def _call(self, row: Native) -> tuple[ToolCall, Path]:
         """Returns the call as the model wrote it, else as in the action."""
@@ -137,7 +139,7 @@ class _VersionZeroReader:
             call.arguments, call.raw_arguments = read_arguments(text)
         else:
             call.arguments = omit(args, "thought")
-        call.extras = extras_of(NAME, {"event": row})
+        call.extras = make_extras(NAME, {"event": row})
         return call, (CALL_METADATA,)
 
     def observation(self, row: Native, i: int) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 
 from convcli.families.openai import messages as common
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carry, extras_of, rest_of, without_nulls
+from convcli.kit.objects import Native, add_extras, except_keys, make_extras, without_nulls
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect
-from convcli.model.transcript import Message, Spots, Transcript
+from convcli.model.dialect import Dialect, Evidence
+from convcli.model.transcript import Message, PartPaths, Transcript
 from convcli.validation.rules import arguments, links
 
 NAME = "swe-agent"
@@ -26,18 +26,18 @@ MESSAGE = ("role", "content", "tool_calls", "name")
 IDS = "tool_call_ids"
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches messages with a type and an agent."""
     history = document.get("history") if isinstance(document, dict) else None
     if not isinstance(history, list) or not all(isinstance(item, dict) for item in history):
         return None
     if any("message_type" in item and "agent" in item for item in history):
-        return Clue(97, "messages with an agent and a type")
+        return Evidence(97, "messages with an agent and a type")
     steps = document.get("trajectory")
     if isinstance(steps, list) and any(
         isinstance(item, dict) and {"action", "observation"} <= item.keys() for item in steps
     ):
-        return Clue(96, "a trajectory of actions and observations")
+        return Evidence(96, "a trajectory of actions and observations")
     return None
 
 
@@ -45,23 +45,23 @@ def lift(document: Any) -> Transcript:
     """Reads the history."""
     context = LiftContext(NAME, document)
     context.each(document["history"], ("history",), _lift_message)
-    other_keys = rest_of(document, "history")
-    return context.transcript(extras=extras_of(NAME, other_keys))
+    other_keys = except_keys(document, "history")
+    return context.transcript(extras=make_extras(NAME, other_keys))
 
 
-def _lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def _lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a message, keeping the program's own keys as extras."""
     inner = {key: native[key] for key in MESSAGE if key in native}
-    other_keys = rest_of(native, *MESSAGE)
+    other_keys = except_keys(native, *MESSAGE)
     ids = native.get(IDS)
     if native["role"] == "tool" and ids:
         inner["tool_call_id"] = ids[0]
         other_keys[IDS] = ids[1:]
         other_keys |= {} if ids[1:] else {IDS: None}
-    message, spots = common.lift_any(inner, context)
+    message, part_paths = common.lift_any(inner, context)
     other_keys = without_nulls(other_keys)
-    carry(message, NAME, other_keys)
-    return message, spots
+    add_extras(message, NAME, other_keys)
+    return message, part_paths
 
 
 DIALECT = Dialect(

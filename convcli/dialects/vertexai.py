@@ -22,20 +22,20 @@ from convcli.families.google.dialect import dialect
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names, snake
 from convcli.families.google.rules import ROLES_ARE_NAMED
 from convcli.kit.objects import Native, as_object
-from convcli.model.dialect import Clue
+from convcli.model.dialect import Evidence
 from convcli.validation.rules import turns
 
 SERVICE = Service(
-    "vertexai", "google", "publishers/google/models/", names(128), subset=True, has=ONLY_VERTEX, lacks=ONLY_GEMINI
+    "vertexai", "google", "publishers/google/models/", names(128), subset=True, has=ONLY_VERTEX, unsupported=ONLY_GEMINI
 )
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches keys and values that the Gemini API lacks; without one, Vertex AI is only possible."""
     if recognise(document) is None:
         return None
     mark = mark_of_vertex(document)
-    return Clue(95, mark) if mark is not None else Clue(20, "Gemini API shapes")
+    return Evidence(95, mark) if mark is not None else Evidence(20, "Gemini API shapes")
 
 
 # ---------------------------------------------------------------- marks

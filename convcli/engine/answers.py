@@ -18,7 +18,7 @@ from convcli import dialects
 from convcli.engine import detection
 from convcli.kit.objects import merge
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Message, Part, Path, Spots, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Part, PartPaths, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation import schemas
 
 KEYS = ("response", "output", "completion", "answer", "choices")
@@ -42,8 +42,8 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     transcript = dialect.lift(document)
     if not isinstance(document, dict) or not transcript.extras or not transcript.messages:
         return transcript
-    for owner, carried in transcript.extras.items():
-        unread = [key for key in carried if key in document and carried[key] == document[key]]
+    for owner, extra in transcript.extras.items():
+        unread = [key for key in extra if key in document and extra[key] == document[key]]
         conversation = next((key for key in CONVERSATIONS if key in unread), None)
         if conversation is not None:
             return _with_request(transcript, document, owner, dialect)
@@ -78,16 +78,16 @@ def _with_request(transcript: Transcript, document: dict[str, Any], owner: str, 
     if answer is None or own is None or request.origin is None or not _waits(request):
         return transcript
     unread = (request.extras or {}).get(owner, {})
-    carried = {
+    extra = {
         key: value for key, value in (transcript.extras or {})[owner].items() if key not in document or key in unread
     }
-    extras = {name: value for name, value in {**(transcript.extras or {}), owner: carried}.items() if value}
+    extras = {name: value for name, value in {**(transcript.extras or {}), owner: extra}.items() if value}
     origin = replace(
         own,
         places=[*request.origin.places, *answer.places],
         tools=request.origin.tools,
-        spot=request.origin.spot,
-        invented=request.origin.invented | answer.invented,
+        node_path=request.origin.node_path,
+        generated_ids=request.origin.generated_ids | answer.invented,
     )
     return replace(
         transcript,
@@ -104,7 +104,7 @@ class _Answer(NamedTuple):
     """The messages of an answer, their paths in the record, and what else its value holds."""
 
     messages: list[Message]
-    places: list[tuple[Path, Spots]]
+    places: list[tuple[Path, PartPaths]]
     invented: set[str]
     rest: dict[str, Any]
 
@@ -114,10 +114,10 @@ def _joined(transcript: Transcript, document: dict[str, Any], owner: str, key: s
     own = transcript.origin
     if answer is None or own is None:
         return transcript
-    carried = {name: value for name, value in (transcript.extras or {})[owner].items() if name != key}
-    carried |= {key: answer.rest} if answer.rest else {}
-    extras = {name: value for name, value in {**(transcript.extras or {}), owner: carried}.items() if value}
-    origin = replace(own, places=[*own.places, *answer.places], invented=own.invented | answer.invented)
+    extra = {name: value for name, value in (transcript.extras or {})[owner].items() if name != key}
+    extra |= {key: answer.rest} if answer.rest else {}
+    extras = {name: value for name, value in {**(transcript.extras or {}), owner: extra}.items() if value}
+    origin = replace(own, places=[*own.places, *answer.places], generated_ids=own.generated_ids | answer.invented)
     return replace(transcript, messages=[*transcript.messages, *answer.messages], extras=extras or None, origin=origin)
 
 
@@ -135,17 +135,19 @@ def _response(value: Any, path: Path, transcript: Transcript, dialect: Dialect) 
     """What a service answered, in a dialect that detection is sure of."""
     if not isinstance(value, dict):
         return None
-    ranked = [(name, clue) for name, clue in detection.candidates(value) if clue.strength >= SURE]
+    ranked = [(name, evidence) for name, evidence in detection.candidates(value) if evidence.strength >= SURE]
     if not ranked:
         return None
-    strongest = [name for name, clue in ranked if clue.strength == ranked[0][1].strength]
+    strongest = [name for name, evidence in ranked if evidence.strength == ranked[0][1].strength]
     own = dialects.get(dialect.name if dialect.name in strongest else strongest[0])
     if not schemas.accepts(own.name, value):
         return None
     inner = own.lift(value)
-    echoed = schemas.schema(own.name).get("$defs", {}).get("request", {}).get("properties", ())
+    write_request_echo = schemas.schema(own.name).get("$defs", {}).get("request", {}).get("properties", ())
     has_echo = any(getattr(inner, field) is not None for field in ECHOED)
-    rest = {key: each for key, each in value.items() if key in echoed and key != "model"} if has_echo else {}
+    rest = (
+        {key: each for key, each in value.items() if key in write_request_echo and key != "model"} if has_echo else {}
+    )
     if inner.id is not None and inner.messages and inner.messages[0].id not in (None, inner.id):
         rest |= {key: each for key, each in value.items() if each == inner.id}
     return _of_transcript(inner, rest, lambda place: (*path, *place), transcript)
@@ -182,11 +184,14 @@ def _of_transcript(
     if not identified:
         said = {field: getattr(first, field) or getattr(inner, field) for field in IDENTITY}
         messages[0] = replace(first, **said, extras=merge(inner.extras or {}, first.extras or {}) or None)
-    places: list[tuple[Path, Spots]] = [
-        (placed(place), spots if spots is not None else [(*origin.spot, k) for k in range(len(each.parts))])
-        for each, (place, spots) in zip(messages, origin.places, strict=True)
+    places: list[tuple[Path, PartPaths]] = [
+        (
+            placed(place),
+            part_paths if part_paths is not None else [(*origin.node_path, k) for k in range(len(each.parts))],
+        )
+        for each, (place, part_paths) in zip(messages, origin.places, strict=True)
     ]
-    messages, invented = _renumbered(messages, origin.invented, transcript)
+    messages, invented = _renumbered(messages, origin.generated_ids, transcript)
     return _Answer(messages, places, invented, rest)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from convcli import dialects
 from convcli.engine import detection, objects, texts
-from convcli.model.dialect import Added, Dialect, Options
+from convcli.model.dialect import Dialect, Options, SetKeys
 from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
 from convcli.wire.patterns import pattern
@@ -28,7 +28,7 @@ JSON = pattern(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
 def parsed(document: Any) -> Any:
     """Returns the document with the objects of SDKs in it as JSON values. Raises JobError for what is not parsed."""
     _check_parsed(document)
-    return objects.plain(document)
+    return objects.as_json(document)
 
 
 def detect(document: Any) -> detection.Detection:
@@ -73,7 +73,7 @@ def options(
     branch: Literal["active", "all"],
     chunk: int,
     view: Literal["history", "context"] = "history",
-    added: Mapping[str, Any] | None = None,
+    set_keys: Mapping[str, Any] | None = None,
 ) -> Options:
     """Returns the options for an output.
 
@@ -87,13 +87,15 @@ def options(
         raise unknown("branch", str(branch), ("active", "all"), "choose active or all")
     if view not in ("history", "context"):
         raise unknown("view", str(view), ("history", "context"), "choose history or context")
-    return Options(form=form, chunk=chunk, branch=branch, view=view, added=_checked(added, target) if added else ())
+    return Options(
+        form=form, chunk=chunk, branch=branch, view=view, set_keys=_checked(set_keys, target) if set_keys else ()
+    )
 
 
-def _checked(added: Mapping[str, Any], target: Dialect) -> Added:
-    from convcli.engine.added import checked
+def _checked(set_keys: Mapping[str, Any], target: Dialect) -> SetKeys:
+    from convcli.engine.set_keys import checked
 
-    return checked(added, target)
+    return checked(set_keys, target)
 
 
 def _check_parsed(document: Any) -> None:

@@ -65,7 +65,7 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     if problem is not None:
         raise RefusedError([problem])
     if transcript.origin is not None:
-        transcript.origin.given = document
+        transcript.origin.document = document
     return transcript
 
 
@@ -91,8 +91,8 @@ def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> F
         return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
     if not transcript.messages or any(message.role != "event" for message in transcript.messages):
         return None
-    if transcript.origin is not None and transcript.origin.taken_back:
-        return _all_rolled_back(len(transcript.origin.taken_back), transcript.origin)
+    if transcript.origin is not None and transcript.origin.rolled_back:
+        return _all_rolled_back(len(transcript.origin.rolled_back), transcript.origin)
     count = len(transcript.messages)
     message = (
         f"{f'none of {count:,} records is a' if count > 1 else 'the only record is not a'} {dialect.title} message"
@@ -107,7 +107,7 @@ def _all_rolled_back(count: int, origin: Origin) -> Finding:
     return Finding("no-messages", "error", message, where=pointer(origin.places[-1][0]))
 
 
-def nothing_said(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
+def empty_finding(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
     """Returns a finding for a session without records after its header: its output would be empty."""
     if transcript.messages or not dialect.is_session:
         return None
@@ -126,9 +126,9 @@ def _advice(document: Any, dialect: Dialect) -> str:
 
 def _other_format(document: Any, dialect: Dialect) -> str:
     """Names the format that a document looks like, if it is not the named dialect; empty if unknown."""
-    from convcli.engine import foreign
+    from convcli.engine import known_formats
 
-    known = foreign.recognise([document])
+    known = known_formats.recognise([document])
     if known is not None:
         return f"{known.message}: {known.help}"
     ranked = detection.candidates(document) or (detection.candidates(document[0]) if _has_rows(document) else [])

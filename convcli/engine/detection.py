@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from convcli import dialects
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.errors import ContentError
-from convcli.validation.wording import PLAIN_WORD, described, listed
+from convcli.validation.wording import SAFE_WORD, described, listed
 
 MOST_KEYS = 8
 """Keys of an object that an error names."""
@@ -22,15 +22,15 @@ class Detection(msgspec.Struct, frozen=True):
     """The dialect of a document, and why; `others` are weaker candidates, strongest first."""
 
     dialect: str
-    clue: Clue
-    others: tuple[tuple[str, Clue], ...] = ()
+    evidence: Evidence
+    others: tuple[tuple[str, Evidence], ...] = ()
 
 
-def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Clue]]:
+def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Evidence]]:
     """Returns every dialect that matches the document, strongest first."""
     clue_of = [(dialect.name, dialect.detect(document)) for dialect in among or dialects.likely([document])]
-    clues = [(name, clue) for name, clue in clue_of if clue is not None]
-    return sorted(clues, key=lambda pair: (-pair[1].strength, pair[0]))
+    matches = [(name, evidence) for name, evidence in clue_of if evidence is not None]
+    return sorted(matches, key=lambda pair: (-pair[1].strength, pair[0]))
 
 
 def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
@@ -38,21 +38,21 @@ def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
 
     Raises ContentError if none or more than one matches best, and for known formats that are not supported.
     """
-    refuse_foreign([document])
+    refuse_unsupported([document])
     ranked = candidates(document, among)
     if not ranked:
         raise unrecognised([document])
     return strongest(ranked)
 
 
-def refuse_foreign(values: Sequence[Any]) -> None:
+def refuse_unsupported(values: Sequence[Any]) -> None:
     """Raises ContentError if a document, or one of these records, is in a known format that is not a dialect.
 
     It may look like a dialect, and would then lose what distinguishes it.
     """
-    from convcli.engine import foreign
+    from convcli.engine import known_formats
 
-    known = foreign.recognise(values)
+    known = known_formats.recognise(values)
     if known is not None:
         raise ContentError("unknown-dialect", known.message, help=known.help)
 
@@ -60,8 +60,8 @@ def refuse_foreign(values: Sequence[Any]) -> None:
 def unrecognised(values: Sequence[Any]) -> ContentError:
     """Returns the error for a document, or the records of a file, that no dialect matches."""
     first = values[0]
-    is_plain = isinstance(first, list) and not any(isinstance(item, (dict, list)) for item in first)
-    if not isinstance(first, (dict, list)) or not first or is_plain:
+    is_clean = isinstance(first, list) and not any(isinstance(item, (dict, list)) for item in first)
+    if not isinstance(first, (dict, list)) or not first or is_clean:
         subject = "this" if len(values) == 1 else "the first record"
         message = f"{subject} is {described(first)}, not a transcript"
         return ContentError("unknown-dialect", message, help="a transcript is an object, or a list of messages")
@@ -74,7 +74,7 @@ def _at(value: Any) -> str | None:
     options = [
         f"--at /{key}"
         for key, member in members
-        if isinstance(member, (dict, list)) and PLAIN_WORD.match(key) and candidates(member)
+        if isinstance(member, (dict, list)) and SAFE_WORD.match(key) and candidates(member)
     ]
     return f"{' or '.join(options[:MOST_KEYS])} reads the transcripts inside" if options else None
 
@@ -87,16 +87,16 @@ def shape(value: Any) -> str:
 
 
 def _keyed(value: Any) -> str:
-    keys = [key for key in value if PLAIN_WORD.match(key)][:MOST_KEYS] if isinstance(value, dict) else []
+    keys = [key for key in value if SAFE_WORD.match(key)][:MOST_KEYS] if isinstance(value, dict) else []
     return f"an object with the keys {listed(keys)}" if keys else described(value)
 
 
-def strongest(ranked: Sequence[tuple[str, Clue]]) -> Detection:
+def strongest(ranked: Sequence[tuple[str, Evidence]]) -> Detection:
     """Returns the strongest candidate; two framings of one dialect are not a tie.
 
     Raises ContentError if two dialects are equally strong.
     """
-    top = [(name, clue) for name, clue in ranked if clue.strength == ranked[0][1].strength]
+    top = [(name, evidence) for name, evidence in ranked if evidence.strength == ranked[0][1].strength]
     best = dict(reversed(top))
     if len(best) > 1:
         listing = ", ".join(f"{name} ({best[name].reason})" for name in sorted(best))

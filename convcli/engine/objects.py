@@ -18,15 +18,15 @@ METHODS = ("to_dict", "dict", "to_json_dict", "asdict", "_asdict")
 """Methods by which objects of other libraries become objects of JSON."""
 
 
-def plain(document: Any) -> Any:
+def as_json(document: Any) -> Any:
     """Returns the document with models and dataclasses as objects and tuples as lists; itself if it has none of them.
 
     Raises JobError for an object that is no JSON value, with its type and the call that converts it.
     """
-    return document if _is_plain(document) else _converted(document, ())
+    return document if _is_clean(document) else _converted(document, ())
 
 
-def _is_plain(document: Any) -> bool:
+def _is_clean(document: Any) -> bool:
     """True if the document has no values but those of the JSON parser; most documents need no more than this."""
     stack = [document]
     while stack:

@@ -14,10 +14,10 @@ from convcli.engine.conversion import (
     BY_DEFAULT,
     Conversion,
     compared,
+    empty_finding,
     lift,
     lower,
     not_understood,
-    nothing_said,
     objections,
 )
 from convcli.engine.shortcut import is_clean
@@ -30,7 +30,7 @@ from convcli.validation import unknown, verdict
 from convcli.validation.survey import Purpose
 
 if TYPE_CHECKING:
-    from convcli.engine.shapes.remembering import PairConverter
+    from convcli.engine.shapes.memo import PairConverter
 
 FEW = 16
 """Documents of a pair that are always converted without remembered shapes."""
@@ -55,7 +55,7 @@ def validate(
         return findings
     transcript = answers.lift(document, dialect)
     if transcript.origin is not None:
-        transcript.origin.given = document
+        transcript.origin.document = document
     problem = not_understood(document, transcript, dialect)
     if problem is not None:
         findings = [*findings, problem]
@@ -100,7 +100,7 @@ def _begun(source: Dialect, target: Dialect) -> Iterator[int]:
 @cache
 def remembering(source: Dialect, target: Dialect) -> PairConverter:
     """Returns the converter that remembers the shapes of a pair."""
-    from convcli.engine.shapes.remembering import PairConverter
+    from convcli.engine.shapes.memo import PairConverter
 
     return PairConverter(source, target, at_length)
 
@@ -116,11 +116,11 @@ def at_length(document: Any, source: Dialect, target: Dialect, options: Options 
 
 
 def _converted(document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
-    if options.added:
-        from convcli.engine.added import with_added
+    if options.set_keys:
+        from convcli.engine.set_keys import with_set_keys
 
-        bare = _converted(document, source, target, replace(options, added=()))
-        return with_added(bare, options, target, source)
+        bare = _converted(document, source, target, replace(options, set_keys=()))
+        return with_set_keys(bare, options, target, source)
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)
     return _written(document, lift(document, source), source, target, options)
@@ -131,7 +131,7 @@ def _written(document: Any, transcript: Transcript, source: Dialect, target: Dia
         from convcli.engine.spelling import with_form
 
         return compared(transcript, with_form(transcript, document, source, target), target, source)
-    empty = None if target.keeps_form or source is target else nothing_said(document, transcript, source)
+    empty = None if target.keeps_form or source is target else empty_finding(document, transcript, source)
     if empty is not None:
         raise RefusedError([empty])
     conversion = lower(transcript, target, options, source)

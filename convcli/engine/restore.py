@@ -11,7 +11,7 @@ from copy import deepcopy
 from typing import Any
 
 from convcli import dialects
-from convcli.engine.enclosed import Shell, put_back, taken_out
+from convcli.engine.containers import Shell, put_back, without_values
 from convcli.engine.pipeline import convert
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
@@ -63,7 +63,7 @@ def restore(converted: Any, kept: RestoreRecord) -> Any:
 
 def around(document: Any, picked: Collection[str], *, is_member: bool) -> RestoreRecord:
     """Returns what `in_envelopes` needs in addition to the picked originals: the rest of the document."""
-    shell = taken_out(document, picked)
+    shell = without_values(document, picked)
     layout = {"layout": "array"} if is_member else {}
     return {"convcli": 1, "version": __version__, **layout, "shell": shell.value, "texts": shell.texts}
 

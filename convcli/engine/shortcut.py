@@ -20,7 +20,7 @@ MOST_REMEMBERED = 1 << 16
 
 def is_clean(document: Any, dialect: Dialect) -> bool:
     """True if the document certainly has no findings."""
-    rest = dialect.plain(document) if dialect.plain is not None else None
+    rest = dialect.without_clean_messages(document) if dialect.without_clean_messages is not None else None
     if rest.__class__ is dict:
         judged = _judged(dialect.name)
         if any(holds_content(value) for key, value in rest.items() if key not in judged):

@@ -17,7 +17,7 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, RefusedError
 from convcli.model.transcript import Transcript
-from convcli.proof.records import MADE_UP
+from convcli.proof.records import GENERATED
 from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.json_patch import apply, patch
@@ -56,7 +56,7 @@ def respelled(conversion: Conversion, stored: Any, hub: Dialect, target: Dialect
 
 def _facts_lost(conversion: Conversion) -> int:
     """Counts the losses other than generated ids and names: once stored, these look like any other."""
-    return sum(loss.field not in MADE_UP for loss in conversion.losses)
+    return sum(loss.field not in GENERATED for loss in conversion.losses)
 
 
 def _spellings(transcript: Transcript, dialect: Dialect, hub: Dialect) -> Iterator[Any]:

@@ -95,7 +95,7 @@ def argument_steps(dialect: Dialect) -> Path:
 def argument_places(transcript: Transcript, document: Any, dialect: Dialect) -> list[tuple[Path, ToolCall]]:
     """Returns the path of the arguments of each call that has some."""
     if transcript.origin is not None:
-        transcript.origin.given = document
+        transcript.origin.document = document
     places = Places(transcript, dialect)
     steps = places.steps("tool_call.arguments") or argument_steps(dialect)  # those of a body are of its dialect
     located = [

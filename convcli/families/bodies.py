@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.kit.ids import with_session_id
-from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.ids import set_session_id
+from convcli.kit.objects import get_extras, make_extras
 from convcli.model.dialect import RARE, BodyForm, Dialect, Options, Pass
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import OUTSIDE, Message, Origin, Path, Transcript
@@ -33,7 +33,7 @@ def around(outer: Dialect, get: Callable[[str], Dialect]) -> Dialect:
         lift=lambda document: _lift(shell, document),
         write=lambda transcript, options: _write(shell, transcript, options),
         fit={form: _fit(shell, form) for form in shell.forms},
-        lacks={form: _lacks(shell, form) for form in shell.forms},
+        unsupported={form: _unsupported(shell, form) for form in shell.forms},
         has=RARE,
         rules=(_rules_of_bodies(shell), *outer.rules),
         conventions=tuple(one for each in inner.values() for one in each.conventions) + outer.conventions,
@@ -72,11 +72,11 @@ def _lift(shell: Dialect, document: Any) -> Transcript:
     body, value = body_and_value
     transcript = shell.inner[body.dialect].lift(value)
     id_extras = {ID: transcript.id} if transcript.id is not None else {}
-    carried = extras_of(shell.name, {**carried_by(about.extras, shell.name), **id_extras})
+    extra = make_extras(shell.name, {**get_extras(about.extras, shell.name), **id_extras})
     if transcript.origin is not None:
         _move(transcript.origin, body.path)
         transcript.origin.form = form
-    return replace(transcript, id=about.id, extras={**(transcript.extras or {}), **(carried or {})} or None)
+    return replace(transcript, id=about.id, extras={**(transcript.extras or {}), **(extra or {})} or None)
 
 
 def _move(origin: Origin, path: Path) -> None:
@@ -94,7 +94,7 @@ def _write(shell: Dialect, transcript: Transcript, options: Options) -> Any:
         return document
     write = shell.inner[body.dialect].write
     assert write is not None
-    id_ = carried_by(transcript.extras, shell.name).get(ID)
+    id_ = get_extras(transcript.extras, shell.name).get(ID)
     bare = replace(transcript, id=id_ if isinstance(id_, str) else None)
     pointers.resolve(document, body.path[:-1])[body.path[-1]] = write(bare, replace(options, form=body.form))
     return document
@@ -112,26 +112,26 @@ def _fit(shell: Dialect, form: str) -> tuple[Pass, ...]:
     inner, inner_form = shell.inner[body.dialect], body.form
 
     def inside(transcript: Transcript) -> Transcript:
-        carried = carried_by(transcript.extras, shell.name)
+        extra = get_extras(transcript.extras, shell.name)
         fitted = inner.fitted(transcript, inner_form)
-        is_kept = not carried or carried_by(fitted.extras, shell.name)
-        return fitted if is_kept else replace(fitted, extras={**(fitted.extras or {}), shell.name: carried})
+        is_kept = not extra or get_extras(fitted.extras, shell.name)
+        return fitted if is_kept else replace(fitted, extras={**(fitted.extras or {}), shell.name: extra})
 
     return (inside, *outside)
 
 
-def _lacks(shell: Dialect, form: str) -> frozenset[str]:
-    outside = shell.lacks if isinstance(shell.lacks, frozenset) else shell.lacks[form]
+def _unsupported(shell: Dialect, form: str) -> frozenset[str]:
+    outside = shell.unsupported if isinstance(shell.unsupported, frozenset) else shell.unsupported[form]
     body = shell.bodies.get(form)
     others = frozenset(f"extras.{name}" for name in shell.inner if body is None or name != body.dialect)
-    inside = frozenset[str]() if body is None else shell.inner[body.dialect].lacking(body.form)
+    inside = frozenset[str]() if body is None else shell.inner[body.dialect].unsupported_in(body.form)
     nowhere = {f"extras.{shell.name}.{ID}"} if body is None or "id" in inside else set[str]()
     return (inside - {"id"}) | others | outside | nowhere
 
 
 def identified(accepts: Callable[[str], bool] = bool) -> Pass:
     """Gives a document without an accepted id one derived from its content, so it is always the same."""
-    return with_session_id(_said, accepts)
+    return set_session_id(_said, accepts)
 
 
 def _said(transcript: Transcript) -> Any:
@@ -179,7 +179,7 @@ def _rules_of_bodies(shell: Dialect) -> Rule:
         inner = shell.inner[body.dialect]
         transcript = inner.lift(value)
         if transcript.origin is not None:
-            transcript.origin.given = value
+            transcript.origin.document = value
         alone = Survey(transcript, value, inner, survey.purpose)
         for rule in inner.rules:
             yield from (_in_line(breach, body.path) for breach in rule.check(alone))

@@ -34,7 +34,7 @@ class ArchiveSource:
     Raises ContentError `not-json` for another archive, and `broken-compression` for one that is damaged."""
 
     framing: Framing = "jsonl"
-    plain_size = 0
+    unpacked_size = 0
     grew = False
     blank = 0
     """An archive is never read in ranges, and ends with its directory of members; samples are never blank."""

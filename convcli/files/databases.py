@@ -159,7 +159,7 @@ class DatabaseSource:
     Raises ContentError `not-json` for one of another program, and `broken-compression` for one that is damaged."""
 
     framing: Framing = "jsonl"
-    plain_size = 0
+    unpacked_size = 0
     grew = False
     blank = 0
 

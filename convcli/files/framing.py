@@ -89,9 +89,9 @@ class Source:
         return {**self.__dict__, "_chunks": iter(())}
 
     @property
-    def plain_size(self) -> int:
+    def unpacked_size(self) -> int:
         """The bytes of the file if it can be read in ranges, otherwise 0."""
-        return self._file.plain_size
+        return self._file.unpacked_size
 
     @property
     def is_packed(self) -> bool:
@@ -121,10 +121,10 @@ class Source:
     def ranges(self, size: int) -> Iterator[Range]:
         """Yields all bytes of the file in ranges of this size."""
         counted = newlines = 0
-        for start in range(0, self.plain_size, size):
+        for start in range(0, self.unpacked_size, size):
             counted, before = max(start - 1, 0), counted
             newlines += self.newlines(before, counted)
-            yield Range(start, min(start + size, self.plain_size), newlines)
+            yield Range(start, min(start + size, self.unpacked_size), newlines)
 
     def document(self) -> tuple[Any, bytes]:
         """Returns the whole input as one document, and its bytes; `Rows` for JSONL and SSE. Raises ContentError."""
@@ -156,7 +156,7 @@ class Source:
         Raises ContentError `line-too-long`, after which nothing can be read.
         """
         readable, self.lines, self.blank = start > 0, 0, 0
-        for number, offset, text, ended in self._lines_between(start, stop, newlines):
+        for number, offset, text, move_end_to_response in self._lines_between(start, stop, newlines):
             raw = text.removesuffix(b"\r")
             self.lines += 1
             if not raw.strip(BLANK):
@@ -165,7 +165,7 @@ class Source:
                 record = Record(number, offset, offset + len(text), raw)
                 self._read(record, (number, 1, offset))
                 if record.error:
-                    record.torn = not ended and readable and _is_cut(record, offset)
+                    record.torn = not move_end_to_response and readable and _is_cut(record, offset)
                 else:
                     readable = True
                 yield record

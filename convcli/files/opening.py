@@ -62,7 +62,7 @@ def _archive(stored: CountedFile, chunks: Iterable[bytes], duplicate_keys: Dupli
 def _database(stored: CountedFile, chunks: Iterator[bytes], duplicate_keys: DuplicateKeys) -> DatabaseSource:
     from convcli.files.databases import DatabaseSource
 
-    return DatabaseSource(stored, None if stored.plain_size else chunks, duplicate_keys)
+    return DatabaseSource(stored, None if stored.unpacked_size else chunks, duplicate_keys)
 
 
 def _head(stored: CountedFile) -> tuple[bytes, Iterator[bytes]]:
@@ -77,7 +77,7 @@ def _head(stored: CountedFile) -> tuple[bytes, Iterator[bytes]]:
 
 def _seekable(stored: CountedFile, chunks: Iterable[bytes]) -> CountedFile:
     """Returns the file, or a temporary copy of its content."""
-    return stored if stored.plain_size else _spooled(stored.name, chunks)
+    return stored if stored.unpacked_size else _spooled(stored.name, chunks)
 
 
 def _spooled(name: str, chunks: Iterable[bytes]) -> CountedFile:

@@ -103,7 +103,7 @@ class CountedFile:
         return data
 
     @property
-    def plain_size(self) -> int:
+    def unpacked_size(self) -> int:
         """The bytes of a regular file when it was opened, if they are seekable; otherwise 0."""
         return 0 if self.packer else self._size or 0
 
@@ -146,14 +146,14 @@ class SeekableBytes(io.RawIOBase):
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.plain_size}[whence]
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.unpacked_size}[whence]
         if start + offset < 0:
             raise OSError("cannot seek before the start of a file")
         self._at = start + offset
         return self._at
 
     def read(self, size: int = -1) -> bytes:
-        stop = self._file.plain_size if size < 0 else self._at + size
+        stop = self._file.unpacked_size if size < 0 else self._at + size
         data = b"".join(self._file.chunks(self._at, stop))
         self._at += len(data)
         self._file.count += len(data)

@@ -126,9 +126,9 @@ class Shape:
             return None
         if self.kinds | OBJECT | LIST == OBJECT | LIST:
             return as_json()
-        is_plain = self.kinds | OBJECT | LIST | TEXT == OBJECT | LIST | TEXT
+        is_clean = self.kinds | OBJECT | LIST | TEXT == OBJECT | LIST | TEXT
         mark = JSON_OR_TEXT if self.kinds & LIST else OBJECT_OR_TEXT
-        return Stored(pyarrow().string(), mark, _json_or_text) if is_plain else None
+        return Stored(pyarrow().string(), mark, _json_or_text) if is_clean else None
 
 
 def as_json() -> Stored:

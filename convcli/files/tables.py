@@ -62,9 +62,9 @@ class TableSource:
         return {**self.__dict__, "_table": None, "_reader": None}
 
     @property
-    def plain_size(self) -> int:
+    def unpacked_size(self) -> int:
         """The bytes of the file if it can be read in ranges, otherwise 0."""
-        return self._stored.plain_size if len(self._opened().groups) > 1 else 0
+        return self._stored.unpacked_size if len(self._opened().groups) > 1 else 0
 
     @property
     def bytes_read(self) -> int:

@@ -8,7 +8,7 @@ import msgspec
 
 from convcli import dialects
 from convcli.engine import detection
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 from convcli.validation import schemas
@@ -46,13 +46,13 @@ def choose(
     each = [] if framing == "sse" else each
     if named is not None:
         return _read_as_named(values, named, each, whole, framing, is_lines)
-    detection.refuse_foreign(values)
+    detection.refuse_unsupported(values)
     single = _agreed(values, each) or _agreed(values[:1], each)
     together = detection.candidates(Rows(values), whole) if whole else []
     if not single and not together:
         raise detection.unrecognised(values)
     strongest = detection.strongest(sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0])))
-    is_whole = any(name == strongest.dialect and clue is strongest.clue for name, clue in together)
+    is_whole = any(name == strongest.dialect and evidence is strongest.evidence for name, evidence in together)
     return ChosenDialect(dialects.get(strongest.dialect), is_whole, strongest)
 
 
@@ -71,7 +71,7 @@ def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | 
     documents = [dialect for dialect in among if {"document", "records"}.intersection(dialect.framings)]
     each = _agreed(values, documents) or _agreed(values[:1], documents)
     whole = detection.candidates(values, documents) if documents else []
-    best = max((clue.strength for _, clue in each), default=0)
+    best = max((evidence.strength for _, evidence in each), default=0)
     if not best:
         if named is None or not documents or whole or not _accepts_members_only(named.name, values):
             return None
@@ -80,7 +80,7 @@ def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | 
         return None
     if named is not None:
         return ChosenDialect(named, False, None)
-    detection.refuse_foreign(values)
+    detection.refuse_unsupported(values)
     strongest = detection.strongest(sorted(each, key=lambda pair: (-pair[1].strength, pair[0])))
     return ChosenDialect(dialects.get(strongest.dialect), False, strongest)
 
@@ -103,26 +103,27 @@ def _read_as_named(
     return ChosenDialect(dialect, bool(whole), None)
 
 
-def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Clue]]:
+def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Evidence]]:
     """Returns the dialects that all of the values can be in, with their strongest match.
 
     A dialect must detect each value, or accept by schema those that are certain in no dialect: some requests among
     requests with tools have nothing but text.
     """
-    clues = {dialect.name: [dialect.detect(value) for value in values] for dialect in among}
+    matches = {dialect.name: [dialect.detect(value) for value in values] for dialect in among}
     certain = [
-        any(clue is not None and clue.strength >= CERTAIN for clue in row) for row in zip(*clues.values(), strict=True)
+        any(evidence is not None and evidence.strength >= CERTAIN for evidence in row)
+        for row in zip(*matches.values(), strict=True)
     ]
     candidates = []
-    for name, each in clues.items():
-        matched = [clue for clue in each if clue is not None]
-        open_ = [i for i, clue in enumerate(each) if clue is None]
+    for name, each in matches.items():
+        matched = [evidence for evidence in each if evidence is not None]
+        open_ = [i for i, evidence in enumerate(each) if evidence is None]
         if matched and not any(certain[i] or not schemas.accepts(name, values[i]) for i in open_):
-            candidates.append((name, max(matched, key=lambda clue: clue.strength)))
+            candidates.append((name, max(matched, key=lambda evidence: evidence.strength)))
     return candidates
 
 
-def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Clue] | None:
+def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Evidence] | None:
     """Returns the dialect that a record is clearly in, with the match, if it is not the file's dialect.
 
     `strength` is that of the match by which the file's dialect was detected.

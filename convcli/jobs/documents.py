@@ -54,8 +54,8 @@ class Document(msgspec.Struct):
     at: str = ""
     begin: Position = BEGIN
     texts: tuple[str, ...] = ()
-    given: Any = None
-    spot: Callable[[], Position] | None = None
+    unparsed: Any = None
+    node_path: Callable[[], Position] | None = None
     shell: Any = None
     outer: Outer | None = None
     is_alone: bool = False
@@ -66,15 +66,15 @@ class Document(msgspec.Struct):
     @property
     def original(self) -> Any:
         """The document as it was written, with its JSON strings."""
-        return self.given if self.texts or self.is_alone else self.value
+        return self.unparsed if self.texts or self.is_alone else self.value
 
     @property
     def first_line(self) -> int:
         """The line where it begins, also as a member of an array; 0 for a file that is one document."""
         if self.is_part:
             return self._row_lines[0]
-        if self.spot is not None and not self.line:
-            return self._in_file(self.spot())[0]
+        if self.node_path is not None and not self.line:
+            return self._in_file(self.node_path())[0]
         return self.begin[0] if self.at and not self.line else self.line
 
     @property
@@ -155,8 +155,8 @@ class Document(msgspec.Struct):
             return []
         order = exact_json.Order(self.value)
         findings.sort(key=lambda finding: order.of(finding.where))
-        if self.spot is not None:
-            return [self._located(finding, self.spot()) for finding in findings]
+        if self.node_path is not None:
+            return [self._located(finding, self.node_path()) for finding in findings]
         written = {finding.where: self._written(finding.where) for finding in findings}
         places = exact_json.locate_all(self.raw, set(written.values())) if self.raw else {}
         return [self._located(finding, places.get(written[finding.where])) for finding in findings]

@@ -19,14 +19,14 @@ import msgspec
 
 from convcli import dialects
 from convcli.engine import detection, texts
-from convcli.engine.enclosed import inside
-from convcli.engine.foreign import LOOKS_LIKE
+from convcli.engine.containers import inside
+from convcli.engine.known_formats import LOOKS_LIKE
 from convcli.files.framing import Record
 from convcli.jobs.documents import Document, Item, Outer, Skipped, not_read
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.validation import schemas
-from convcli.validation.wording import PLAIN_WORD, described, nearest, unknown
+from convcli.validation.wording import SAFE_WORD, described, nearest, unknown
 from convcli.wire import exact_json, pointers
 from convcli.wire.exact_json import Position
 from convcli.wire.strict_json import ABSENT
@@ -165,7 +165,7 @@ class Passed(msgspec.Struct):
     total: int = 0
     count: int = 0
     first: str = ""
-    foreign: Counter[str] = Counter()
+    unsupported: Counter[str] = Counter()
 
 
 class Picker:
@@ -181,7 +181,7 @@ class Picker:
         self._keeps_shell = keeps_shell
         self._name, self._wanted, self._is_named = name, wanted, is_named
         self._among = [each for each in among if {"document", "records"}.intersection(each.framings)]
-        self.passed = Passed(foreign=Counter())
+        self.passed = Passed(unsupported=Counter())
         self.missed = ""
         self.outer: deque[Outer] | None = None
         self.first = 1
@@ -221,8 +221,12 @@ class Picker:
             inside = f"{pick.at}/"
             is_alone = isinstance(chosen.value, list) and not isinstance(pick.value, list) and chosen.at == pick.at
             value, names = texts.read(chosen.value, dialect)
-            at, given, spot = prefix + chosen.at, pick.value if is_alone else chosen.value, partial(place, pick.at)
-            parts = (value, record.raw, dialect, at, begin, names, given, spot, shell, outer, is_alone)
+            at, unparsed, node_path = (
+                prefix + chosen.at,
+                pick.value if is_alone else chosen.value,
+                partial(place, pick.at),
+            )
+            parts = (value, record.raw, dialect, at, begin, names, unparsed, node_path, shell, outer, is_alone)
             yield Document(self._name, line, *parts)
             shell = None
 
@@ -281,14 +285,14 @@ class Picker:
             raise detection.unrecognised([value])
         if self._is_named and self._among:
             return self._among[0]
-        detection.refuse_foreign([value])
+        detection.refuse_unsupported([value])
         return dialects.get(detection.detect(value, self._among).dialect)
 
     def _pass(self, error: ContentError, line: int, at: str) -> None:
         passed = self.passed
         passed.count += 1
         passed.first = passed.first or f"{self._name}{f':{line - 1 + self.first}' if line else ''} {at}"
-        passed.foreign[error.message] += error.message.startswith(LOOKS_LIKE)
+        passed.unsupported[error.message] += error.message.startswith(LOOKS_LIKE)
 
 
 def missed(document: Any, wanted: Sequence[Pattern]) -> str:
@@ -297,7 +301,7 @@ def missed(document: Any, wanted: Sequence[Pattern]) -> str:
     nowhere = ((), here, next(iter(wanted), ()))
     reached = (way for way in (_reached(here, pattern) for pattern in wanted) if set(way[0]) - {ALL})
     path, node, rest = max(reached, key=lambda way: len(way[0]), default=nowhere)
-    keys = [key for key in node if PLAIN_WORD.match(key)] if isinstance(node, dict) else []
+    keys = [key for key in node if SAFE_WORD.match(key)] if isinstance(node, dict) else []
     near = nearest(rest[0], keys) if rest else None
     if near is not None:
         return f"did you mean {pointers.pointer((*path, near, *rest[1:]))}?"
@@ -323,6 +327,6 @@ def no_transcripts(name: str, picker: Picker, wanted: Sequence[Pattern]) -> Cont
         where = ", ".join(map(pointers.pointer, wanted))
         message = f"--at matches nothing: there is no {where}"
         return ContentError("empty-input", message, file=name, help=picker.missed)
-    foreign = next(iter(+passed.foreign), "no dialect recognises them")
-    message = f"none of the {passed.total:,} values that --at matches is a readable transcript: {foreign}"
+    unsupported = next(iter(+passed.unsupported), "no dialect recognises them")
+    message = f"none of the {passed.total:,} values that --at matches is a readable transcript: {unsupported}"
     return ContentError("unknown-dialect", message, file=name)

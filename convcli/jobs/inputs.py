@@ -199,7 +199,7 @@ class Input:
 
     def ending(self, start: int) -> Iterator[Item]:
         """Yields the session without the records between the first ones and this byte."""
-        if self._is_session and isinstance(self._source, Source) and self._source.plain_size:
+        if self._is_session and isinstance(self._source, Source) and self._source.unpacked_size:
             yield from self._reader.whole(chain(self._head, self._source.records(start, None, 0)))
 
     @property
@@ -225,7 +225,7 @@ class Input:
     @property
     def bytes_read(self) -> int:
         """The stored bytes of the file that were read, here or by other processes."""
-        return max(self._source.bytes_read, min(self.read_elsewhere, self._source.plain_size))
+        return max(self._source.bytes_read, min(self.read_elsewhere, self._source.unpacked_size))
 
     @property
     def lines_read(self) -> tuple[int, int]:
@@ -240,7 +240,7 @@ class Input:
     @property
     def size(self) -> int:
         """The bytes of the file if it can be read in ranges, otherwise 0."""
-        return self._source.plain_size
+        return self._source.unpacked_size
 
     @property
     def has_ranges(self) -> bool:

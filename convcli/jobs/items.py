@@ -12,7 +12,7 @@ from convcli.engine.detection import Detection
 from convcli.files.framing import Framing, Record
 from convcli.jobs.choosing import other_dialect
 from convcli.jobs.documents import Document, Item, not_read
-from convcli.jobs.paths import beside
+from convcli.jobs.paths import other_keys
 from convcli.model.dialect import BeginsAnswer, Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
@@ -63,13 +63,13 @@ class RecordReader(msgspec.Struct, frozen=True):
         return self.dialect.framings[0] == "events" and self.layout == "jsonl" and not self.is_packed
 
     def _rows(self, rows: list[Any], lines: list[int], is_part: bool) -> Document:
-        value = Rows(rows, lines, beside(self.name, self.dialect.beside))
+        value = Rows(rows, lines, other_keys(self.name, self.dialect.other_keys))
         return Document(self.name, 0, value, b"", self.dialect, is_part=is_part)
 
     def _document(self, record: Record) -> Document:
         line = record.line if self.has_lines else 0
         value, names = texts.read(record.value, self.dialect)
-        document = Document(self.name, line, value, record.raw, self.dialect, texts=names, given=record.value)
+        document = Document(self.name, line, value, record.raw, self.dialect, texts=names, unparsed=record.value)
         if self.layout == "array":
             document.at, document.begin = f"/{record.index}", (record.line, record.column, record.start)
         return document
@@ -78,10 +78,10 @@ class RecordReader(msgspec.Struct, frozen=True):
         """Returns the error for a record that is clearly in another dialect than the file."""
         if self.detection is None or (not self.has_lines and self.layout != "array"):
             return None
-        other = other_dialect(record.value, self.dialect, self.detection.clue.strength)
+        other = other_dialect(record.value, self.dialect, self.detection.evidence.strength)
         if other is None:
             return None
-        name, clue = other
-        message = f"this record is in {name} ({clue.reason}), the file in {self.dialect.name}"
+        name, evidence = other
+        message = f"this record is in {name} ({evidence.reason}), the file in {self.dialect.name}"
         where = f"/{record.index}" if self.layout == "array" else ""
         return ContentError("other-dialect", message, file=self.name, line=record.line, where=where)

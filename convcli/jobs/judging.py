@@ -89,9 +89,9 @@ SHAPE = frozenset(("wrong-type", "missing-key", "unknown-value", "not-allowed", 
 def _doubted(finding: Finding, source: Input) -> Finding:
     """Adds a note to the first finding of a file whose dialect is uncertain."""
     detection = source.detection
-    if detection is None or detection.clue.strength >= CERTAIN or finding.code not in SHAPE:
+    if detection is None or detection.evidence.strength >= CERTAIN or finding.code not in SHAPE:
         return finding
-    note = f"read as {detection.dialect}: {detection.clue.reason}; --dialect names another"
+    note = f"read as {detection.dialect}: {detection.evidence.reason}; --dialect names another"
     return replace(finding, notes=(*finding.notes, note))
 
 

@@ -24,7 +24,7 @@ from convcli.jobs.inputs import Input, InputFile
 from convcli.jobs.judging import JudgingOptions, Verdict
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.running import Opened, PieceResult, convert_piece, judge_piece
-from convcli.jobs.storage import ToldOnce
+from convcli.jobs.storage import ReportedOnce
 from convcli.jobs.workers import Emit, TaskResult, all_done
 from convcli.model.errors import ConvcliError
 
@@ -52,7 +52,7 @@ def completed(run: InputConversion | SplitConversion, processes: int) -> Summary
     ranges = _ranges(run.source, processes) if not converting.writes_rows(run.job.target) else None
     if ranges is None or isinstance(run, SplitConversion):
         return converting.completed(run)
-    once, report = ToldOnce(), run.sinks.finding
+    once, report = ReportedOnce(), run.sinks.finding
     run.sinks = replace(run.sinks, finding=once.only(report))
     run.open()  # reports output errors before the work
     try:
@@ -69,7 +69,7 @@ def completed(run: InputConversion | SplitConversion, processes: int) -> Summary
 
 def judge(source: Input, options: JudgingOptions, processes: int) -> Iterator[Verdict]:
     """Like `judging.judge`, in several processes if the input is large."""
-    ranges, once = _ranges(source, processes), ToldOnce()
+    ranges, once = _ranges(source, processes), ReportedOnce()
     if ranges is None:
         yield from judging.judge(source, options)
         return

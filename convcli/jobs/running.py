@@ -16,7 +16,7 @@ from convcli.jobs.documents import finding_of
 from convcli.jobs.inputs import Input
 from convcli.jobs.judging import JudgingOptions, Verdict
 from convcli.jobs.pieces import InputPiece
-from convcli.jobs.strangers import is_no_transcript
+from convcli.jobs.unsupported import is_no_transcript
 from convcli.model.errors import ContentError
 
 Opened: TypeAlias = Callable[[InputPiece], AbstractContextManager[Input]]

@@ -126,7 +126,7 @@ def _doubted(
                 yield (*column, key), pointer((*path, key))
 
 
-class ToldOnce:
+class ReportedOnce:
     """Holds back findings that are reported once per file while processes report them for parts of it."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from convcli.kit.objects import Native
 from convcli.kit.pairing import Pairing
-from convcli.model.transcript import Message, Origin, Path, Spots, Transcript
+from convcli.model.transcript import Message, Origin, PartPaths, Path, Transcript
 
 
 class LiftContext:
@@ -19,31 +19,31 @@ class LiftContext:
 
     __slots__ = ("dialect", "messages", "origin", "pairing")
 
-    def __init__(self, dialect: str, document: Any, *, owner: str = "", spot: Path = ("content",)) -> None:
+    def __init__(self, dialect: str, document: Any, *, owner: str = "", node_path: Path = ("content",)) -> None:
         self.dialect = owner or dialect
         self.pairing = Pairing(document)
-        self.origin = Origin(dialect, spot=spot, invented=self.pairing.invented)
+        self.origin = Origin(dialect, node_path=node_path, generated_ids=self.pairing.invented)
         self.messages: list[Message] = []
 
-    def add(self, message: Message, path: Path, spots: Spots = None) -> None:
+    def add(self, message: Message, path: Path, part_paths: PartPaths = None) -> None:
         """Adds a message, with its path and those of its parts."""
         self.messages.append(message)
-        self.origin.places.append((path, spots))
+        self.origin.places.append((path, part_paths))
 
     def each(self, natives: Iterable[Any], prefix: Path, lift_one: LiftOne) -> None:
         """Adds the messages of the list at `prefix`, one for each item."""
         messages, places = self.messages, self.origin.places
         for index, native in enumerate(natives):
-            message, spots = lift_one(native, self)
+            message, part_paths = lift_one(native, self)
             messages.append(message)
-            places.append(((*prefix, index), spots))
+            places.append(((*prefix, index), part_paths))
 
     def transcript(self, **fields: Any) -> Transcript:
         """Returns the transcript of the messages so far."""
         return Transcript(self.messages, origin=self.origin, **fields)
 
 
-LiftOne: TypeAlias = Callable[[Native, LiftContext], tuple[Message, Spots]]
+LiftOne: TypeAlias = Callable[[Native, LiftContext], tuple[Message, PartPaths]]
 """Lifts one item of a message list: returns the message, and the paths of its parts relative to it."""
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import on_tools
 from convcli.model.transcript import ToolDefinition
 
@@ -21,14 +21,14 @@ class Definitions(NamedTuple):
 
     def lift(self, native: Native) -> ToolDefinition:
         """Returns the definition in an object."""
-        extras = extras_of(self.owner, self.keys.carried(native))
+        extras = make_extras(self.owner, self.keys.extra(native))
         return ToolDefinition(native["name"], native.get("description") or None, native.get(self.schema), extras=extras)
 
     def write(self, tool: ToolDefinition) -> Native:
         """Returns the object, in the vendor's order."""
         native: Native = {"name": tool.name, "description": tool.description or ""}
         native |= {} if tool.parameters is None else {self.schema: tool.parameters}
-        return self.keys.put(native, carried_by(tool.extras, self.owner), sort=True)
+        return self.keys.put(native, get_extras(tool.extras, self.owner), sort=True)
 
 
 described = on_tools(lambda tool: replace(tool, description=None) if tool.description == "" else tool)

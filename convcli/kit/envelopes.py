@@ -26,11 +26,11 @@ class Envelope:
         self._fields = {key: _field(one) for key, one in fields.items()}
         self._content = frozenset(content.split())
         known = self._fields.keys() | self._content
-        self._keys = Keys(order, carried=" ".join(key for key in order.split() if key not in known))
+        self._keys = Keys(order, extra=" ".join(key for key in order.split() if key not in known))
 
     def lift(self, native: Native, record: Transcript | Message) -> Native | None:
         """Sets the fields of the record. Returns the extras, in the order in which they will be written."""
-        carried = self._keys.carried(native)
+        extra = self._keys.extra(native)
         for key, field in self._fields.items():
             value = native.get(key)
             if value is None or value == "":
@@ -38,17 +38,17 @@ class Envelope:
             ours = field.lift(value)
             setattr(record, field.name, ours)
             if ours is None or (field.partial and not exact_json.exact(field.write(ours), value)):
-                carried = {**(carried or {}), key: value}
-        return {key: carried[key] for key in self._keys.sorted(carried)} if carried else None
+                extra = {**(extra or {}), key: value}
+        return {key: extra[key] for key in self._keys.sorted(extra)} if extra else None
 
-    def write(self, record: Transcript | Message, carried: Native | None = None, **content: Any) -> Native:
+    def write(self, record: Transcript | Message, extra: Native | None = None, **content: Any) -> Native:
         """Returns the object, in the vendor's order. The extra value of a field is used only if it still means the
         same."""
-        native: Native = omit(carried, *self._fields) if carried else {}
+        native: Native = omit(extra, *self._fields) if extra else {}
         for key, field in self._fields.items():
             value = getattr(record, field.name)
-            if carried and key in carried and exact_json.exact(field.lift(carried[key]), value):
-                written = carried[key]
+            if extra and key in extra and exact_json.exact(field.lift(extra[key]), value):
+                written = extra[key]
             else:
                 written = None if value is None else field.write(value)
             if written is not None:

@@ -44,16 +44,16 @@ def is_response(transcript: Transcript) -> bool:
     )
 
 
-def is_foreign_builtin(tool: ToolDefinition) -> bool:
+def is_vendor_builtin(tool: ToolDefinition) -> bool:
     """True if a vendor runs this tool itself: it has only a name and its owner's own keys."""
     return (
         tool.description is None
         and tool.parameters is None
-        and any("tool" in carried for carried in (tool.extras or {}).values())
+        and any("tool" in extra for extra in (tool.extras or {}).values())
     )
 
 
-def linear(transcript: Transcript) -> Transcript:
+def keep_active_conversation(transcript: Transcript) -> Transcript:
     """Keeps the active branch without events, which is all that a linear dialect can store."""
     messages = active(transcript)
     if transcript.head is None and messages is transcript.messages:
@@ -61,13 +61,13 @@ def linear(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=messages, head=None)
 
 
-def answers_only(transcript: Transcript) -> Transcript:
+def keep_answers(transcript: Transcript) -> Transcript:
     """Keeps only the assistant messages."""
     messages = [message for message in transcript.messages if message.role == "assistant"]
     return transcript if len(messages) == len(transcript.messages) else replace(transcript, messages=messages)
 
 
-def last_answer(transcript: Transcript) -> Transcript:
+def keep_last_answer(transcript: Transcript) -> Transcript:
     """Keeps only the last assistant message on the active branch, for a response with one answer."""
     spoken = [message for message in active(transcript) if message.role == "assistant"]
     if len(transcript.messages) == len(spoken) == 1:
@@ -75,12 +75,12 @@ def last_answer(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=spoken[-1:] or [Message("assistant", [])], head=None)
 
 
-def known_detail(media: Media, known: Collection[str]) -> Media:
+def drop_unknown_detail(media: Media, known: Collection[str]) -> Media:
     """Removes the detail of an image if the service does not know it, which leaves the choice to the service."""
     return media if media.detail is None or media.detail in known else replace(media, detail=None)
 
 
-def named(message: Message) -> Message:
+def drop_empty_name(message: Message) -> Message:
     """Removes an empty name."""
     return replace(message, name=None) if message.name == "" else message
 
@@ -92,7 +92,7 @@ def roles(names: Mapping[str, str]) -> Pass:
     )
 
 
-def parts_in_roles(allowed: Mapping[str, Collection[str]]) -> PartPass:
+def keep_parts_of_roles(allowed: Mapping[str, Collection[str]]) -> PartPass:
     """Drops parts of these types from messages of other roles."""
 
     def drop_misplaced(part: Part, message: Message) -> Part | None:
@@ -101,22 +101,22 @@ def parts_in_roles(allowed: Mapping[str, Collection[str]]) -> PartPass:
     return on_parts(drop_misplaced, *allowed)
 
 
-def ordered_parts(
+def sort_parts(
     *order: str, kind: Callable[[Part], str] = attrgetter("type"), of: Collection[str] = ("assistant",)
 ) -> Pass:
     """Sorts the parts of messages of these roles by type, or by another kind, in the order of the format."""
     ranks = {kind: rank for rank, kinds in enumerate(order) for kind in kinds.split()}
 
-    def sort_parts(message: Message) -> Message:
+    def sort_message_parts(message: Message) -> Message:
         if message.role not in of or len(message.parts) < 2:
             return message
         parts = sorted(message.parts, key=lambda part: ranks.get(kind(part), 0))
         return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
 
-    return on_each_message(sort_parts)
+    return on_each_message(sort_message_parts)
 
 
-def known_finish(
+def keep_known_finish(
     finish: Mapping[str, str],
     finish_of: Mapping[str, str],
     otherwise: str,
@@ -155,39 +155,39 @@ def _cleared(fields: Iterable[str]) -> Callable[[Any], Any]:
     return lambda record: record if values(record) == nothing else replace(record, **dict.fromkeys(names))
 
 
-def only_own_opaque(owner: str) -> PartPass:
+def drop_other_opaque(owner: str) -> PartPass:
     """Drops opaque parts of other vendors."""
     return on_parts(lambda part, _: part if part.dialect == owner else None, "opaque")
 
 
-def with_parameters(*, typed: bool = False) -> Pass:
+def add_parameters(*, typed: bool = False) -> Pass:
     """Adds an empty schema to functions without one; `typed`: and a root type."""
 
-    def add_parameters(tool: ToolDefinition) -> ToolDefinition:
-        if is_foreign_builtin(tool) or (tool.parameters is not None and ("type" in tool.parameters or not typed)):
+    def add_tool_parameters(tool: ToolDefinition) -> ToolDefinition:
+        if is_vendor_builtin(tool) or (tool.parameters is not None and ("type" in tool.parameters or not typed)):
             return tool
         stated = {"properties": {}} if tool.parameters is None else tool.parameters
         return replace(tool, parameters={"type": "object", **stated})
 
-    return on_tools(add_parameters)
+    return on_tools(add_tool_parameters)
 
 
-def functions_only(owner: str) -> Pass:
+def keep_functions(owner: str) -> Pass:
     """Drops tools that another vendor runs itself."""
 
     def drop_hosted_tool(tool: ToolDefinition) -> ToolDefinition | None:
         is_own = owner in (tool.extras or {})
-        return None if is_foreign_builtin(tool) and not is_own else tool
+        return None if is_vendor_builtin(tool) and not is_own else tool
 
     return on_tools(drop_hosted_tool)
 
 
-def some_tools(transcript: Transcript) -> Transcript:
+def drop_empty_tools(transcript: Transcript) -> Transcript:
     """Removes an empty tool list, which services refuse."""
     return replace(transcript, tools=None) if transcript.tools == [] else transcript
 
 
-def one_choice(transcript: Transcript) -> Transcript:
+def require_any_tool(transcript: Transcript) -> Transcript:
     """Requires any tool where a service cannot restrict the choice to several named tools."""
     is_several = isinstance(transcript.tool_choice, dict) and "names" in transcript.tool_choice
     return replace(transcript, tool_choice="required") if is_several else transcript
@@ -196,12 +196,12 @@ def one_choice(transcript: Transcript) -> Transcript:
 # ---------------------------------------------------------------- texts for parts without a field
 
 
-def refusal_as_text(part: Part, _: Message) -> Part:
+def write_refusal_as_text(part: Part, _: Message) -> Part:
     """Converts a refusal to a text."""
     return Text(part.text, part.metadata, part.extras) if part.__class__ is Refusal else part
 
 
-refusals_as_texts = on_parts(refusal_as_text, "refusal")
+refusals_as_texts = on_parts(write_refusal_as_text, "refusal")
 """Writes refusals as texts."""
 
 
@@ -226,7 +226,7 @@ def instruction_of(messages: list[Message]) -> str:
     return bare_text(messages[0]) if messages and messages[0].role == "system" else ""
 
 
-def last_definitions(transcript: Transcript) -> Transcript:
+def keep_last_definitions(transcript: Transcript) -> Transcript:
     """Keeps one definition per name, the last one."""
     tools = transcript.tools or []
     last = {tool.name: tool for tool in tools}
@@ -246,14 +246,16 @@ def response_if_answered(form: str = "response", *, single: bool = False) -> Cal
     return form_of
 
 
-def as_read_back(lift: Callable[[Any], Transcript], write: Callable[[Transcript, Options], Any], form: str) -> Pass:
+def settle_by_reading_back(
+    lift: Callable[[Any], Transcript], write: Callable[[Transcript, Options], Any], form: str
+) -> Pass:
     """Writes the transcript and reads it back, for formats without rules on the order of messages. This drops what they
     cannot store, and moves what they store elsewhere."""
 
     def write_and_lift(transcript: Transcript) -> Transcript:
         again = lift(write(transcript, Options(form=form)))
         if again.origin is not None and transcript.origin is not None:
-            again.origin.invented |= transcript.origin.invented
+            again.origin.generated_ids |= transcript.origin.generated_ids
         return again
 
     return write_and_lift

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from convcli.kit.objects import carried_by
+from convcli.kit.objects import get_extras
 from convcli.kit.passes import shared
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Part, Transcript
@@ -58,13 +58,13 @@ def lines(message: Message, owner: str, key: str) -> list[list[Part]]:
     key."""
     rows: list[list[Part]] = [[]]
     for part in message.parts:
-        if rows[-1] and key in carried_by(part.extras, owner):
+        if rows[-1] and key in get_extras(part.extras, owner):
             rows.append([])
         rows[-1].append(part)
     return rows
 
 
-def main_path(transcript: Transcript) -> Transcript:
+def drop_subagent_runs(transcript: Transcript) -> Transcript:
     """Drops subagent runs, which would separate a call from its result. A run on its own stays."""
     messages = [message for message in transcript.messages if message.parent_call_id is None]
     return replace(transcript, messages=messages) if 0 < len(messages) < len(transcript.messages) else transcript

@@ -42,7 +42,7 @@ def uuid_of(value: Any) -> str:
 # ---------------------------------------------------------------- rows
 
 
-def numbered(new_id: Callable[[int], str]) -> Pass:
+def number_messages(new_id: Callable[[int], str]) -> Pass:
     """Gives every message a unique id: the first message with an id keeps it, the others get `new_id` of 1, 2, …"""
 
     def add_ids(messages: list[Message]) -> list[Message]:
@@ -52,7 +52,7 @@ def numbered(new_id: Callable[[int], str]) -> Pass:
     return on_messages(add_ids)
 
 
-def chained(new_id: Callable[[int], str]) -> Pass:
+def chain_messages(new_id: Callable[[int], str]) -> Pass:
     """Same as `numbered`, and gives every message a parent: the previous message, or in a tree its own parent.
 
     In a tree, a message without an id belongs to the one before it; leading ones belong to all branches. A parent never
@@ -116,7 +116,7 @@ def _parents(transcript: Transcript, ids: list[str]) -> tuple[list[str | None], 
 # ---------------------------------------------------------------- sessions
 
 
-def with_session_id(
+def set_session_id(
     content: Callable[[Transcript], Any],
     accepts: Callable[[str], bool] = bool,
     new_id: Callable[[Any], str] | None = None,

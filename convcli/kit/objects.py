@@ -22,19 +22,19 @@ class Keys:
     Those in `carried` have no field in the intermediate format: they are kept in extras, like unknown keys.
     """
 
-    __slots__ = ("_carried", "_rank", "_ranked", "_unsaid")
+    __slots__ = ("_extra", "_rank", "_ranked", "_unsaid")
 
-    def __init__(self, order: str, *, carried: str = "") -> None:
+    def __init__(self, order: str, *, extra: str = "") -> None:
         self._rank = {name: rank for rank, name in enumerate(order.split())}
-        self._carried = frozenset(carried.split())
-        if not self._carried <= self._rank.keys():
+        self._extra = frozenset(extra.split())
+        if not self._extra <= self._rank.keys():
             raise ValueError("keys without a field must be in the order")
         self._unsaid: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._without_field)
         self._ranked: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._by_rank)
 
     def _without_field(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         """Returns the keys that have no field in the intermediate format."""
-        return tuple(key for key in keys if key in self._carried or key not in self._rank)
+        return tuple(key for key in keys if key in self._extra or key not in self._rank)
 
     def sorted(self, keys: Iterable[str]) -> tuple[str, ...]:
         """Returns the keys in the vendor's order, unknown ones last."""
@@ -44,7 +44,7 @@ class Keys:
         last = len(self._rank)
         return tuple(sorted(keys, key=lambda key: self._rank.get(key, last)))
 
-    def carried(self, native: Native) -> Native | None:
+    def extra(self, native: Native) -> Native | None:
         """Returns the extras of an object: keys that have no field in the intermediate format, unless their value is
         blank."""
         unsaid = self._unsaid(tuple(native))
@@ -62,17 +62,17 @@ class Keys:
         """Returns the object without unknown keys."""
         return {key: native[key] for key in native if key in self._rank}
 
-    def put(self, native: Native, carried: Native | None, *, sort: bool = False) -> Native:
+    def put(self, native: Native, extra: Native | None, *, sort: bool = False) -> Native:
         """Returns the object with its extras, in the vendor's order."""
-        if carried:
-            native = {**native, **carried}
-        if carried or sort:
+        if extra:
+            native = {**native, **extra}
+        if extra or sort:
             native = {key: native[key] for key in self.sorted(native)}
         return native
 
-    def write(self, native: Native, carried: Native | None = None) -> Native:
+    def write(self, native: Native, extra: Native | None = None) -> Native:
         """Same as `put`, without the keys of `native` whose value is null."""
-        return self.put(without_nulls(native), carried, sort=True)
+        return self.put(without_nulls(native), extra, sort=True)
 
 
 def omit(native: Mapping[str, Value], *keys: str) -> dict[str, Value]:
@@ -85,19 +85,19 @@ def without_nulls(native: Mapping[str, Any]) -> Native:
     return {key: value for key, value in native.items() if value is not None}
 
 
-def rest_of(native: Mapping[str, Any], *keys: str) -> Native:
+def except_keys(native: Mapping[str, Any], *keys: str) -> Native:
     """Returns the other keys of the object whose value is not null."""
     return {key: value for key, value in native.items() if key not in keys and value is not None}
 
 
-def says_something(value: Any) -> bool:
+def has_content(value: Any) -> bool:
     """True unless the value is null or an empty string, list or object."""
     return bool(value) or isinstance(value, (bool, int, float))
 
 
 def without_empty(native: Mapping[str, Any], *keys: str) -> Native:
     """Returns the object without these keys, and without those that are null or empty."""
-    return {key: value for key, value in native.items() if key not in keys and says_something(value)}
+    return {key: value for key, value in native.items() if key not in keys and has_content(value)}
 
 
 def as_object(value: Any) -> Native:
@@ -115,53 +115,53 @@ def objects_in(value: Any) -> list[Native]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def extras_of(dialect: str, carried: Native | None, **inside: Native | None) -> Extras | None:
+def make_extras(dialect: str, extra: Native | None, **inside: Native | None) -> Extras | None:
     """Returns extras with these keys of `dialect`, and with the extras of nested objects under their keys."""
     if inside:
-        carried = {**(carried or {}), **{key: value for key, value in inside.items() if value}}
-    return {dialect: carried} if carried else None
+        extra = {**(extra or {}), **{key: value for key, value in inside.items() if value}}
+    return {dialect: extra} if extra else None
 
 
-def carried_by(extras: Extras | None, dialect: str) -> Native:
+def get_extras(extras: Extras | None, dialect: str) -> Native:
     """Returns the keys of `dialect` in `extras`."""
     return extras.get(dialect, {}) if extras else {}
 
 
-def carry(record: Any, owner: str, carried: Native | None) -> None:
+def add_extras(record: Any, owner: str, extra: Native | None) -> None:
     """Adds the owner's keys to the extras of a record that is being lifted."""
-    if carried:
-        record.extras = {**(record.extras or {}), owner: {**carried_by(record.extras, owner), **carried}}
+    if extra:
+        record.extras = {**(record.extras or {}), owner: {**get_extras(record.extras, owner), **extra}}
 
 
-def without_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | None:
+def drop_extra_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | None:
     """Returns the extras without these keys of `dialect`; the same object if it has none of them."""
-    carried = carried_by(extras, dialect)
-    if carried.keys().isdisjoint(keys):
+    extra = get_extras(extras, dialect)
+    if extra.keys().isdisjoint(keys):
         return extras
-    kept, others = omit(carried, *keys), omit(extras or {}, dialect)
+    kept, others = omit(extra, *keys), omit(extras or {}, dialect)
     return {**others, dialect: kept} if kept else others or None
 
 
-def without_carried(record: Record, owner: str, *keys: str) -> Record:
+def drop_extras(record: Record, owner: str, *keys: str) -> Record:
     """Returns the record without these keys of the owner's extras; the same record if it has none of them."""
-    extras = without_keys(record.extras, owner, *keys)
+    extras = drop_extra_keys(record.extras, owner, *keys)
     return record if extras is record.extras else replace(record, extras=extras)
 
 
-def with_key(extras: Extras | None, dialect: str, key: str, value: Native) -> Extras | None:
+def set_extra_key(extras: Extras | None, dialect: str, key: str, value: Native) -> Extras | None:
     """Returns the extras with this object under a key of `dialect`, and without the key if the object is empty; the
     same extras if that changes nothing."""
-    carried = carried_by(extras, dialect)
-    if carried.get(key, {}) == value:
+    extra = get_extras(extras, dialect)
+    if extra.get(key, {}) == value:
         return extras
-    kept = {**omit(carried, key), **({key: value} if value else {})}
+    kept = {**omit(extra, key), **({key: value} if value else {})}
     others = omit(extras or {}, dialect)
     return {**others, dialect: kept} if kept else others or None
 
 
-def with_carried(record: Record, owner: str, key: str, value: Native) -> Record:
+def set_extras(record: Record, owner: str, key: str, value: Native) -> Record:
     """Returns the record with this object under a key of the owner's extras; the same record if it has it."""
-    extras = with_key(record.extras, owner, key, value)
+    extras = set_extra_key(record.extras, owner, key, value)
     return record if extras is record.extras else replace(record, extras=extras)
 
 
@@ -174,8 +174,8 @@ def merge(base: Native, more: Native) -> Native:
     return out
 
 
-def without_plain(
-    document: Any, key: str, are_plain: Callable[[list[Any]], bool], **beside: Callable[[Any], bool]
+def without_clean(
+    document: Any, key: str, are_clean: Callable[[list[Any]], bool], **other_keys: Callable[[Any], bool]
 ) -> Any:
     """Returns the document without its messages, and without the keys `beside`, if all of them are plain; else None.
     The document is a message list, or has one under `key`.
@@ -184,10 +184,10 @@ def without_plain(
     """
     try:
         if document.__class__ is list:
-            return [] if are_plain(document) else None
-        checks = [(document[name], is_plain) for name, is_plain in beside.items() if name in document]
-        if document[key].__class__ is list and are_plain(document[key]) and all(plain(one) for one, plain in checks):
-            return {**omit(document, *beside), key: []}
+            return [] if are_clean(document) else None
+        checks = [(document[name], is_clean) for name, is_clean in other_keys.items() if name in document]
+        if document[key].__class__ is list and are_clean(document[key]) and all(plain(one) for one, plain in checks):
+            return {**omit(document, *other_keys), key: []}
     except (AttributeError, LookupError, TypeError):
         pass
     return None

@@ -56,7 +56,7 @@ class Alphabet:
         span = f"{self._least} to {self._most} " if self._least < self._most else f"{self._most or ''} ".lstrip()
         return f"{span}characters{self._said and ', '}{self._said}"
 
-    def mended(self, word: str) -> str:
+    def replace_invalid(self, word: str) -> str:
         """Replaces or removes what is not allowed in a word. A fixed length keeps the end, because ids often start
         alike."""
         word = word or UNNAMED
@@ -68,7 +68,7 @@ class Alphabet:
             fixed = f"{self._blank or 'x'}{fixed}"[: self._most or None]
         return fixed
 
-    def numbered(self, word: str, number: int) -> str:
+    def number_messages(self, word: str, number: int) -> str:
         """Returns a variant of the word that ends in a number."""
         suffix = f"{self._blank}{number}"
         return (word[: self._most - len(suffix)] if self._most else word) + suffix
@@ -96,7 +96,7 @@ class Renaming:
         self._taken = set(self._new if self.needed else names)
         for name in names if self.needed else ():
             if name not in self._new:
-                self._new[name] = self._free(alphabet.mended(name))
+                self._new[name] = self._free(alphabet.replace_invalid(name))
 
     def __call__(self, name: str) -> str:
         """Returns the name for the target."""
@@ -111,7 +111,7 @@ class Renaming:
         new = name
         while new in self._taken:
             count += 1
-            new = self._alphabet.numbered(name, count)
+            new = self._alphabet.number_messages(name, count)
         self._counts[name] = count
         self._taken.add(new)
         return new
@@ -144,7 +144,7 @@ def _ids_in(linked: list[Any]) -> list[str]:
     return [part.id if part.__class__ is ToolCall else part.tool_call_id for part in linked]
 
 
-def renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None) -> Transcript:
+def rename_tools(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None) -> Transcript:
     """Returns the transcript with tool names and call ids that a target allows; without `ids`, any id is allowed.
     Shares what stays unchanged."""
     linked = _linked(transcript.messages)
@@ -166,12 +166,12 @@ def renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None
     )
 
 
-def renaming(names: Alphabet, ids: Alphabet | None = None) -> Pass:
+def rename_tools_and_ids(names: Alphabet, ids: Alphabet | None = None) -> Pass:
     """Returns `renamed` as a pass."""
-    return lambda transcript: renamed(transcript, names, ids)
+    return lambda transcript: rename_tools(transcript, names, ids)
 
 
-def distinct_ids(alphabet: Alphabet) -> Pass:
+def make_ids_distinct(alphabet: Alphabet) -> Pass:
     """Returns `distinct` as a pass."""
     return on_messages(lambda messages: distinct(messages, alphabet))
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.objects import get_extras, make_extras
 from convcli.kit.passes import (
     PartPass,
     on_messages,
@@ -28,7 +28,7 @@ from convcli.model.transcript import (
 from convcli.wire import exact_json
 
 
-def single_results(messages: list[Message]) -> list[Message]:
+def keep_one_result_each(messages: list[Message]) -> list[Message]:
     """Keeps one result per tool message, turns a tool message without any into a user message, and drops results
     elsewhere."""
     if all(map(_is_single, messages)):
@@ -55,7 +55,7 @@ def _single_result(message: Message) -> Message:
     return replace(message, parts=results[:1], name=None) if results else Message("user", message.parts)
 
 
-def expressed(*conventions: Convention) -> PartPass:
+def apply_convention(*conventions: Convention) -> PartPass:
     """Returns a pass that writes results by a convention if the vendor has no field for them."""
 
     def write_by_convention(result: ToolResult) -> ToolResult:
@@ -83,7 +83,7 @@ def with_parts(result: ToolResult, fits: Callable[[Part], Part | None]) -> ToolR
 def only_own(part: Part, owner: str, **stated: Any) -> Part:
     """Removes metadata and other owners' extras from a part inside a result. A value is compared as a whole, so
     everything that does not come back must go. `stated` are fields with the values that they come back with."""
-    stated |= {"metadata": None, "extras": extras_of(owner, carried_by(part.extras, owner))}
+    stated |= {"metadata": None, "extras": make_extras(owner, get_extras(part.extras, owner))}
     same = all(getattr(part, name) == value for name, value in stated.items())
     return part if same else replace(part, **stated)
 
@@ -111,7 +111,7 @@ def result_of_parts(id_: str, name: str, parts: list[Part], *, failed: bool) -> 
 # ---------------------------------------------------------------- order of results
 
 
-def results_first(messages: list[Message]) -> list[Message]:
+def put_results_first(messages: list[Message]) -> list[Message]:
     """Moves every result directly behind the turn that called, in the order of the results."""
     if _in_place(messages):
         return messages
@@ -145,7 +145,7 @@ def _in_place(messages: list[Message]) -> bool:
     return True
 
 
-def results_apart(message: Message) -> list[Message]:
+def split_mixed_results(message: Message) -> list[Message]:
     """Splits results into messages of their own, with the rest in between; the message's own fields stay with the
     first."""
     if not any(isinstance(part, ToolResult) for part in message.parts):
@@ -196,10 +196,10 @@ def _insert(order: list[Message], late: dict[str, list[Message]], caller: dict[s
     return out
 
 
-results_behind_calls = on_messages(results_first)
+results_behind_calls = on_messages(put_results_first)
 """Moves every result directly behind the turn that called."""
 
-separate_results = on_messages(lambda messages: shared_all(messages, results_apart))
+separate_results = on_messages(lambda messages: shared_all(messages, split_mixed_results))
 """Splits every result into a message of its own."""
 
 

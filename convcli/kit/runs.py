@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carry, extras_of, merge
+from convcli.kit.objects import Native, add_extras, make_extras, merge
 from convcli.kit.streams import Pieces
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
@@ -31,7 +31,7 @@ class Run:
         self.origin, self.pairing, self.messages = context.origin, context.pairing, context.messages
         self.open: Message | None = None
         self._texts: list[tuple[Text, Pieces, list[Path]]] = []
-        self._spots: list[list[Path]] = []
+        self._part_paths: list[list[Path]] = []
         self._at: dict[int, int] = {}  # the index of a message, by its identity
 
     def turn(self, role: str, at: int, fresh: bool = False) -> Message:
@@ -43,44 +43,44 @@ class Run:
     def aside(self, event: Native, at: int) -> None:
         """Adds an event; the open turn continues after it."""
         self._add(Message("event", [Opaque(self.family, event)]), at)
-        self._spots[-1].append(())
+        self._part_paths[-1].append(())
 
     def _add(self, message: Message, at: int) -> Message:
         self._at[id(message)] = len(self.messages)
         self.messages.append(message)
-        self._spots.append([])
-        self.origin.places.append(((at,), self._spots[-1]))
+        self._part_paths.append([])
+        self.origin.places.append(((at,), self._part_paths[-1]))
         return message
 
-    def text(self, message: Message, text: str, spot: Path) -> None:
+    def text(self, message: Message, text: str, node_path: Path) -> None:
         """Appends to the text of a turn; after a call, a new text starts."""
         if not text:
             return
         if not message.parts or not isinstance(message.parts[-1], Text):
-            self.part(message, Text(""), spot)
+            self.part(message, Text(""), node_path)
             self._texts.append((message.parts[-1], Pieces(), []))  # type: ignore[arg-type]
         _, grown, places = next(known for known in reversed(self._texts) if known[0] is message.parts[-1])
         grown.append(text)
-        places.append(spot)
+        places.append(node_path)
 
-    def part(self, message: Message, part: Part, spot: Path) -> None:
+    def part(self, message: Message, part: Part, node_path: Path) -> None:
         """Adds a part to a turn; `spot` is its path in the events."""
         at = self._at[id(message)]
         message.parts.append(part)
-        self._spots[at].append(streams.apart(self.origin.places[at][0], spot))
+        self._part_paths[at].append(streams.apart(self.origin.places[at][0], node_path))
 
-    def call(self, id_: str | None, name: str, body: Native, extras: Native, spot: Path) -> Message:
+    def call(self, id_: str | None, name: str, body: Native, extras: Native, node_path: Path) -> Message:
         """Adds a call to the open model turn, or to a new one."""
-        message = self.turn("assistant", int(spot[0]))
-        call = ToolCall(self.pairing.call(id_, name), name, body, extras=extras_of(self.family, extras))
-        self.part(message, call, spot)
+        message = self.turn("assistant", int(node_path[0]))
+        call = ToolCall(self.pairing.call(id_, name), name, body, extras=make_extras(self.family, extras))
+        self.part(message, call, node_path)
         return message
 
-    def result(self, id_: str | None, name: str | None, result: ToolResult, spot: Path) -> Message:
+    def result(self, id_: str | None, name: str | None, result: ToolResult, node_path: Path) -> Message:
         """Adds a result as its own message, with the id and the name of its call."""
         result.tool_call_id, result.name = self.pairing.result(id_, name)
-        self.open = self._add(Message("tool", []), int(spot[0]))
-        self.part(self.open, result, spot)
+        self.open = self._add(Message("tool", []), int(node_path[0]))
+        self.part(self.open, result, node_path)
         return self.open
 
     def elsewhere(self, message: Message, key: str, place: Path) -> None:
@@ -88,19 +88,19 @@ class Run:
         at = next(i for i in range(len(self.messages) - 1, -1, -1) if self.messages[i] is message)
         self.origin.routes[*self.origin.places[at][0], key] = place
 
-    def carry(self, message: Message, carried: Native | None, at: int) -> None:
+    def add_extras(self, message: Message, extra: Native | None, at: int) -> None:
         """Adds keys of an event without a field to the extras of its message."""
-        carry(message, self.family, carried)
-        for key in carried or ():
+        add_extras(message, self.family, extra)
+        for key in extra or ():
             self.elsewhere(message, key, (at, key))
 
-    def failed(self, at: int, error: str | None, carried: Native, place: Path = ()) -> None:
+    def failed(self, at: int, error: str | None, extra: Native, place: Path = ()) -> None:
         """Ends the open model turn, or an empty one, with an error; `place` is the path of the error."""
         message = self.turn("assistant", at)
         self.elsewhere(message, "error", place or (at,))
         message.stop_reason, message.error = "error", error
-        if carried:
-            carry(message, self.family, {"error": carried})
+        if extra:
+            add_extras(message, self.family, {"error": extra})
 
     def transcript(self) -> Transcript:
         """Returns the transcript of the events so far."""

@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from convcli.kit import lacking
+from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.passes import on_each_message, on_messages, shared
-from convcli.kit.results import results_first
+from convcli.kit.results import put_results_first
 from convcli.kit.texts import text_of
 from convcli.model.branches import active
 from convcli.model.dialect import Pass, SessionFacts
@@ -44,11 +44,11 @@ def event_of(owner: str, row: Any, envelope: Envelope | None = None) -> Message:
 
 
 def add_event(
-    context: LiftContext, row: Any, path: Path, envelope: Envelope | None = None, *, taken_back: bool = False
+    context: LiftContext, row: Any, path: Path, envelope: Envelope | None = None, *, rolled_back: bool = False
 ) -> None:
     """Adds the event of a row; `taken_back`: it was a message before the session was rolled back."""
-    if taken_back:
-        context.origin.taken_back.add(len(context.messages))
+    if rolled_back:
+        context.origin.rolled_back.add(len(context.messages))
     context.add(event_of(context.dialect, row, envelope), path, [()])
 
 
@@ -156,26 +156,26 @@ def with_rows(row_of: Callable[[Message], Any]) -> Pass:
     return on_each_message(update_row)
 
 
-def active_branch(transcript: Transcript) -> Transcript:
+def keep_active_branch(transcript: Transcript) -> Transcript:
     """Keeps only the active branch of a tree. Without a tree, events stay too."""
     return transcript if transcript.head is None else replace(transcript, messages=active(transcript), head=None)
 
 
-def latest_branch(is_end: Callable[[Message], bool] = lambda _: True) -> Pass:
+def keep_latest_branch(is_end: Callable[[Message], bool] = lambda _: True) -> Pass:
     """Keeps only the active branch if it is not the last one, because a program resumes with the last branch. `is_end`:
     true if a branch may end with this message."""
 
-    def keep_latest_branch(transcript: Transcript) -> Transcript:
+    def keep_latest(transcript: Transcript) -> Transcript:
         ids = [message.id for message in transcript.messages if message.id is not None and is_end(message)]
         is_last = transcript.head is None or ids[-1:] == [transcript.head]
-        return transcript if is_last else active_branch(transcript)
+        return transcript if is_last else keep_active_branch(transcript)
 
-    return keep_latest_branch
+    return keep_latest
 
 
 def _results_between_events(messages: list[Message]) -> list[Message]:
     turns = [message for message in messages if message.role != "event"]
-    ordered = results_first(turns)
+    ordered = put_results_first(turns)
     if ordered is turns:
         return messages
     events: list[Message] = []
@@ -188,7 +188,7 @@ def _results_between_events(messages: list[Message]) -> list[Message]:
     return [one for message in ordered for one in (*before.get(id(message), ()), message)] + events
 
 
-def results_between_events(transcript: Transcript) -> Transcript:
+def put_results_before_events(transcript: Transcript) -> Transcript:
     """Moves every result directly behind the turn that called, unless links define the order. Events stay before the
     message that they preceded."""
     return transcript if transcript.head is not None else _ordered(transcript)
@@ -215,7 +215,7 @@ def events(keeps: Callable[[Message], bool]) -> Pass:
     return keep_events
 
 
-def own_events(owner: str, is_turn: Callable[[Any], bool] = lambda _: False) -> Pass:
+def keep_own_events(owner: str, is_turn: Callable[[Any], bool] = lambda _: False) -> Pass:
     """Keeps only events with a row of this owner that is read as an event again; `is_turn` identifies rows that are
     not."""
 
@@ -231,7 +231,7 @@ def _relinked(message: Message, parents: Mapping[str | None, str | None]) -> Mes
     return replace(message, parent_id=parents[parent]) if parent in parents else message
 
 
-def with_models(transcript: Transcript) -> Transcript:
+def set_models_of_answers(transcript: Transcript) -> Transcript:
     """Gives every answer a model, by default the transcript's, because a session stores no model for the whole."""
     model = transcript.model
     if model is None:
@@ -244,7 +244,7 @@ def _is_unnamed(message: Message) -> bool:
     return message.role == "assistant" and message.model is None
 
 
-def timed_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
+def set_times_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
     """Gives the session and every message a time: its own, the previous message's, the first that there is, or 1970.
     Skips those whose extras state the time in another way."""
 
@@ -260,10 +260,10 @@ def timed_unless(states: Callable[[Transcript | Message], bool]) -> Pass:
     return add_times
 
 
-timed = timed_unless(lambda _: False)
+set_times = set_times_unless(lambda _: False)
 
 
-def with_directory(transcript: Transcript) -> Transcript:
+def set_directory(transcript: Transcript) -> Transcript:
     """Gives a session a directory: an empty string if it is unknown."""
     return transcript if transcript.cwd is not None else replace(transcript, cwd="")
 
@@ -273,17 +273,17 @@ def folder_of(facts: SessionFacts) -> str:
     return re.sub("[^a-zA-Z0-9]", "-", os.path.realpath(facts.cwd))
 
 
-def in_real_directory(transcript: Transcript) -> Transcript:
+def resolve_directory(transcript: Transcript) -> Transcript:
     """Replaces the directory by its real path, for programs that recognize no other."""
     return replace(transcript, cwd=os.path.realpath(transcript.cwd or ""))
 
 
-def without_empty_directory(transcript: Transcript) -> Transcript:
+def drop_empty_directory(transcript: Transcript) -> Transcript:
     """Removes an empty directory."""
     return replace(transcript, cwd=None) if transcript.cwd == "" else transcript
 
 
-def settled(again: Callable[[Transcript], Transcript]) -> Pass:
+def settle_extras(again: Callable[[Transcript], Transcript]) -> Pass:
     """Keeps only the extras that come back; those with a default value do not. `again` writes the transcript and lifts
     the output, with the same messages and parts."""
 
@@ -291,20 +291,20 @@ def settled(again: Callable[[Transcript], Transcript]) -> Pass:
         lifted = again(transcript)
         pairs = zip(transcript.messages, lifted.messages, strict=True)
         messages = shared(transcript.messages, [_with_extras_of(one, other) for one, other in pairs])
-        whole = _as_carried(transcript, lifted)
+        whole = _with_kept_extras(transcript, lifted)
         return whole if messages is whole.messages else replace(whole, messages=messages)
 
     return keep_lasting_extras
 
 
 def _with_extras_of(message: Message, other: Message) -> Message:
-    parts = [_as_carried(part, again) for part, again in zip(message.parts, other.parts, strict=True)]
-    message = _as_carried(message, other)
+    parts = [_with_kept_extras(part, again) for part, again in zip(message.parts, other.parts, strict=True)]
+    message = _with_kept_extras(message, other)
     same = all(part is one for part, one in zip(parts, message.parts, strict=True))
     return message if same else replace(message, parts=parts)
 
 
-def _as_carried(record: Record, other: Record) -> Record:
+def _with_kept_extras(record: Record, other: Record) -> Record:
     return record if record.extras == other.extras else replace(record, extras=other.extras)
 
 
@@ -321,5 +321,5 @@ NO_REQUEST = {
     "toolChoice": "a session does not store which tools may be called",
     "settings": "a session does not store request settings",
 }
-NOTHING_SENT = dict.fromkeys((*lacking.TOOLS, *NO_REQUEST), "a session does not store what the model was sent")
+NOTHING_SENT = dict.fromkeys((*unsupported.TOOLS, *NO_REQUEST), "a session does not store what the model was sent")
 """For sessions that do not store tool definitions either."""

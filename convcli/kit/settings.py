@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from convcli.kit.objects import Native, omit, says_something
+from convcli.kit.objects import Native, has_content, omit
 from convcli.model.transcript import Transcript
 from convcli.wire import exact_json
 
@@ -70,27 +70,27 @@ class Settings:
         if self._keys.isdisjoint(native):
             return {}, {}
         settings: dict[str, Any] = {}
-        carried: Native = {}
+        extra: Native = {}
         flat = self._flat(native)
         for key, setting in self._settings.items():
             value = flat.pop(key, None)
-            if value is None or not says_something(value):
+            if value is None or not has_content(value):
                 continue
             ours = setting.lift(value)
             if ours is not None:
                 settings.setdefault(setting.name, ours)
             if ours is None or not exact_json.exact(settings[setting.name], ours) or _loses(setting, ours, value):
-                carried[key] = value
+                extra[key] = value
         other_members = {key: value for key, value in flat.items() if "/" in key and value is not None}
-        return off_as_effort(settings), _nested({**carried, **other_members})
+        return off_as_effort(settings), _nested({**extra, **other_members})
 
-    def write(self, settings: Mapping[str, Any], carried: Mapping[str, Any]) -> Native:
+    def write(self, settings: Mapping[str, Any], extra: Mapping[str, Any]) -> Native:
         """Returns the vendor's keys. The extra value of a setting is used only if it still means the same."""
-        if not settings and self._keys.isdisjoint(carried):
+        if not settings and self._keys.isdisjoint(extra):
             return {}
         native: Native = {}
         settings = off_as_budget(settings) if BUDGET in self._first else settings
-        other_members = self._flat(carried)
+        other_members = self._flat(extra)
         for key, setting in self._settings.items():
             is_first = self._first[setting.name] == key
             kept, ours = other_members.pop(key, None), settings.get(setting.name)
@@ -112,16 +112,16 @@ class Settings:
         return flat
 
     @staticmethod
-    def _still_says(setting: Setting, carried: Any, ours: Any) -> bool:
-        reading = setting.lift(carried)
+    def _still_says(setting: Setting, extra: Any, ours: Any) -> bool:
+        reading = setting.lift(extra)
         return ours is None if reading is None else exact_json.exact(reading, ours)
 
-    def fits(self, transcript: Transcript, *beside: Settings) -> Transcript:
+    def fits(self, transcript: Transcript, *other_keys: Settings) -> Transcript:
         """Pass: keeps only the settings that come back when they are written; `beside` are further tables."""
         if not transcript.settings:
             return transcript if transcript.settings is None else replace(transcript, settings=None)
         kept: dict[str, Any] = {}
-        for table in (self, *beside):
+        for table in (self, *other_keys):
             kept |= table.lift(table.write(transcript.settings, {}))[0]
         settings = {name: kept[name] for name in transcript.settings if name in kept}
         return (
@@ -130,9 +130,9 @@ class Settings:
             else replace(transcript, settings=settings or None)
         )
 
-    def rest(self, carried: Native) -> Native:
+    def rest(self, extra: Native) -> Native:
         """Returns the extras that are not settings."""
-        return omit(carried, *self.keys())
+        return omit(extra, *self.keys())
 
     def keys(self) -> tuple[str, ...]:
         """Returns the vendor's keys; for members that of their object."""

@@ -47,7 +47,7 @@ def read_written_arguments(text: str) -> tuple[dict[str, Any], str | None, bool]
     return (value, None, compact) if isinstance(value, dict) else ({}, text, True)
 
 
-def are_plain_arguments(text: Any) -> bool:
+def are_clean_arguments(text: Any) -> bool:
     """True for JSON of an object without nulls, which a query engine may have filled in."""
     if text.__class__ is not str:
         return False

@@ -16,7 +16,7 @@ class Code(msgspec.Struct, frozen=True):
     why: str
     bad: str
     good: str
-    mend: str
+    fix: str
 
 
 @cache

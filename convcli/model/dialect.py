@@ -16,7 +16,7 @@ Framing = Literal["document", "records", "events", "sse"]
 LossKind = Literal["dropped", "changed", "encoded", "invented", "moved"]
 
 
-class Clue(msgspec.Struct, frozen=True, order=True):
+class Evidence(msgspec.Struct, frozen=True, order=True):
     """Evidence that a document is in a dialect. The unique strongest evidence wins.
 
     90 and more: a mark that only this dialect has · 60: several marks together · 30: a shape that other dialects share.
@@ -26,7 +26,7 @@ class Clue(msgspec.Struct, frozen=True, order=True):
     reason: str
 
 
-Added: TypeAlias = tuple[tuple[str, Any], ...]
+SetKeys: TypeAlias = tuple[tuple[str, Any], ...]
 """Keys that the user adds to every output, with their values; a dot leads into an object."""
 
 
@@ -42,7 +42,7 @@ class Options(msgspec.Struct, frozen=True):
     chunk: int = 0
     branch: Literal["active", "all"] = "all"
     view: Literal["history", "context"] = "history"
-    added: Added = ()
+    set_keys: SetKeys = ()
 
 
 USUAL = Options()
@@ -72,7 +72,7 @@ class SessionFacts(msgspec.Struct, frozen=True):
     provider: str | None = None
 
 
-ReadBeside: TypeAlias = Callable[[str], Any]
+ReadCompanion: TypeAlias = Callable[[str], Any]
 """Reads a small file of an agent program: the value of a JSON file, the text of any other, None if there is none."""
 
 
@@ -100,7 +100,7 @@ class Program(msgspec.Struct, frozen=True):
     unsent: tuple[str, ...] = ()
     resent: Callable[[Part], str | None] | None = None
     fit: Callable[[Transcript], Transcript] | None = None
-    directory: Callable[[str, ReadBeside], Any] | None = None
+    directory: Callable[[str, ReadCompanion], Any] | None = None
 
 
 Pass: TypeAlias = Callable[[Transcript], Transcript]
@@ -149,7 +149,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """True if the events of its SSE streams are named by their `type`, in a separate line (`event: message_start`)."""
     forms: tuple[str, ...]
     """The kinds of document (`request`, `response`, `list`, …); the first is written by default."""
-    detect: Callable[[Any], Clue | None]
+    detect: Callable[[Any], Evidence | None]
     lift: Callable[[Any], Transcript]
     write: Callable[[Transcript, Options], Any] | None = None
     """Writes a fitted transcript in the form that the options name. None: the dialect is read-only."""
@@ -159,11 +159,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Returns the form of a transcript for which the user named none; None: the first."""
     rules: tuple[Rule, ...] = ()
     """What the vendor's API rejects although the schema allows it."""
-    plain: Callable[[Any], Any] | None = None
+    without_clean_messages: Callable[[Any], Any] | None = None
     """Returns a document without its messages if schema and rules accept these messages with any other keys; else None,
     which proves nothing. The schema names the keys of a request in `$defs/request`."""
     conventions: tuple[Convention, ...] = ()
-    lacks: frozenset[str] | Mapping[str, frozenset[str]] = frozenset()
+    unsupported: frozenset[str] | Mapping[str, frozenset[str]] = frozenset()
     """Fields of the intermediate format that its documents cannot store (`message.name`, `video`, `settings`, …). Their
     values are lost even from a fitted transcript, and no others are. By form where forms differ."""
     has: frozenset[str] = frozenset()
@@ -187,7 +187,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The agent programs that keep their sessions in it."""
     carries_all: bool = False
     """True if its documents store the extras of other dialects too. Others store only their own."""
-    beside: str = ""
+    other_keys: str = ""
     """The ending of the file name, in place of its own, of a second file with more data about the rows."""
     unique: str = ""
     """The key whose value must differ between the documents of one file."""
@@ -227,13 +227,13 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """The path of transcripts in a document that is written from several; empty if each has its own document."""
         return self.many if self.is_collected else ""
 
-    def lacking(self, form: str = "") -> frozenset[str]:
+    def unsupported_in(self, form: str = "") -> frozenset[str]:
         """Returns the fields that it lacks in this form; without a form, those that it lacks in any form."""
-        if isinstance(self.lacks, frozenset):
-            lacks = self.lacks
+        if isinstance(self.unsupported, frozenset):
+            unsupported = self.unsupported
         else:
-            lacks = self.lacks[form] if form else frozenset().union(*self.lacks.values())
-        return lacks | (RARE - self.has)
+            unsupported = self.unsupported[form] if form else frozenset().union(*self.unsupported.values())
+        return unsupported | (RARE - self.has)
 
     def owns(self, name: str) -> bool:
         """True if extras under this name are its own, or those of a body."""

@@ -179,7 +179,7 @@ class ToolDefinition(msgspec.Struct, rename="camel", omit_defaults=True):
 ToolChoice: TypeAlias = str | dict[str, Any]
 """`"auto"`, `"none"`, `"required"`, `{"name": …}` or `{"names": […]}`."""
 
-Spots: TypeAlias = Sequence[Path] | None
+PartPaths: TypeAlias = Sequence[Path] | None
 """The paths of a message's parts, relative to the message; None: `Origin.spot` is the path of all."""
 
 
@@ -204,16 +204,16 @@ class Origin(msgspec.Struct):
     """
 
     dialect: str
-    places: list[tuple[Path, Spots]] = msgspec.field(default_factory=list)
-    spot: Path = ()
+    places: list[tuple[Path, PartPaths]] = msgspec.field(default_factory=list)
+    node_path: Path = ()
     tools: list[Path] = msgspec.field(default_factory=list)
-    invented: set[str] = msgspec.field(default_factory=set)
-    renamed: dict[str, str] = msgspec.field(default_factory=dict)
+    generated_ids: set[str] = msgspec.field(default_factory=set)
+    aliases: dict[str, str] = msgspec.field(default_factory=dict)
     routes: dict[Path, Path] = msgspec.field(default_factory=dict)
     pieces: dict[Path, list[Path]] = msgspec.field(default_factory=dict)
-    given: Any = None
+    document: Any = None
     form: str = ""
-    taken_back: set[int] = msgspec.field(default_factory=set)
+    rolled_back: set[int] = msgspec.field(default_factory=set)
 
 
 class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):

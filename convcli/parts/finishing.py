@@ -11,13 +11,13 @@ import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
-from convcli.jobs.storage import ToldOnce
+from convcli.jobs.storage import ReportedOnce
 from convcli.model.errors import JobError
 from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
-from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, numbered
+from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, number_messages
 from convcli.parts.planning import Part
-from convcli.parts.work import FINDINGS, LOSSES, line_of
+from convcli.parts.work import FINDINGS, LOSSES, keep_own_line
 from convcli.views.statistics import Counted, Statistics
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -146,7 +146,7 @@ def _number(mark: PartMark, before: int, folder: OutputFolder) -> None:
     """Adds the number of lines before a range to its files, unless already done, and to the mark in memory."""
     if mark.before != before:
         more, mark.before = before - mark.before, before
-        _rewrite(mark, _lists(mark, LOSSES, FINDINGS), folder, lambda records: numbered(records, more))
+        _rewrite(mark, _lists(mark, LOSSES, FINDINGS), folder, lambda records: number_messages(records, more))
     for group in mark.losses:
         group.first.line += before if group.first.line else 0
     for count in mark.findings:
@@ -156,7 +156,7 @@ def _number(mark: PartMark, before: int, folder: OutputFolder) -> None:
 def _with_notes(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[PartMark]:
     """Yields the marks; findings reported once per file are kept only in the last part of a cut file."""
     last: PartMark | None = None
-    once = ToldOnce()
+    once = ReportedOnce()
     for mark in marks:
         if last is not None:
             is_end = last.part.pieces[-1].file != mark.part.pieces[0].file
@@ -175,7 +175,7 @@ def _set_notes(mark: PartMark, notes: list[Finding], folder: OutputFolder) -> No
     """Replaces the notes of a part of a file, in its files and in the mark in memory."""
     if mark.part.pieces[0].is_whole or not (notes or any(group.code in OF_FILE for group in mark.findings)):
         return
-    names, wanted, task = _lists(mark, FINDINGS), [line_of(note) for note in notes], mark.part.task
+    names, wanted, task = _lists(mark, FINDINGS), [keep_own_line(note) for note in notes], mark.part.task
     if not names and notes and task.losses == "all":
         names = [FINDINGS + mark.part.name]
     _rewrite(mark, names, folder, lambda records: [*_without_notes(records), *wanted])

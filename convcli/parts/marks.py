@@ -138,7 +138,7 @@ def read_mark(raw: bytes) -> PartMark | None:
         return None
 
 
-def numbered(records: Iterable[bytes], more: int) -> Iterator[bytes]:
+def number_messages(records: Iterable[bytes], more: int) -> Iterator[bytes]:
     """Yields losses or findings, one per line, with this number added to their lines."""
     for raw in records:
         record: Any = exact_json.parse(raw)

@@ -53,7 +53,7 @@ class Task(msgspec.Struct, frozen=True):
     branch: Literal["active", "all"] = "all"
     view: Literal["history", "context"] = "history"
     chunk: int = 0
-    added: Mapping[str, Any] = {}
+    set_keys: Mapping[str, Any] = {}
     text_columns: bool = False
     arguments: ArgumentStyle | None = None
     strict: bool = False
@@ -70,7 +70,7 @@ class Task(msgspec.Struct, frozen=True):
         cannot be in one file.
         """
         target = dialects.get(self.target)
-        options = arguments.options(target, self.form, self.branch, self.chunk, self.view, self.added)
+        options = arguments.options(target, self.form, self.branch, self.chunk, self.view, self.set_keys)
         if converting.writes_rows(target):
             message = f"a {target.title} file has one transcript, but a part has several"
             raise JobError(

@@ -159,9 +159,9 @@ class _PartOutputs:
         """Writes a finding as a line, to the output of `validate` or to its own folder."""
         self.mark.find(finding)
         if self._task.command == "validate":
-            self._write("", line_of(finding))
+            self._write("", keep_own_line(finding))
         elif self._task.losses == "all":
-            self._write(FINDINGS, line_of(finding))
+            self._write(FINDINGS, keep_own_line(finding))
 
     def refuse(self, item: Item) -> None:
         """Writes a refused line as it is in the file; for other files, the finding identifies the document."""
@@ -202,7 +202,7 @@ class _PartOutputs:
         self.opened[kind].write(data)
 
 
-def line_of(finding: Finding) -> bytes:
+def keep_own_line(finding: Finding) -> bytes:
     """Returns a finding as a line of JSON."""
     record: Any = msgspec.to_builtins(finding)
     return exact_json.write_line(record)

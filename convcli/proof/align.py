@@ -55,12 +55,12 @@ class Alignment(msgspec.Struct):
         message_of: list[int | None] = [None] * length
         for i, j in zip(kept, self.message_of, strict=True):
             message_of[i] = j
-        part_of = {(kept[i], k): spot for (i, k), spot in self.part_of.items()}
+        part_of = {(kept[i], k): node_path for (i, k), node_path in self.part_of.items()}
         moved, joined = ({kept[i] for i in group} for group in (self.moved, self.joined))
         return Alignment(message_of, part_of, moved, joined, self.matched_after, self.after_used)
 
 
-def align(before: list[Message], after: list[Message], made_up: Collection[str] = ()) -> Alignment:
+def align(before: list[Message], after: list[Message], generated: Collection[str] = ()) -> Alignment:
     """Pairs messages and parts: first by content, then by order within the message that they share.
 
     Calls whose ids are in `made_up`, or differ, are paired by name and arguments, and their results with them.
@@ -68,15 +68,15 @@ def align(before: list[Message], after: list[Message], made_up: Collection[str] 
     if len(before) == len(after):
         twins = _Twins(after)
         others = [i for i, is_alike in enumerate(map(twins.are_alike, before, after)) if not is_alike]
-        within = _align_all([before[i] for i in others], [after[i] for i in others], made_up)
+        within = _align_all([before[i] for i in others], [after[i] for i in others], generated)
         if _stays(within):
             return _by_index(before, others, within)
-    return _align_all(before, after, made_up)
+    return _align_all(before, after, generated)
 
 
-def _align_all(before: list[Message], after: list[Message], made_up: Collection[str]) -> Alignment:
-    ours, theirs = _spots(before), _spots(after)
-    part_of = _parts_by_key(ours, theirs, made_up)
+def _align_all(before: list[Message], after: list[Message], generated: Collection[str]) -> Alignment:
+    ours, theirs = _part_paths(before), _part_paths(after)
+    part_of = _parts_by_key(ours, theirs, generated)
     left, taken = [pair for pair in ours if pair[0] not in part_of], set(part_of.values())
     free = [pair for pair in theirs if pair[0] not in taken] if left else []
     _calls_by_content(left, free, after, part_of)
@@ -140,7 +140,7 @@ class _Twins:
 def _stays(alignment: Alignment) -> bool:
     """True if every message has its partner at the same index, and every matched part too."""
     in_order = all(i == j for i, j in enumerate(alignment.message_of))
-    return in_order and all(spot[0] == other[0] for spot, other in alignment.part_of.items())
+    return in_order and all(node_path[0] == other[0] for node_path, other in alignment.part_of.items())
 
 
 def _by_index(before: list[Message], others: list[int], within: Alignment) -> Alignment:
@@ -173,37 +173,37 @@ def _opaque_key(part: Opaque) -> bytes:
         return repr(part.value).encode("utf-8", "backslashreplace")
 
 
-def _spots(messages: list[Message]) -> _Placed:
+def _part_paths(messages: list[Message]) -> _Placed:
     return [((i, k), part) for i, message in enumerate(messages) for k, part in enumerate(message.parts)]
 
 
-def _parts_by_key(ours: _Placed, theirs: _Placed, made_up: Collection[str]) -> dict[Spot, Spot]:
+def _parts_by_key(ours: _Placed, theirs: _Placed, generated: Collection[str]) -> dict[Spot, Spot]:
     free: dict[tuple[Any, ...], list[Spot]] = {}
-    for spot, part in reversed(theirs):  # pop() below takes from the end, so the first is stored last
-        free.setdefault(part_key(part), []).append(spot)
-    for id_ in made_up:
+    for node_path, part in reversed(theirs):  # pop() below takes from the end, so the first is stored last
+        free.setdefault(part_key(part), []).append(node_path)
+    for id_ in generated:
         free.pop((ToolCall.type, id_), None)
         free.pop((ToolResult.type, id_), None)
     part_of: dict[Spot, Spot] = {}
-    for spot, part in ours:
-        spots = free.get(part_key(part))
-        if spots:
-            part_of[spot] = spots.pop()
+    for node_path, part in ours:
+        part_paths = free.get(part_key(part))
+        if part_paths:
+            part_of[node_path] = part_paths.pop()
     return part_of
 
 
 def _calls_by_content(left: _Placed, free: _Placed, after: list[Message], part_of: dict[Spot, Spot]) -> None:
     """Matches calls whose ids say nothing by name and arguments, and then the results of these calls."""
-    calls = [(spot, part) for spot, part in left if isinstance(part, (ToolCall, ToolResult))]
+    calls = [(node_path, part) for node_path, part in left if isinstance(part, (ToolCall, ToolResult))]
     queues: dict[tuple[Any, ...], deque[Spot]] = {}
-    for spot, part in free if calls else ():
+    for node_path, part in free if calls else ():
         if isinstance(part, (ToolCall, ToolResult)):
-            queues.setdefault(_content_key(part), deque()).append(spot)
+            queues.setdefault(_content_key(part), deque()).append(node_path)
     new_ids: dict[str, deque[str]] = {}
-    for spot, part in calls if queues else ():
+    for node_path, part in calls if queues else ():
         queue = queues.get(_content_key(part, new_ids))
         if queue:
-            j, at = part_of[spot] = queue.popleft()
+            j, at = part_of[node_path] = queue.popleft()
             other = after[j].parts[at]
             if isinstance(part, ToolCall) and isinstance(other, ToolCall):
                 new_ids.setdefault(part.id, deque()).append(other.id)
@@ -223,9 +223,9 @@ def _content_key(
 def _messages_by_parts(count: int, ours: _Placed, part_of: dict[Spot, Spot]) -> list[int | None]:
     """Returns for each of `count` messages the message that has the first of its matched parts."""
     message_of: list[int | None] = [None] * count
-    for spot, _ in reversed(ours):
-        if spot in part_of:
-            message_of[spot[0]] = part_of[spot][0]
+    for node_path, _ in reversed(ours):
+        if node_path in part_of:
+            message_of[node_path[0]] = part_of[node_path][0]
     return message_of
 
 
@@ -266,14 +266,14 @@ def _parts_by_order(
     """Matches each remaining part with the next free one of the same type in the same message."""
     taken = set(part_of.values()) if left else set()
     queues: dict[tuple[int, str], deque[Spot]] = {}
-    for spot, part in free:
-        if spot not in taken:
-            queues.setdefault((spot[0], part.type), deque()).append(spot)
-    for spot, part in left:
-        home = message_of[spot[0]]
-        queue = queues.get((home, part.type)) if home is not None and spot not in part_of else None
+    for node_path, part in free:
+        if node_path not in taken:
+            queues.setdefault((node_path[0], part.type), deque()).append(node_path)
+    for node_path, part in left:
+        home = message_of[node_path[0]]
+        queue = queues.get((home, part.type)) if home is not None and node_path not in part_of else None
         if queue:
-            part_of[spot] = queue.popleft()
+            part_of[node_path] = queue.popleft()
 
 
 def _joined(message_of: list[int | None]) -> set[int]:

@@ -79,7 +79,7 @@ class _Walk:
     ) -> None:
         self.before, self.after, self.target, self.left_out = before, after, differences.target, left_out
         self.diff = differences
-        self.taken_back = before.origin.taken_back if before.origin is not None else set()
+        self.rolled_back = before.origin.rolled_back if before.origin is not None else set()
         self.accounted: dict[int, tuple[Part, Path]] = {}
         self.branch: set[int] | None = None
         self.nearest: list[int] | None = None
@@ -89,7 +89,7 @@ class _Walk:
     def equal_messages(self) -> bool:
         """True if no message differs, not even in JSON types that Python takes for equal (1, 1.0 and true). Fast,
         in C."""
-        if self.diff.has_made_up or self.before.messages != self.after.messages:
+        if self.diff.has_generated or self.before.messages != self.after.messages:
             return False
         return not self.has_chosen() and exact_messages(self.before.messages, self.after.messages)
 
@@ -114,12 +114,12 @@ class _Walk:
         """Returns the alignment. Messages off the active branch have no partner if the output has no branches."""
         from convcli.proof.align import align  # not at the top: in most conversions all messages and tools are equal
 
-        made_up = self.diff.made_up | self.diff.made_up_again
+        generated = self.diff.generated | self.diff.generated_again
         if not self.has_chosen():
-            return align(self.before.messages, self.after.messages, made_up)
+            return align(self.before.messages, self.after.messages, generated)
         messages = enumerate(self.before.messages)
         kept = [i for i, message in messages if i not in self.left_out and not self.off_branch(message)]
-        return align([self.before.messages[i] for i in kept], self.after.messages, made_up).spread(
+        return align([self.before.messages[i] for i in kept], self.after.messages, generated).spread(
             kept, len(self.before.messages)
         )
 
@@ -179,13 +179,13 @@ class _Walk:
 
     def same(self, before: Any, after: Any, exact: Callable[[Any, Any], bool]) -> bool:
         """True if nothing can be lost between two records. Generated ids need a closer comparison. Fast, in C."""
-        return before == after and not self.diff.has_made_up and exact(before, after)
+        return before == after and not self.diff.has_generated and exact(before, after)
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
         """Reports an event, or a message that is off the branch or replaced by a summary, as one loss; of any other
         message the parts too."""
         whole = "event" if message.role == "event" else "message"
-        if i in self.taken_back or self.off_branch(message):
+        if i in self.rolled_back or self.off_branch(message):
             whole = "branch"
         elif i in self.left_out:
             whole = "history"
@@ -280,15 +280,15 @@ class _Walk:
         for twin in other.value if other.kind == "multimodal" else ():
             twins.setdefault(_inner_key(twin), []).append(twin)
         for k, part in enumerate(result.value if result.kind == "multimodal" else ()):
-            key, spot = _inner_key(part), self.diff.places.inside(place, k, len(result.value))
+            key, node_path = _inner_key(part), self.diff.places.inside(place, k, len(result.value))
             if twins.get(key):
-                self.diff.record(part, twins[key].pop(0), part.type, spot)
+                self.diff.record(part, twins[key].pop(0), part.type, node_path)
             elif part.type in MEDIA_KINDS:
-                self.accounted[key] = (part, spot)
+                self.accounted[key] = (part, node_path)
             elif part.type == "text":
-                self.beside_part(part, spot)
+                self.beside_part(part, node_path)
             else:
-                self.dropped_part(part, spot)
+                self.dropped_part(part, node_path)
 
     def moved_media(self, alignment: Alignment) -> None:
         """Compares the media of results that a convention moved with their copies elsewhere in the output."""

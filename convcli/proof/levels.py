@@ -79,7 +79,7 @@ class Knowledge:
         other = self.others(owner)
         return path if (other is None or not other._is_metadata(key)) and holds_content(value) else None
 
-    def is_plain(self, key: str, depth: int) -> bool:
+    def is_clean(self, key: str, depth: int) -> bool:
         """True if the key is known at this depth of a document and whatever its value holds is too."""
         return (key, depth) in self._plain or key in self.dialect.metadata
 
@@ -91,7 +91,7 @@ class Knowledge:
 
     def key(self, path: Path, value: Any) -> Path | None:
         """The path of the first content under a key of extras, or inside of its value, where the key is not known."""
-        if self.is_plain(str(path[-1]), len(path) - 1):
+        if self.is_clean(str(path[-1]), len(path) - 1):
             return None
         if isinstance(path[-1], int):  # all of an event or of an item
             return self._below(path, value)
@@ -138,8 +138,8 @@ class Knowledge:
         extras = event.get("extras") or {}
         return _first(
             self.unknown_content(f"{EXTRAS}{owner}.{key}", (*path, key), value)
-            for owner, carried in extras.items()
-            for key, value in carried.items()
+            for owner, extra in extras.items()
+            for key, value in extra.items()
         )
 
     def _is_metadata(self, key: str) -> bool:

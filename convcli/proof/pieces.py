@@ -86,7 +86,7 @@ def _values(origin: Origin, pieces: _Pieces) -> Iterator[Any]:
     for place in pieces.places:
         value: Any = ""
         with suppress(LookupError):
-            value = pointers.resolve(origin.given, (*place, *pieces.rest))
+            value = pointers.resolve(origin.document, (*place, *pieces.rest))
         yield value
 
 

@@ -27,10 +27,10 @@ class Places:
         "_ends",
         "_known",
         "_named",
+        "_node_path",
         "_origin",
         "_routes",
         "_source",
-        "_spot",
         "_table",
         "_tools",
         "_turns",
@@ -47,13 +47,13 @@ class Places:
             self._table = {**body.places, **{field: (OUTSIDE, *steps) for field, steps in self._table.items()}}
         whole = origin is not None and len(origin.places) == len(transcript.messages)
         self._turns = origin.places if origin is not None and whole else None
-        self._spot = origin.spot if origin is not None else ()
+        self._node_path = origin.node_path if origin is not None else ()
         known = origin is not None and len(origin.tools) == len(transcript.tools or ())
         self._tools = origin.tools if origin is not None and known else None
-        self._named = origin.renamed if origin is not None else {}
+        self._named = origin.aliases if origin is not None else {}
         self._routes = origin.routes if origin is not None else {}
         self._ends = sorted(set(map(len, self._routes)), reverse=True)
-        self._document = origin.given if origin is not None else None
+        self._document = origin.document if origin is not None else None
         self._known: dict[str, tuple[int, Path]] = {}
         """By field: the number of steps up from its node, and the steps from there."""
         self._unstated: dict[str, tuple[int, Path]] = {}
@@ -73,8 +73,8 @@ class Places:
         """Returns the path of a part of a message."""
         if self._turns is None:
             return ("messages", index, "parts", part)
-        place, spots = self._turns[index]
-        return climb(place, spots[part] if spots is not None and part < len(spots) else self._spot)
+        place, part_paths = self._turns[index]
+        return climb(place, part_paths[part] if part_paths is not None and part < len(part_paths) else self._node_path)
 
     def inside(self, place: Path, index: int, count: int) -> Path:
         """Returns the path of one of the `count` parts of the result at `place`, if the document has an item for
@@ -82,7 +82,7 @@ class Places:
         path = self.field("tool_result.value", place)
         if self._document is None:
             return (*path, index)
-        if self._lacks(path):
+        if self._unsupported(path):
             return place
         node: Any = self._document
         for step in self.existing(path):
@@ -155,11 +155,13 @@ class Places:
         if steps is not None:
             return self.climb(place, steps)
         place = (OUTSIDE, *place) if dialect == self._around else place
-        inside, beside = (*place, key), (*place[:-1], key)
-        is_beside = self._document is not None and place and self._lacks(inside) and not self._lacks(beside)
-        return beside if is_beside else inside
+        inside, other_keys = (*place, key), (*place[:-1], key)
+        is_free_key = (
+            self._document is not None and place and self._unsupported(inside) and not self._unsupported(other_keys)
+        )
+        return other_keys if is_free_key else inside
 
-    def _lacks(self, place: Path) -> bool:
+    def _unsupported(self, place: Path) -> bool:
         place = self.routed(place)
         return len(self._there(place)) < len(place)
 
@@ -178,7 +180,7 @@ class Places:
         if steps is None or not (set(steps) == {".."} or steps == place == ()):
             return None
         path = self.climb(place, steps)
-        return None if all(self._lacks((*path, member)) for member in members) else path
+        return None if all(self._unsupported((*path, member)) for member in members) else path
 
     def _rest(self, place: Path, members: list[str]) -> Path | None:
         """Returns the path if it has an object with all of these members and others."""
@@ -192,7 +194,7 @@ class Places:
         if not members or not isinstance(node, dict) or len(node) <= len(members):
             return None
         known = () if self._routes else node  # a routed key need not be at its own path
-        return None if any(one not in known and self._lacks((*place, one)) for one in members) else place
+        return None if any(one not in known and self._unsupported((*place, one)) for one in members) else place
 
     def routed(self, place: Path) -> Path:
         """Translates a path in the assembled document to one in the original document."""

@@ -80,7 +80,7 @@ REASONS = {
 }
 """Reasons that do not depend on the target."""
 
-LACKING = {
+UNSUPPORTED_REASONS = {
     "message.id": "target messages have no id",
     "message.parentId": "target messages have no parent",
     "message.createdAt": "target messages have no time",
@@ -144,12 +144,12 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf =
     title = target.title if target is not None else "the other transcript"
     if kind == "invented" and field in SUMS:
         return SUMS[field]
-    lacks = target.lacking() if target is not None else frozenset()
+    unsupported = target.unsupported_in() if target is not None else frozenset()
     for name in ("moved",) if kind == "moved" else general(field):
         if (name in reasons or name in REASONS) and not (name != field and _is_of_another_form(name, target, form)):
             return reasons.get(name) or REASONS[name]
-        if name in lacks and name in LACKING:
-            return LACKING[name]
+        if name in unsupported and name in UNSUPPORTED_REASONS:
+            return UNSUPPORTED_REASONS[name]
     if kind == "invented":
         return f"the output in {title} has a value that the source does not have"
     return _why_dropped(field, title, target, keys, form) if kind == "dropped" else f"written differently in {title}"
@@ -158,9 +158,9 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf =
 def _is_of_another_form(name: str, target: Dialect | None, form: str) -> bool:
     """True if the written form has a field for this, and another form has none."""
     forms = target.forms if target is not None else ()
-    if target is None or form not in forms or is_lacking(name, target, form):
+    if target is None or form not in forms or is_unsupported(name, target, form):
         return False
-    return any(is_lacking(name, target, other) for other in forms)
+    return any(is_unsupported(name, target, other) for other in forms)
 
 
 def _why_dropped(field: str, title: str, target: Dialect | None, keys: KeysOf, form: str) -> str:
@@ -168,7 +168,7 @@ def _why_dropped(field: str, title: str, target: Dialect | None, keys: KeysOf, f
     names nowhere, and of a field that it lacks in every form."""
     if target is not None and field.startswith("extras."):
         return f"convcli does not convert it to {title}" if is_named(field, keys()) else f"{title} {NO_FIELD}"
-    having = [form for form in target.forms if not is_lacking(field, target, form)] if target is not None else []
+    having = [form for form in target.forms if not is_unsupported(field, target, form)] if target is not None else []
     if target is None or not having:
         return f"{title} {NO_FIELD}"
     if len(having) < len(target.forms) and form not in having:
@@ -184,9 +184,9 @@ def is_named(field: str, keys: Collection[str]) -> bool:
     return any(name in keys for name in (key, snake, camel))
 
 
-def is_lacking(field: str, dialect: Dialect, form: str) -> bool:
+def is_unsupported(field: str, dialect: Dialect, form: str) -> bool:
     """True if the dialect declares that it has no field for this, or for what contains it."""
-    lacking = dialect.lacking(form)
+    lacking = dialect.unsupported_in(form)
     return any(name in lacking for name in general(field))
 
 

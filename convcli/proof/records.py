@@ -25,7 +25,7 @@ SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
 SPLIT = "tool_result.value"
 """The field whose parts may be in different positions."""
 
-MADE_UP = frozenset(
+GENERATED = frozenset(
     ("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId", "tool_result.name")
 )
 """Fields whose value a lift generates if the source has none."""
@@ -48,9 +48,9 @@ class Differences:
         self.losses: list[Loss] = []
         self.places = Places(before, source)
         origin = before.origin
-        self.made_up = origin.invented if origin is not None else set()
-        self.made_up_again = after.origin.invented if after.origin is not None else set()
-        self.has_made_up = bool(self.made_up or self.made_up_again)
+        self.generated = origin.generated_ids if origin is not None else set()
+        self.generated_again = after.origin.generated_ids if after.origin is not None else set()
+        self.has_generated = bool(self.generated or self.generated_again)
         self.form = after.origin.form if after.origin is not None else ""
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
@@ -60,8 +60,8 @@ class Differences:
         is_same_type = after.__class__ is before.__class__
         theirs = values(after) if is_same_type else tuple(getattr(after, name, None) for name, _ in names)
         fields = zip(names, ours, theirs, strict=True)
-        for (name, field), x, y in fields if self.has_made_up else compress(fields, map(is_not, ours, theirs)):
-            if (x is y and (x is None or field not in MADE_UP)) or name in skip:
+        for (name, field), x, y in fields if self.has_generated else compress(fields, map(is_not, ours, theirs)):
+            if (x is y and (x is None or field not in GENERATED)) or name in skip:
                 continue
             if name == "metadata" or field == "message.usage":
                 self.keys(x or {}, y or {}, field, place)
@@ -72,9 +72,9 @@ class Differences:
     def values(self, x: Any, y: Any, field: str, place: Path, *, is_split: bool = False) -> None:
         """Compares the values of a field of two records; an absent one is None. `is_split`: some parts of the list may
         be elsewhere."""
-        if self.has_made_up and field in MADE_UP:
-            x = None if x in self.made_up else x
-            y = None if y in self.made_up_again else y
+        if self.has_generated and field in GENERATED:
+            x = None if x in self.generated else x
+            y = None if y in self.generated_again else y
         if x is y or (x is not None and y is not None and exact_json.exact(as_json(x), as_json(y))):
             return
         if field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):

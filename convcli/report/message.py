@@ -45,7 +45,7 @@ class Totals:
         for name in self._sums:
             self._sums[name] += row[name]
 
-    def told(self) -> str:
+    def reported(self) -> str:
         """Returns the totals on one line."""
         first, *others = _numbers(self._sums)
         return filled([f"{counted(self.rows, 'transcript')}: {first}", *others], ", ", LONGEST_LINE) + "\n"

@@ -13,7 +13,7 @@ from convcli.model.dialect import Dialect
 from convcli.model.located import number_of
 from convcli.proof.reasons import LEVELS
 from convcli.report.tables.table import STYLES
-from convcli.report.text import Paint, cells, cut, place, safe_text, spot
+from convcli.report.text import Paint, cells, cut, place, position, safe_text
 from convcli.views.outcomes import (
     FROM_BEST_TO_WORST,
     OUTCOMES,
@@ -23,8 +23,8 @@ from convcli.views.outcomes import (
     OutcomeTable,
 )
 
-SIGNS: dict[MessageOutcome, str] = {"kept": "+", "beside": ".", "encoded": "e", "changed": "c", "dropped": "-"}
-MEANINGS: dict[MessageOutcome, str] = {"beside": "content kept", "kept": "all kept"}
+SIGNS: dict[MessageOutcome, str] = {"kept": "+", "metadata": ".", "encoded": "e", "changed": "c", "dropped": "-"}
+MEANINGS: dict[MessageOutcome, str] = {"metadata": "content kept", "kept": "all kept"}
 MOST_SIGNS = 500
 """Signs of one strip; with more messages, each sign stands for several."""
 INDENT = 12
@@ -60,7 +60,7 @@ def strip(unit: str, outcomes: Sequence[MessageOutcome], width: int, paint: Pain
 
 
 def _sign(outcome: MessageOutcome, paint: Paint) -> str:
-    return paint.dim(SIGNS[outcome]) if outcome == "beside" else _coloured(outcome, SIGNS[outcome], paint)
+    return paint.dim(SIGNS[outcome]) if outcome == "metadata" else _coloured(outcome, SIGNS[outcome], paint)
 
 
 def _coloured(outcome: str, text: str, paint: Paint) -> str:
@@ -100,7 +100,7 @@ def _places(group: LossGroup, width: int) -> str:
     """Lists as many first positions as fit on a line, and the number of others; no file name if all share one."""
     one = len({loss.file for loss in group.first}) == 1
     places = [
-        spot(loss.line, loss.where, loss.row) if one else place(loss.file, number_of(loss), 0, loss.where)
+        position(loss.line, loss.where, loss.row) if one else place(loss.file, number_of(loss), 0, loss.where)
         for loss in group.first
     ]
     for shown in range(len(places), 0, -1):

@@ -86,7 +86,7 @@ class Screen:
         elif sys.stdout is not None:
             sys.stdout.buffer.flush()
 
-    def tell(self, text: str, *, is_error: bool = False) -> None:
+    def announce(self, text: str, *, is_error: bool = False) -> None:
         """Prints what is no result on stderr, unless `quiet` is set and it is no error. A closed stderr is ignored."""
         if self.quiet and not is_error:
             return
@@ -109,12 +109,12 @@ class Screen:
         elif not left and WRITTEN.is_expected:
             left = f"{safe_text(WRITTEN.last)} was written" if WRITTEN.count else "nothing was written"
         is_after_sign = sys.stderr is not None and sys.stderr.isatty()  # the terminal shows ^C
-        self.tell(f"{chr(10) * is_after_sign}{'; '.join(filter(None, ('stopped', left)))}\n")
+        self.announce(f"{chr(10) * is_after_sign}{'; '.join(filter(None, ('stopped', left)))}\n")
 
-    def tell_speed(self) -> None:
+    def announce_speed(self) -> None:
         """Reports how much was read and how fast, with `--verbose`."""
         if self.verbose and self._progress is not None:
-            self.tell(f"{self._progress.summary()}\n")
+            self.announce(f"{self._progress.summary()}\n")
 
     def progress(self, total: int) -> Progress:
         """Starts a progress line for a long job; other output clears it."""
@@ -130,7 +130,7 @@ class Screen:
         from convcli.report.formats.full import block
 
         for finding in getattr(error, "findings", None) or [finding_of(error)]:
-            self.tell(block(finding, self.err), is_error=True)
+            self.announce(block(finding, self.err), is_error=True)
 
 
 def _write(stream: TextIO, text: str, pager: Pager | None = None) -> None:

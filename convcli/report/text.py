@@ -118,7 +118,7 @@ def place(file: str, number: int | None = None, column: int = 0, where: str = ""
     return safe_text(f"{file}{numbers} {where}".rstrip() if where else f"{file}{numbers}")
 
 
-def spot(line: int, where: str, row: int = -1) -> str:
+def position(line: int, where: str, row: int = -1) -> str:
     """Formats a position in a known file: `line 40 /message`, or `row 39 /message` in a table.
 
     Returns `the whole` if neither is known.

@@ -45,11 +45,11 @@ from convcli.model.errors import RefusedError
 from convcli.model.transcript import Path, ToolResult, Transcript
 from convcli.proof.align import part_key
 from convcli.proof.difference import difference
-from convcli.proof.reasons import NO_FIELD, Loss, is_lacking, is_named
-from convcli.proof.records import MADE_UP
+from convcli.proof.reasons import NO_FIELD, Loss, is_named, is_unsupported
+from convcli.proof.records import GENERATED
 from convcli.testing.planting import is_in, nodes, plant, plantable
 from convcli.validation import schemas
-from convcli.validation.rules.keys import BESIDE_TURNS
+from convcli.validation.rules.keys import TOP_LEVEL_CODES
 from convcli.wire import exact_json, pointers
 from convcli.wire.decimals import builtins
 
@@ -105,7 +105,7 @@ def assert_fits(dialect: Dialect, document: Any) -> None:
     Missing request keys do not matter: `fit` generates none.
     """
     codes = {finding.code for finding in pipeline.validate(document, dialect, purpose="request")}
-    if codes - BESIDE_TURNS or "incomplete-response" in codes:
+    if codes - TOP_LEVEL_CODES or "incomplete-response" in codes:
         return
     transcript = dialect.lift(document)
     changed = difference(transcript, dialect.fitted(transcript, _own_form(dialect, transcript)))
@@ -150,8 +150,8 @@ def is_repeated(dialect: Dialect, path: Path) -> bool:
 
 
 def _may_be_lacking(loss: Loss, dialect: Dialect, form: str) -> bool:
-    is_generated = loss.kind == "invented" and loss.field in MADE_UP
-    return is_generated or is_lacking(loss.field, dialect, form)
+    is_generated = loss.kind == "invented" and loss.field in GENERATED
+    return is_generated or is_unsupported(loss.field, dialect, form)
 
 
 def _own_form(dialect: Dialect, transcript: Transcript) -> str:
@@ -233,7 +233,7 @@ def assert_reasons_are_true(target: Dialect, losses: list[Loss]) -> None:
         if loss.field.startswith("extras."):
             assert not is_named(loss.field, keys), f"L3: the schema of {target.name} has this key: {_described(loss)}"
         else:
-            having = [form for form in target.forms if not is_lacking(loss.field, target, form)]
+            having = [form for form in target.forms if not is_unsupported(loss.field, target, form)]
             assert not having, f"L3: {target.name} has this field in a {having[0]}: {_described(loss)}"
 
 
@@ -335,7 +335,7 @@ def counted(value: Any) -> Counter[str]:
 
 def _generated(transcript: Transcript) -> set[str]:
     """Returns generated ids, which are not facts."""
-    invented = transcript.origin.invented if transcript.origin else set()
+    invented = transcript.origin.generated_ids if transcript.origin else set()
     return {f'"{id_}"' for id_ in invented}
 
 

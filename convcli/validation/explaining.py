@@ -11,7 +11,7 @@ import msgspec
 
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path
-from convcli.validation.wording import PLAIN_WORD, counted, described, did_you_mean, listed, one_of, shown_key
+from convcli.validation.wording import SAFE_WORD, counted, described, did_you_mean, listed, one_of, shown_key
 from convcli.wire.pointers import pointer
 
 TYPE_NAMES = {
@@ -102,7 +102,7 @@ def _one_of(path: Path, keys: list[str], value: dict[str, Any]) -> Explanation:
 
 def _unknown_value(path: Path, allowed: list[Any], value: Any) -> Explanation:
     words = ", ".join(word if isinstance(word, str) else json.dumps(word) for word in allowed)
-    plain = isinstance(value, str) and PLAIN_WORD.match(value)
+    plain = isinstance(value, str) and SAFE_WORD.match(value)
     actual = shown_key(value) if plain else described(value)
     message = f"{place_of(path)} must be {'one of ' * (len(allowed) > 1)}{words}; found {actual}"
     near = did_you_mean(value, [word for word in allowed if isinstance(word, str)]) if plain else ""

@@ -62,7 +62,7 @@ class Survey:
         self.places = Places(transcript, dialect)
         origin = transcript.origin
         self.form: str = origin.form if origin is not None else ""
-        self.invented: set[str] = origin.invented if origin is not None else set()
+        self.invented: set[str] = origin.generated_ids if origin is not None else set()
         self.parts: dict[str, list[tuple[int, int, Any]]] = {kind: [] for kind in KINDS}
         self.carrying: list[tuple[int, int, Any]] = []
         for i, message in enumerate(transcript.messages):

@@ -15,7 +15,7 @@ from convcli.proof.levels import EXTRAS, TYPES, Knowledge, is_judged, may_be_con
 from convcli.proof.places import Places
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas
-from convcli.validation.wording import PLAIN_WORD, shown_key
+from convcli.validation.wording import SAFE_WORD, shown_key
 from convcli.wire.decimals import builtins
 from convcli.wire.pointers import pointer, steps
 
@@ -68,7 +68,7 @@ class _Search:
     def __init__(self, transcript: Transcript, dialect: Dialect) -> None:
         self.transcript, self.dialect, self.known = transcript, dialect, known_of(dialect)
         self.places = Places(transcript, dialect)
-        self.taken_back = transcript.origin.taken_back if transcript.origin is not None else set()
+        self.rolled_back = transcript.origin.rolled_back if transcript.origin is not None else set()
 
     def findings(self) -> Iterator[Finding]:
         """In the order of the transcript."""
@@ -99,13 +99,13 @@ class _Search:
         for part in parts:
             if isinstance(part, Opaque) and self.dialect.owns(part.dialect):
                 path = self.known.row(self.places.whole(index), builtins(part.value))
-                if path is not None and is_new(self.known, path, part.value, was_turn=index in self.taken_back):
+                if path is not None and is_new(self.known, path, part.value, was_turn=index in self.rolled_back):
                     yield row_finding(self.dialect, self.places.existing(path), part.value)
 
     def _extras(self, extras: Extras | None, place: Path) -> Iterator[Finding]:
-        for owner, carried in (extras or {}).items():
-            for key, value in carried.items() if self.dialect.owns(owner) or not self.dialect.keeps_form else ():
-                if may_be_content(value) and not self.known.is_plain(key, len(place)):
+        for owner, extra in (extras or {}).items():
+            for key, value in extra.items() if self.dialect.owns(owner) or not self.dialect.keeps_form else ():
+                if may_be_content(value) and not self.known.is_clean(key, len(place)):
                     yield from self._key(owner, key, value, place)
 
     def _key(self, owner: str, key: str, value: Any, place: Path) -> Iterator[Finding]:
@@ -134,8 +134,8 @@ def is_new(known: Knowledge, path: Path, row: Any, *, was_turn: bool = False) ->
 def row_finding(dialect: Dialect, path: Path, row: Any) -> Finding:
     """A row of an unknown type holds content."""
     kind = row_type(row)
-    is_plain = all(PLAIN_WORD.match(each) for each in kind.split("/"))
-    shown = f'"{kind}"' if is_plain else shown_key(kind)
+    is_clean = all(SAFE_WORD.match(each) for each in kind.split("/"))
+    shown = f'"{kind}"' if is_clean else shown_key(kind)
     rows = f"rows of the type {shown}" if kind else "rows like this"
     return _finding(dialect, path, f"{dialect.name} does not know {rows}; this one holds text")
 

@@ -122,7 +122,7 @@ def _in_message(before: Transcript, after: Transcript, places: Places) -> Placin
 
     from convcli.proof.align import align
 
-    invented = [transcript.origin.invented for transcript in (before, after) if transcript.origin is not None]
+    invented = [transcript.origin.generated_ids for transcript in (before, after) if transcript.origin is not None]
     alignment = align(before.messages, after.messages, set().union(*invented))
     parts = {output: origin for origin, output in alignment.part_of.items()}
     messages: dict[int, int] = {}

@@ -9,7 +9,7 @@ from typing import Any
 from convcli.model.errors import JobError
 from convcli.wire.patterns import pattern
 
-PLAIN_WORD = pattern(r"[A-Za-z0-9_.-]{1,40}\Z")
+SAFE_WORD = pattern(r"[A-Za-z0-9_.-]{1,40}\Z")
 """What a message may quote from a document: the name of a role or key, never text or a terminal sequence."""
 SCALAR_NAMES = {bool: "a boolean", int: "an integer", float: "a number"}
 EDITS = ((2, 0), (5, 1), (9, 2), (40, 3))
@@ -23,7 +23,7 @@ LENGTHS = ((str, "a string", "character"), (list, "a list", "item"), (dict, "an 
 
 def shown_key(word: str) -> str:
     """Quotes a name, key or id if it is a plain word, otherwise gives its length."""
-    return f'"{word}"' if PLAIN_WORD.match(word) else f"a name of {counted(len(word), 'character')}"
+    return f'"{word}"' if SAFE_WORD.match(word) else f"a name of {counted(len(word), 'character')}"
 
 
 def described(value: Any) -> str:
@@ -98,13 +98,13 @@ def edits(one: str, other: str) -> int:
 
 def did_you_mean(word: str, words: Iterable[str], form: str = "did you mean {}?") -> str:
     """Asks whether the nearest of the words was meant, in this form; empty if none is near."""
-    near = nearest(word, [other for other in words if PLAIN_WORD.match(other)])
+    near = nearest(word, [other for other in words if SAFE_WORD.match(other)])
     return form.format(f'"{near}"') if near is not None else ""
 
 
 def brief_hint(word: str, words: Collection[str]) -> str:
     """Like `did_you_mean`, for any number of words; empty if there are too many to compare."""
-    return did_you_mean(word, words) if len(words) <= MOST_COMPARED and PLAIN_WORD.match(word) else ""
+    return did_you_mean(word, words) if len(words) <= MOST_COMPARED and SAFE_WORD.match(word) else ""
 
 
 def unknown(

@@ -48,8 +48,8 @@ CORE: dict[str, frozenset[str]] = {
 MOST_PLACES = 5
 """Losses of a group that are kept with their positions."""
 
-MessageOutcome: TypeAlias = Outcome | Literal["beside"]
-FROM_BEST_TO_WORST: tuple[MessageOutcome, ...] = ("kept", "beside", "encoded", "changed", "dropped")
+MessageOutcome: TypeAlias = Outcome | Literal["metadata"]
+FROM_BEST_TO_WORST: tuple[MessageOutcome, ...] = ("kept", "metadata", "encoded", "changed", "dropped")
 """Outcomes of a message, worst last; `beside` means that only context or envelope was lost."""
 
 Place: TypeAlias = tuple[int, str]
@@ -146,11 +146,13 @@ class OutcomeTable:
 def facts(transcript: Transcript, *, branches: bool = True) -> Counter[str]:
     """Counts the facts of a transcript by name; without `branches`, an inactive message is one fact."""
     counts = Counter(_of_transcript(transcript))
-    on_branch = None if branches or transcript.head is None else {id(message) for message in active(transcript)}
+    keep_branch_events = (
+        None if branches or transcript.head is None else {id(message) for message in active(transcript)}
+    )
     for message in transcript.messages:
         if message.role == "event":
             counts["event"] += 1
-        elif on_branch is not None and id(message) not in on_branch:
+        elif keep_branch_events is not None and id(message) not in keep_branch_events:
             counts["branch"] += 1
         else:
             counts.update(_of_node("message", message))
@@ -248,6 +250,6 @@ def _by_message(losses: Iterable[Loss], nodes: dict[Place, Node], number: int) -
     for loss in losses:
         node = _node_at(loss, nodes)
         at = number if node is None or node[0] < 0 else node[0]
-        sign: MessageOutcome = OUTCOME_OF_LOSS.get(loss.kind, "kept") if loss.level == "content" else "beside"
+        sign: MessageOutcome = OUTCOME_OF_LOSS.get(loss.kind, "kept") if loss.level == "content" else "metadata"
         worst[at] = max(worst[at], sign, key=FROM_BEST_TO_WORST.index)
     return worst

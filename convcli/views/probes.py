@@ -52,7 +52,7 @@ class Probe(NamedTuple):
 
 
 def _talk(*messages: Message, **more: Any) -> Transcript:
-    origin = Origin("", invented=set(PROBE_IDS))
+    origin = Origin("", generated_ids=set(PROBE_IDS))
     return Transcript([Message("user", [Text("Hi.")]), *messages], origin=origin, **more)
 
 

@@ -50,17 +50,17 @@ def rounds(words: Sequence[str], count: int, *, is_worker: bool, again: Callable
         mark, moment = uuid.uuid4().hex, random.uniform(0.02, 1.0) * usual
         process = _started(words, mark)
         killed = _killed(process, mark, moment, is_worker=is_worker)
-        told = ""
+        reported = ""
         if killed == "program" or process.wait(TIMEOUT) not in (0, 1):
             process.wait(TIMEOUT)
             _end(mark)
             process = _started(words, mark)
         assert process.stderr is not None
-        told = process.stderr.read().decode()
-        assert process.wait(TIMEOUT) in (0, 1), told
+        reported = process.stderr.read().decode()
+        assert process.wait(TIMEOUT) in (0, 1), reported
         _end(mark)
         sys.stdout.write(f"  round {number + 1}: {killed} killed after {moment:.2f} of {usual:.2f} s\n")
-        yield told
+        yield reported
         again()
 
 

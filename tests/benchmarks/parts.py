@@ -141,14 +141,14 @@ def run(*words: object) -> tuple[int, str]:
     begin, before = time.perf_counter(), os.times()
     process = subprocess.Popen(program(*words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
-    told = process.stderr.read().decode()
+    reported = process.stderr.read().decode()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     after = os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
     wall, peak = time.perf_counter() - begin, usage.ru_maxrss / 1024
     show(f"  {cpu:7.1f} s CPU, {wall:6.1f} s, {peak:5.0f} MB: convcli {' '.join(map(str, words))[:90]}")
-    return process.returncode, told
+    return process.returncode, reported
 
 
 def show(line: str) -> None:
@@ -160,17 +160,17 @@ def show(line: str) -> None:
 def findings_of_one(paths: Iterable[str]) -> Iterator[bytes]:
     """The findings of a conversion by the library, one file after the other, as lines."""
     from convcli import dialects
-    from convcli.parts.work import line_of
+    from convcli.parts.work import keep_own_line
 
     held = list[bytes]()
     job = Job(dialects.get("anthropic"), keep_going=True, layout="jsonl", is_joined=True)
-    sinks = Sinks(None, lambda finding: held.append(line_of(finding)))
+    sinks = Sinks(None, lambda finding: held.append(keep_own_line(finding)))
     for path in paths:
         try:
             with inputs.opened(path, "openai-chat") as source:
                 converting.convert(source, job, lambda _: _Nowhere(), sinks)
         except ContentError as error:
-            held.append(line_of(finding_of(error)))
+            held.append(keep_own_line(finding_of(error)))
         yield from held
         held.clear()
 
@@ -224,20 +224,20 @@ class Comparison:
     def alone(self) -> None:
         """What one process does."""
         words = ["convert", self.folder, *JOB, "--to", "anthropic", "-o", self.one, "--losses", self.losses, "--force"]
-        self.code, told = run(*words)
-        self.summary = told.splitlines()[-1]
+        self.code, reported = run(*words)
+        self.summary = reported.splitlines()[-1]
         with self.found.open("wb") as file:
             file.writelines(findings_of_one(self.paths))
 
     def in_parts(self, where: str, out: str, *more: str) -> None:
         """A job in parts on the inputs at a place, with all lines compared."""
-        code, told = run("convert", where, *JOB, "--to", "anthropic", "--out-dir", out, "--losses", "all", *more)
-        assert code == self.code, told
-        self.compare(where, out, told)
+        code, reported = run("convert", where, *JOB, "--to", "anthropic", "--out-dir", out, "--losses", "all", *more)
+        assert code == self.code, reported
+        self.compare(where, out, reported)
 
-    def compare(self, where: str, out: str, told: str) -> None:
+    def compare(self, where: str, out: str, reported: str) -> None:
         """Compare what is in a folder and what was told with what one process has made and told."""
-        assert told.splitlines()[-1].replace(where, str(self.folder)) == self.summary, told[-2000:]
+        assert reported.splitlines()[-1].replace(where, str(self.folder)) == self.summary, reported[-2000:]
         folder = folder_at(out)
         names = folder.sizes()
         report = json.loads(next(folder.read(["_report.json"])))
@@ -254,9 +254,9 @@ class Comparison:
         assert report["lines"] == counted, report
         show(f"  {report['lines']:,} lines = {report['written']:,} written + {counted - report['written']:,} others")
         expected = {f"part-{number:05}.jsonl" for number in range(report["parts"])}
-        beside = {f"{kind}/{name}" for kind in ("_losses", "_findings", "_refused") for name in expected}
+        other_keys = {f"{kind}/{name}" for kind in ("_losses", "_findings", "_refused") for name in expected}
         marks = {f"_done/{number:05}.json" for number in range(report["parts"])}
-        others = {*names} - expected - beside - marks - {"_done/job.json", "_report.json", "_SUCCESS"}
+        others = {*names} - expected - other_keys - marks - {"_done/job.json", "_report.json", "_SUCCESS"}
         assert not others, others
         assert marks <= {*names}
 
@@ -304,8 +304,8 @@ def compared(comparison: Comparison, options: argparse.Namespace, where: str, ou
         for name in folder.sizes():
             folder.remove(name)
 
-    for told in killing.rounds(words, options.kills, is_worker=options.worker, again=again):
-        comparison.compare(where, out, told)
+    for reported in killing.rounds(words, options.kills, is_worker=options.worker, again=again):
+        comparison.compare(where, out, reported)
 
 
 def main() -> None:

@@ -118,7 +118,7 @@ def test_stats_tells_costs_where_the_configuration_has_prices(tmp_path: Path) ->
         ('"m" = { input = nan }', b"input must be a number"),
     ],
 )
-def test_prices_that_are_none_are_refused(tmp_path: Path, text: str, told: bytes) -> None:
+def test_prices_that_are_none_are_refused(tmp_path: Path, text: str, reported: bytes) -> None:
     project(tmp_path, f"[prices]\n{text}\n")
     done = run("config", cwd=tmp_path)
-    assert (done.returncode, told in done.stderr) == (2, True)
+    assert (done.returncode, reported in done.stderr) == (2, True)

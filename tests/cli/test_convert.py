@@ -411,18 +411,18 @@ def test_a_key_that_every_output_needs_is_set_and_told(tmp_path: Path) -> None:
         ("max_tokens=many", '"max_tokens" must be an integer or null; found a string of 4 characters'),
     ],
 )
-def test_a_key_that_cannot_be_set_is_an_error_of_the_job(word: str, told: str, tmp_path: Path) -> None:
+def test_a_key_that_cannot_be_set_is_an_error_of_the_job(word: str, reported: str, tmp_path: Path) -> None:
     done = run("convert", write(tmp_path / "a.json", CLEAN), "--to", "anthropic", "--set", word)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert told in done.stderr.decode()
+    assert reported in done.stderr.decode()
 
 
 def test_what_is_missing_in_every_line_is_told_once_and_counted(tmp_path: Path) -> None:
     rows = [{"messages": CLEAN["messages"]}] * 30
-    told = run("convert", write(tmp_path / "a.jsonl", *rows), "--to", "anthropic").stderr.decode()
-    assert told.count("warning[incomplete-request]") == 1
-    assert "and 29 more incomplete-request in " in told
-    assert "= help: add the values you know: --set model=… --set max_tokens=1024" in told
+    reported = run("convert", write(tmp_path / "a.jsonl", *rows), "--to", "anthropic").stderr.decode()
+    assert reported.count("warning[incomplete-request]") == 1
+    assert "and 29 more incomplete-request in " in reported
+    assert "= help: add the values you know: --set model=… --set max_tokens=1024" in reported
 
 
 def test_transcripts_inside_a_document_are_converted_each_by_itself(tmp_path: Path) -> None:
@@ -607,10 +607,10 @@ def test_a_table_appears_whole_or_not_at_all(tmp_path: Path) -> None:
         (["--to", "hf-chat", "--restore-file", "kept"], b"--restore-file"),
     ],
 )
-def test_what_no_table_can_hold_is_told_before_the_work(tmp_path: Path, words: list[str], told: bytes) -> None:
+def test_what_no_table_can_hold_is_told_before_the_work(tmp_path: Path, words: list[str], reported: bytes) -> None:
     pytest.importorskip("pyarrow")
     done = run("convert", write(tmp_path / "a.json", CLEAN), "-o", tmp_path / "out.parquet", *words, cwd=tmp_path)
-    assert (done.returncode, told in done.stderr, (tmp_path / "out.parquet").exists()) == (2, True, False)
+    assert (done.returncode, reported in done.stderr, (tmp_path / "out.parquet").exists()) == (2, True, False)
 
 
 def test_skipped_files_of_a_folder_are_counted_in_one_line(tmp_path: Path) -> None:

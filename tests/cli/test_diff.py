@@ -30,8 +30,8 @@ def test_what_only_one_dialect_has_a_place_for_is_not_passed_over_in_silence(tmp
     row = tmp_path / "row.json"
     assert run("convert", chat, "--to", "sharegpt", "-o", row).returncode == 0
     done = run("diff", chat, row)
-    told = b"the same conversation, except content that one dialect cannot store: --exact reports 1\n"
-    assert (done.returncode, done.stdout) == (0, told)
+    reported = b"the same conversation, except content that one dialect cannot store: --exact reports 1\n"
+    assert (done.returncode, done.stdout) == (0, reported)
     assert run("diff", chat, row, "--output-format", "jsonl").stdout == b""
     assert b"1 of content" in run("diff", chat, row, "--exact").stdout
 

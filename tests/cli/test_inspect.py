@@ -63,8 +63,8 @@ def test_one_transcript_is_shown_by_its_messages_calls_and_results(tmp_path: Pat
         ["call", "f", "#1", ""],
         ["result", "f", "#1", "ok"],
     ]
-    told = done.stderr.decode().replace("\n  ", " ").replace(",", "")
-    assert told.endswith("a.json: intermediate m 3 messages 1 call 0 errors\n")
+    reported = done.stderr.decode().replace("\n  ", " ").replace(",", "")
+    assert reported.endswith("a.json: intermediate m 3 messages 1 call 0 errors\n")
 
 
 def test_a_call_and_its_result_have_the_same_mark_and_what_is_alone_says_so(tmp_path: Path) -> None:

@@ -82,9 +82,9 @@ def test_detect_names_the_dialect_and_the_reason(tmp_path: Path) -> None:
 def test_each_help_is_told_once_however_many_errors_have_the_same_code(tmp_path: Path) -> None:
     trace, pairs = {"trace": {}, "observations": []}, {"question": "a", "chosen": "b", "rejected": "c"}
     files = [write(tmp_path / f"{number}.json", document) for number, document in enumerate([trace, pairs, trace])]
-    told = run("detect", *files).stderr.decode()
-    assert (told.count("error[unknown-dialect]"), told.count("help:")) == (3, 2)
-    assert told.count("--at langfuse") == told.count("rename the key question") == 1
+    reported = run("detect", *files).stderr.decode()
+    assert (reported.count("error[unknown-dialect]"), reported.count("help:")) == (3, 2)
+    assert reported.count("--at langfuse") == reported.count("rename the key question") == 1
 
 
 def test_detect_names_the_other_readings_of_messages_alone(tmp_path: Path) -> None:
@@ -117,18 +117,18 @@ def test_schema_prints_json_schema_and_lists_the_names() -> None:
 def test_findings_and_losses_of_one_kind_are_told_a_few_times_and_then_counted(tmp_path: Path) -> None:
     calls = [{"type": "tool_call", "id": f"c{number}", "name": "f", "arguments": {}} for number in range(9)]
     source = write(tmp_path / "a.json", {"convcli": 1, "messages": [{"role": "assistant", "parts": calls}, GO_ON]})
-    told = run("convert", source, "--to", OTHER).stderr.decode()
-    assert told.count("warning[missing-tool-result]") == 5
-    assert f"and 4 more missing-tool-result in {source}\n" in told
+    reported = run("convert", source, "--to", OTHER).stderr.decode()
+    assert reported.count("warning[missing-tool-result]") == 5
+    assert f"and 4 more missing-tool-result in {source}\n" in reported
 
 
 def test_what_is_told_of_many_files_is_counted_in_one_line(tmp_path: Path) -> None:
     call = {"type": "tool_call", "id": "c", "name": "f", "arguments": {}}
     for number in range(60):
         write(tmp_path / f"{number}.json", {"convcli": 1, "messages": [{"role": "assistant", "parts": [call]}, GO_ON]})
-    told = run("losses", tmp_path, "--to", OTHER).stderr.decode()
-    assert told.count("warning[missing-tool-result]") == 50
-    assert told.endswith("and 10 more missing-tool-result in 10 files\n")
+    reported = run("losses", tmp_path, "--to", OTHER).stderr.decode()
+    assert reported.count("warning[missing-tool-result]") == 50
+    assert reported.endswith("and 10 more missing-tool-result in 10 files\n")
 
 
 def test_an_error_of_many_inputs_is_told_for_some_and_then_counted(tmp_path: Path) -> None:

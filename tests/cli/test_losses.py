@@ -16,16 +16,16 @@ def test_the_count_of_further_findings_stands_before_the_picture_and_before_the_
     source = write(tmp_path / "a.json", OPEN)
     for more, first in (((), "fields "), (("--summary",), "kept")):
         words = command("losses", source, "--to", OTHER, *more)
-        _, told = on_terminal(words, 100, environment(TERM="dumb"))
-        assert 0 < told.index("and 4 more missing-tool-result in ") < told.index(first)
+        _, reported = on_terminal(words, 100, environment(TERM="dumb"))
+        assert 0 < reported.index("and 4 more missing-tool-result in ") < reported.index(first)
 
 
 def test_a_summary_on_80_columns_keeps_fields_and_shortens_places(tmp_path: Path) -> None:
     long = tmp_path / ("deep" * 20)
     long.mkdir()
     source = write(long / "a.jsonl", LOSSY, LOSSY)
-    _, told = on_terminal(command("losses", source, "--to", OTHER, "--summary"), 80, environment(TERM="dumb"))
+    _, reported = on_terminal(command("losses", source, "--to", OTHER, "--summary"), 80, environment(TERM="dumb"))
     for loss in json.loads(run("losses", source, "--to", OTHER, "--summary", "--output-format", "json").stdout):
-        assert loss["field"] in told
-    assert "/parts/0" in told
-    assert "deepdeep" not in told
+        assert loss["field"] in reported
+    assert "/parts/0" in reported
+    assert "deepdeep" not in reported

@@ -110,9 +110,9 @@ def test_a_typo_gets_its_nearest_match_and_exit_2(words: list[str], hint: str) -
         (["explain"], 'missing argument "CODE"'),
     ],
 )
-def test_a_wrong_word_is_a_wrong_job_and_told_in_plain_words(words: list[str], told: str) -> None:
+def test_a_wrong_word_is_a_wrong_job_and_told_in_plain_words(words: list[str], reported: str) -> None:
     done = run(*words)
-    assert (done.returncode, done.stderr.decode().splitlines()[0]) == (2, f"error[usage] {told}")
+    assert (done.returncode, done.stderr.decode().splitlines()[0]) == (2, f"error[usage] {reported}")
 
 
 def test_every_command_has_help_that_begins_with_examples() -> None:
@@ -187,9 +187,9 @@ def test_a_signal_leaves_nothing_behind_and_is_what_the_process_dies_of(tmp_path
         process.stdin.flush()
         time.sleep(1)
         process.send_signal(number)
-        told = process.stderr.read()
+        reported = process.stderr.read()
         assert process.wait(10) == -number
-    assert told == b"stopped; nothing was written\n"
+    assert reported == b"stopped; nothing was written\n"
     assert os.listdir(tmp_path) == []
 
 
@@ -205,10 +205,10 @@ def test_a_bug_is_one_line_exit_70_and_a_traceback_only_with_debug(
     monkeypatch.setattr(pipeline, "lift", broken)
     source = str(write(tmp_path / "a.json", LOSSY))
     assert main(["convert", source, "--to", OTHER]) == 70
-    told = capfd.readouterr().err
-    assert told.startswith("error[bug] ")
-    assert told.count("\n") == 1
-    assert "secret" not in told
+    reported = capfd.readouterr().err
+    assert reported.startswith("error[bug] ")
+    assert reported.count("\n") == 1
+    assert "secret" not in reported
     assert main(["convert", source, "--to", OTHER, "--debug"]) == 70
     assert "Traceback" in capfd.readouterr().err
 

@@ -63,9 +63,9 @@ class Served:
             connection.putheader(name.replace("_", "-"), value)
         connection.endheaders()
         answer = connection.getresponse()
-        told = Answer(answer.status, dict(answer.getheaders()), answer.read().decode())
+        reported = Answer(answer.status, dict(answer.getheaders()), answer.read().decode())
         connection.close()
-        return told
+        return reported
 
     def send(self, request: bytes) -> bytes:
         """What comes back for these bytes."""

@@ -79,10 +79,10 @@ SAID = {"id": "u", "timestamp": "2026-05-01T00:00:00Z", "type": "user", "content
     ],
 )
 def test_the_directory_of_a_session_of_gemini_cli_stands_beside_it(
-    tmp_path: Path, session: str, beside: dict[str, Any], expected: str | None
+    tmp_path: Path, session: str, other_keys: dict[str, Any], expected: str | None
 ) -> None:
     put(tmp_path / ".gemini" / session, f"{json.dumps(LOG)}\n{json.dumps(SAID)}\n")
-    for name, content in beside.items():
+    for name, content in other_keys.items():
         put(tmp_path / ".gemini" / name, content)
     [row] = rows("--home", tmp_path, "--program", "gemini-cli")
     assert row["cwd"] == expected
@@ -107,10 +107,10 @@ def test_the_directory_of_a_session_of_gemini_cli_stands_beside_it(
     ],
 )
 def test_the_directory_of_a_session_of_cline_stands_in_its_manifest_or_in_the_history_of_tasks(
-    tmp_path: Path, session: str, beside: dict[str, Any], expected: str | None
+    tmp_path: Path, session: str, other_keys: dict[str, Any], expected: str | None
 ) -> None:
     document = {"version": 1, "sessionId": "17", "messages": TASK} if "sessions" in session else TASK
-    for name, content in {session: document, **beside}.items():
+    for name, content in {session: document, **other_keys}.items():
         put(tmp_path / ".cline" / "data" / name, content)
     [row] = rows("--home", tmp_path, "--program", "cline")
     assert row["cwd"] == expected

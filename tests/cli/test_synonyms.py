@@ -59,8 +59,8 @@ def test_an_alias_is_taken_wherever_a_dialect_is_named() -> None:
 
 @pytest.mark.parametrize(("word", "command"), [("view", "inspect"), ("show", "inspect"), ("show-settings", "config")])
 def test_a_common_word_for_a_command_calls_it(word: str, command: str) -> None:
-    told, usual = (run(name, "-h").stdout.decode() for name in (word, command))
-    assert told.replace(f"convcli {word} [", f"convcli {command} [") == usual
+    reported, usual = (run(name, "-h").stdout.decode() for name in (word, command))
+    assert reported.replace(f"convcli {word} [", f"convcli {command} [") == usual
 
 
 def test_no_alias_of_a_dialect_stands_for_two_or_is_itself_a_name() -> None:

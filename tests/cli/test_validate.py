@@ -37,7 +37,7 @@ def verdicts(path: Path, terms: JudgingOptions = JudgingOptions()) -> list[Verdi
         return list(judge(source, terms))
 
 
-def told(path: Path, terms: JudgingOptions = JudgingOptions()) -> list[tuple[str, int]]:  # noqa: B008  (frozen)
+def reported(path: Path, terms: JudgingOptions = JudgingOptions()) -> list[tuple[str, int]]:  # noqa: B008  (frozen)
     return [(finding.code, finding.line) for verdict in verdicts(path, terms) for finding in verdict.findings]
 
 
@@ -67,7 +67,7 @@ def test_what_stands_before_the_line_that_cannot_be_read_does_not_follow_from_it
     lines = rows()
     lines[4] = lines[4][:-1] + "]"
     lines[2] = lines[2].replace('"parentId": "a1"', '"parentId": "zz"')
-    assert told(write(tmp_path / "a.jsonl", *lines, lines[1])) == [
+    assert reported(write(tmp_path / "a.jsonl", *lines, lines[1])) == [
         ("missing-parent", 3),
         ("not-json", 5),
         ("duplicate-message-id", 6),
@@ -79,9 +79,9 @@ def test_a_result_that_may_stand_in_a_line_behind_that_cannot_be_read_is_not_mis
     del lines[3]
     whole = [line.replace('"parentId": "a3"', '"parentId": "a2"') for line in lines]
     whole.append(whole[1].replace('"a1"', '"a5"').replace("null", '"a4"'))
-    assert told(write(tmp_path / "a.jsonl", *whole)) == [("missing-tool-result", 3)]
+    assert reported(write(tmp_path / "a.jsonl", *whole)) == [("missing-tool-result", 3)]
     broken = [*whole, "{]", *whole[-1:]]
-    assert ("missing-tool-result", 3) not in told(write(tmp_path / "b.jsonl", *broken))
+    assert ("missing-tool-result", 3) not in reported(write(tmp_path / "b.jsonl", *broken))
 
 
 def test_what_a_stream_lacks_because_an_event_cannot_be_read_is_not_told_apart(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_what_a_stream_lacks_because_an_event_cannot_be_read_is_not_told_apart(t
 def test_who_leaves_the_cause_out_gets_what_follows_from_it(tmp_path: Path) -> None:
     lines = rows()
     lines[2] = lines[2][:-1]
-    found = told(write(tmp_path / "a.jsonl", *lines), JudgingOptions(ignore=frozenset(["not-json"])))
+    found = reported(write(tmp_path / "a.jsonl", *lines), JudgingOptions(ignore=frozenset(["not-json"])))
     assert found == [("missing-parent", 4), ("orphan-tool-result", 4)]
 
 
@@ -140,7 +140,7 @@ def test_findings_come_in_the_order_of_the_file(tmp_path: Path) -> None:
     lines[3] = lines[3].replace('"c1"', '"\\ud800"')
     lines.insert(2, "{]")
     lines.append(lines[1])
-    found = told(write(tmp_path / "a.jsonl", *lines))
+    found = reported(write(tmp_path / "a.jsonl", *lines))
     assert found == sorted(found, key=lambda pair: pair[1])
     assert {code for code, _ in found} == {"not-json", "lone-surrogate", "duplicate-message-id"}
 

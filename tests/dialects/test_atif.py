@@ -18,8 +18,8 @@ CALL = {"tool_call_id": "a", "function_name": "f", "arguments": {}}
 
 
 def trajectory(*steps: Any, **more: Any) -> Any:
-    numbered = [{"step_id": i, **step} for i, step in enumerate(steps, 1)]
-    return {"schema_version": "ATIF-v1.8", "agent": AGENT, "steps": numbered, **more}
+    number_messages = [{"step_id": i, **step} for i, step in enumerate(steps, 1)]
+    return {"schema_version": "ATIF-v1.8", "agent": AGENT, "steps": number_messages, **more}
 
 
 def agent(*calls: Any, results: Any = (), **more: Any) -> Any:

@@ -50,8 +50,8 @@ def test_the_copy_of_a_text_is_the_message_if_the_content_is_empty() -> None:
 
 
 def test_a_copy_that_differs_is_kept() -> None:
-    carried = [one.extras for one in lifted("texts.json").messages]
-    assert carried == [None, None, None, {NAME: {"text": "Done. An artifact stood here."}}, None]
+    extra = [one.extras for one in lifted("texts.json").messages]
+    assert extra == [None, None, None, {NAME: {"text": "Done. An artifact stood here."}}, None]
 
 
 def test_results_answer_the_open_call_of_their_name_in_their_message() -> None:

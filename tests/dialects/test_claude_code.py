@@ -204,8 +204,8 @@ def test_the_last_request_shape_or_else_a_snapshot_states_prompt_and_tools() -> 
 def test_values_that_most_rows_share_are_kept_once_and_by_each_row_that_differs() -> None:
     transcript = lifted("session-blocks.jsonl")
     assert transcript.extras == {"claude-code": {"session": {"version": "2.1.62", "gitBranch": "main"}}}
-    carried = [(message.extras or {}).get("claude-code", {}).get("row", {}) for message in turns(transcript)]
-    assert [one.get("gitBranch") for one in carried][-3:] == ["drawing"] * 3
+    extra = [(message.extras or {}).get("claude-code", {}).get("row", {}) for message in turns(transcript)]
+    assert [one.get("gitBranch") for one in extra][-3:] == ["drawing"] * 3
 
 
 def test_a_queued_message_is_a_user_message() -> None:

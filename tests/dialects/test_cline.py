@@ -59,8 +59,8 @@ def test_a_turn_of_a_task_has_time_model_provider_counts_and_cost() -> None:
     assert (answer.id, answer.model, answer.provider) == ("gen-1", "tide-large", "openrouter")
     assert answer.usage == {"inputTokens": 5120, "outputTokens": 48}
     assert answer.cost == 0.0161
-    carried = {"modelInfo": {"mode": "plan"}, "metrics": {"tokens": {"cached": 0}}}
-    assert answer.extras == {"cline": carried}
+    extra = {"modelInfo": {"mode": "plan"}, "metrics": {"tokens": {"cached": 0}}}
+    assert answer.extras == {"cline": extra}
 
 
 def test_a_cost_of_nothing_is_a_cost_and_no_cost_is_none() -> None:

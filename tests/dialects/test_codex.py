@@ -168,7 +168,7 @@ def test_turns_that_were_rolled_back_are_events() -> None:
     texts = [message.parts[0].text for message in asked if isinstance(message.parts[0], Text)]
     assert texts == ["How many otters?", "And the seals?"]
     assert transcript.origin is not None
-    assert len(transcript.origin.taken_back) == 10
+    assert len(transcript.origin.rolled_back) == 10
 
 
 def test_a_shell_command_of_the_first_kind_is_a_call() -> None:

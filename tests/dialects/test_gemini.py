@@ -101,14 +101,14 @@ def test_a_call_without_an_id_gets_that_of_its_answer_and_does_not_write_it() ->
     transcript = GEMINI.lift(document)
     assert transcript.messages[0].parts[0].id == "given"  # type: ignore[union-attr]
     assert transcript.origin is not None
-    assert transcript.origin.invented == set()
+    assert transcript.origin.generated_ids == set()
     assert exact_json.exact(stored_and_back(document), document)
 
 
 def test_made_up_ids_are_written_nowhere_and_real_ones_on_both_sides() -> None:
-    made_up = lift(model(call("f")), user(answer("f", {"output": "1"})))
-    assert {part.id for part in made_up.messages[0].parts if isinstance(part, ToolCall)} == {"call_1"}
-    assert "call_1" not in exact_json.write_text(lower(made_up))
+    generated = lift(model(call("f")), user(answer("f", {"output": "1"})))
+    assert {part.id for part in generated.messages[0].parts if isinstance(part, ToolCall)} == {"call_1"}
+    assert "call_1" not in exact_json.write_text(lower(generated))
     real = Transcript(
         [Message("assistant", [ToolCall("r", "f", {})]), Message("tool", [ToolResult("r", "f", "text", "1")])]
     )

@@ -80,7 +80,7 @@ def test_a_result_is_one_message_whose_call_is_made_up() -> None:
     transcript = MCP.lift({"content": [text("22 °C")]})
     assert transcript.messages == [Message("tool", [ToolResult("call_1", "unknown", "text", "22 °C")])]
     assert transcript.origin is not None
-    assert transcript.origin.invented == {"call_1", "unknown"}
+    assert transcript.origin.generated_ids == {"call_1", "unknown"}
 
 
 @pytest.mark.parametrize(

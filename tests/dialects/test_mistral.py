@@ -182,7 +182,9 @@ def test_the_reason_model_length_is_length_and_comes_back() -> None:
 
 def test_it_is_known_by_its_chunks_ids_settings_and_models_and_leaves_other_keys_alone() -> None:
     def strength(document: Any) -> int:
-        return max((clue.strength for name, clue in detection.candidates(document) if name == "mistral"), default=0)
+        return max(
+            (evidence.strength for name, evidence in detection.candidates(document) if name == "mistral"), default=0
+        )
 
     assert strength([{"role": "user", "content": [{"type": "document_url", "document_url": "x"}]}]) == 96
     assert strength({"model": "mistral-large-latest", "messages": [ANSWERED]}) == 96

@@ -85,7 +85,7 @@ def test_a_call_without_an_id_gets_that_of_its_result() -> None:
     lifted = MLC.lift([{"role": "gemini", "content": [call]}, {"role": "tool", "content": [result]}])
     assert [part.id for part in lifted.messages[0].parts if isinstance(part, ToolCall)] == ["call_77"]
     assert lifted.origin is not None
-    assert not lifted.origin.invented
+    assert not lifted.origin.generated_ids
 
 
 def test_the_text_of_a_result_is_never_read_as_json_or_as_an_error() -> None:

@@ -51,7 +51,7 @@ def test_results_without_ids_are_paired_by_name_and_order() -> None:
     transcript = DIALECT.lift([{"role": "assistant", "tool_calls": calls}, *rows])
     assert pairs(transcript) == [({"n": 1}, "second"), ({"n": 0}, "first"), ({"n": 2}, "third")]
     assert transcript.origin is not None
-    assert transcript.origin.invented == {"call_1", "call_2", "call_3"}
+    assert transcript.origin.generated_ids == {"call_1", "call_2", "call_3"}
 
 
 def test_older_clients_name_the_tool_under_name() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import added, pipeline, texts
+from convcli.engine import pipeline, set_keys, texts
 from convcli.jobs.documents import Document, Skipped
 from convcli.jobs.inputs import opened
 from convcli.model.dialect import Options
@@ -138,12 +138,12 @@ def test_rules_of_the_service_apply_to_the_body_and_are_reported_at_their_path()
 
 
 def test_what_the_user_sets_goes_into_the_body_unless_it_is_a_key_of_the_line() -> None:
-    keys = added.checked({"model": "gpt-5", "custom_id": "row-9"}, BATCH)
-    document = pipeline.convert({"convcli": 1, "messages": []}, HUB, BATCH, Options(added=keys)).document
+    keys = set_keys.checked({"model": "gpt-5", "custom_id": "row-9"}, BATCH)
+    document = pipeline.convert({"convcli": 1, "messages": []}, HUB, BATCH, Options(set_keys=keys)).document
     assert (document["custom_id"], document["body"]["model"]) == ("row-9", "gpt-5")
     assert "model" not in document
     with pytest.raises(JobError) as caught:
-        added.checked({"modle": "gpt-5"}, BATCH)
+        set_keys.checked({"modle": "gpt-5"}, BATCH)
     assert caught.value.code == "unknown-key"
 
 

@@ -21,8 +21,8 @@ def chunk(delta: Any, finish: str | None = None, index: int = 0) -> Any:
 
 
 def call(index: int | None, id_: str | None, name: str | None, arguments: str) -> Any:
-    numbered = {} if index is None else {"index": index}
-    return chunk({"tool_calls": [{**numbered, "id": id_, "function": {"name": name, "arguments": arguments}}]})
+    number_messages = {} if index is None else {"index": index}
+    return chunk({"tool_calls": [{**number_messages, "id": id_, "function": {"name": name, "arguments": arguments}}]})
 
 
 def lift(*rows: Any) -> Transcript:

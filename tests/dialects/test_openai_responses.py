@@ -338,10 +338,10 @@ def test_built_in_tools_are_kept_whole_and_those_of_others_are_dropped() -> None
         ),
     ],
 )
-def test_a_tool_choice_is_read_as_near_as_it_can_be(native: Any, choice: Any, carried: bool) -> None:
+def test_a_tool_choice_is_read_as_near_as_it_can_be(native: Any, choice: Any, extra: bool) -> None:
     transcript = lift({"input": "", "tool_choice": native})
     assert transcript.tool_choice == choice
-    assert (transcript.extras is not None) == carried
+    assert (transcript.extras is not None) == extra
 
 
 def test_effort_and_format_are_settings_and_the_rest_of_their_objects_is_kept() -> None:
@@ -384,10 +384,10 @@ def response(status: str | None, output: list[Any], **more: Any) -> dict[str, An
         (response(None, [output_message("a")]), None, False),
     ],
 )
-def test_why_a_response_ended_is_the_stop_reason_of_its_answer(native: Any, reason: str | None, carried: bool) -> None:
+def test_why_a_response_ended_is_the_stop_reason_of_its_answer(native: Any, reason: str | None, extra: bool) -> None:
     transcript = lift(native)
     assert transcript.messages[-1].stop_reason == reason
-    assert (transcript.extras is not None) == carried
+    assert (transcript.extras is not None) == extra
 
 
 def test_the_error_of_a_response_is_the_error_of_its_answer() -> None:

@@ -100,9 +100,9 @@ def test_calls_that_are_stored_twice_are_lifted_once() -> None:
 
 
 def test_other_keys_of_an_injected_call_are_extras_of_the_call() -> None:
-    carried = [call.extras for call in calls(lifted("session-injected.jsonl"))]
+    extra = [call.extras for call in calls(lifted("session-injected.jsonl"))]
     time = "2026-02-15T10:00:02.000Z"
-    assert carried == [{"openclaw": {"status": word, "timestamp": time}} for word in ("success", "error")]
+    assert extra == [{"openclaw": {"status": word, "timestamp": time}} for word in ("success", "error")]
     conversion = pipeline.convert(sample("session-injected.jsonl"), OPENCLAW, dialects.get("openai-chat"))
     places = reported(conversion.losses, "extras.openclaw.status")
     assert places == ["/2/message/toolCalls/0/status", "/2/message/toolCalls/1/status"]

@@ -145,7 +145,7 @@ def test_the_transcript_knows_the_document_that_it_was_lifted_from() -> None:
     document: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi."}]}
     transcript = conversion.lift(document, CHAT)
     assert transcript.origin is not None
-    assert transcript.origin.given is document
+    assert transcript.origin.document is document
 
 
 def test_what_is_not_read_back_is_a_loss_at_its_place() -> None:

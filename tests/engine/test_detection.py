@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import detection
-from convcli.model.dialect import Clue
+from convcli.model.dialect import Evidence
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 from convcli.validation import schemas
@@ -48,14 +48,14 @@ def test_a_value_without_marks_is_in_no_dialect_and_reported_as_what_it_is(value
 def test_a_transcript_under_a_key_is_reported_with_what_reads_it() -> None:
     request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
     answer = {"id": "r", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Ah"}}]}
-    for log, told in (
+    for log, reported in (
         ({"time": 1, "request": request}, "--at /request reads the transcripts inside"),
         ({"request": request, "response": answer}, "--at /request or --at /response reads the transcripts inside"),
         ({"a key with spaces": request}, detection.NAMED),
     ):
         with pytest.raises(ContentError) as caught:
             detection.detect(log)
-        assert caught.value.help == told
+        assert caught.value.help == reported
 
 
 @given(value=strategies.values)
@@ -89,8 +89,8 @@ def test_a_tie_is_an_error_that_names_the_candidates() -> None:
 
 
 def test_two_framings_of_one_dialect_are_no_tie() -> None:
-    clues = [("a", Clue(90, "as a document")), ("a", Clue(90, "as rows")), ("b", Clue(80, "weaker"))]
-    assert detection.strongest(clues) == detection.Detection("a", clues[0][1], tuple(clues[1:]))
+    matches = [("a", Evidence(90, "as a document")), ("a", Evidence(90, "as rows")), ("b", Evidence(80, "weaker"))]
+    assert detection.strongest(matches) == detection.Detection("a", matches[0][1], tuple(matches[1:]))
 
 
 def chat(**more: Any) -> dict[str, Any]:
@@ -102,9 +102,12 @@ def parts(*blocks: dict[str, Any], role: str = "user") -> dict[str, Any]:
 
 
 def answer_of_gemini(text: str, id_: str | None = None, end: str | None = "STOP") -> dict[str, Any]:
-    ended = {} if end is None else {"finishReason": end}
+    move_end_to_response = {} if end is None else {"finishReason": end}
     content = {"role": "model", "parts": [{"text": text}]}
-    return {"candidates": [{"content": content, **ended}], **({} if id_ is None else {"responseId": id_})}
+    return {
+        "candidates": [{"content": content, **move_end_to_response}],
+        **({} if id_ is None else {"responseId": id_}),
+    }
 
 
 TEXT = {"type": "text", "text": "Hi."}

@@ -68,9 +68,9 @@ def test_a_real_pydantic_model_is_read() -> None:
 
 
 def test_a_document_without_such_objects_is_not_copied() -> None:
-    assert objects.plain(PLAIN) is PLAIN
+    assert objects.as_json(PLAIN) is PLAIN
     mixed = {"messages": [PLAIN["messages"][0], Model(**ANSWER)]}
-    assert objects.plain(mixed)["messages"][0] is PLAIN["messages"][0]
+    assert objects.as_json(mixed)["messages"][0] is PLAIN["messages"][0]
 
 
 class OldModel:

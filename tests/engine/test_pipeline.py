@@ -103,8 +103,8 @@ CALL = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "ar
 )
 @pytest.mark.parametrize("target", ["anthropic", "intermediate"])
 def test_what_the_output_would_not_show_is_reported_once_by_a_conversion_too(
-    name: str, rows: list[Any], told: list[tuple[str, str]], target: str
+    name: str, rows: list[Any], reported: list[tuple[str, str]], target: str
 ) -> None:
     done = pipeline.convert(Rows(rows), dialects.get(name), dialects.get(target))
-    codes = {code for code, _ in told} or {"parent-cycle", "failed-stream", "torn-stream", "stream-out-of-order"}
-    assert [(finding.code, finding.where) for finding in done.findings if finding.code in codes] == told
+    codes = {code for code, _ in reported} or {"parent-cycle", "failed-stream", "torn-stream", "stream-out-of-order"}
+    assert [(finding.code, finding.where) for finding in done.findings if finding.code in codes] == reported

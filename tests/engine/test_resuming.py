@@ -27,7 +27,7 @@ def user(text: str = "Go on.") -> Message:
 def parts(messages: list[Message]) -> list[tuple[str, ...]]:
     """Returns what is left of a session in Codex's words, and what was reported."""
     conversion = resumed(Transcript(messages, id=ID), CODEX, SESSION, CONTEXT, "/here")
-    told = [f"{loss.kind} {loss.field}" for loss in conversion.losses if loss.level == "content"]
+    reported = [f"{loss.kind} {loss.field}" for loss in conversion.losses if loss.level == "content"]
     read = CODEX.lift(conversion.document)
     lines = [
         (part.type, part.tool_call_id, str(part.value))
@@ -38,7 +38,7 @@ def parts(messages: list[Message]) -> list[tuple[str, ...]]:
         for message in read.messages
         for part in message.parts
     ]
-    return [*lines, ("told", *told)]
+    return [*lines, ("told", *reported)]
 
 
 def test_paired_calls_stay_as_they_are() -> None:

@@ -46,12 +46,12 @@ def test_a_session_comes_back_but_for_what_was_reported(sample: Any, way: tuple[
     own, other = map(dialects.get, way)
     there = pipeline.convert(sample.document, own, other)
     back = pipeline.convert(there.document, other, own)
-    told = records_of([*there.losses, *back.losses])
+    reported = records_of([*there.losses, *back.losses])
     before, after = own.lift(sample.document), own.lift(back.document)
     lost = records_of(difference(before, after, own, own))
-    assert lost <= told
+    assert lost <= reported
     for record, values in {"text": words, "tool_call": calls, "tool_result": results}.items():
-        if told.isdisjoint({record, *WHOLE}) and "message.role" not in {loss.field for loss in there.losses}:
+        if reported.isdisjoint({record, *WHOLE}) and "message.role" not in {loss.field for loss in there.losses}:
             assert values(before) == values(after)
 
 

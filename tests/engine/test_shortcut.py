@@ -17,7 +17,7 @@ from convcli.validation import schemas
 from tests.benchmarks import data
 from tests.support import names, samples
 
-PLAIN = [name for name in names() if dialects.get(name).plain is not None]
+PLAIN = [name for name in names() if dialects.get(name).without_clean_messages is not None]
 CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"n": 1}'}}
 CHAT: dict[str, Any] = {
     "id": "req_1",

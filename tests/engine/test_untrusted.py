@@ -14,9 +14,9 @@ from convcli.model.transcript import Media, Message, Text, ToolDefinition, ToolR
 HUB, CHAT = dialects.get("intermediate"), dialects.get("openai-chat")
 
 
-def carrying(**carried: Any) -> dict[str, Any]:
+def carrying(**extra: Any) -> dict[str, Any]:
     message = {"role": "user", "parts": [{"type": "text", "text": "Hi."}]}
-    return {"convcli": 1, "messages": [message], "extras": {"openai-chat": carried}}
+    return {"convcli": 1, "messages": [message], "extras": {"openai-chat": extra}}
 
 
 def test_a_kept_key_that_fits_is_written() -> None:
@@ -26,10 +26,10 @@ def test_a_kept_key_that_fits_is_written() -> None:
 
 
 @pytest.mark.parametrize("carried", [{"messages": 7}, {"messages": [{"role": "x"}]}, {"tools": "none"}])
-def test_a_kept_key_that_makes_the_document_invalid_is_left_out_and_reported(carried: dict[str, Any]) -> None:
-    done = pipeline.convert(carrying(**carried), HUB, CHAT)
+def test_a_kept_key_that_makes_the_document_invalid_is_left_out_and_reported(extra: dict[str, Any]) -> None:
+    done = pipeline.convert(carrying(**extra), HUB, CHAT)
     assert done.document == {"messages": [{"role": "user", "content": "Hi."}]}
-    assert [loss.field for loss in done.losses] == [f"extras.openai-chat.{key}" for key in carried]
+    assert [loss.field for loss in done.losses] == [f"extras.openai-chat.{key}" for key in extra]
 
 
 def test_keys_of_one_form_do_not_break_another_form_of_the_same_dialect() -> None:

@@ -23,10 +23,10 @@ from tests.files.test_framing import ZSTD_MAGIC, FakeZstandard
 SAMPLES = [{"id": n, "text": f"{n} " * 50} for n in range(3)]
 
 
-def archive(samples: list[Any] = SAMPLES, method: int = zipfile.ZIP_DEFLATED, beside: str = "header.json") -> bytes:
+def archive(samples: list[Any] = SAMPLES, method: int = zipfile.ZIP_DEFLATED, other_keys: str = "header.json") -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as written:
-        written.writestr(beside, "{}")
+        written.writestr(other_keys, "{}")
         for number, sample in enumerate(samples):
             text = sample if isinstance(sample, bytes) else json.dumps(sample).encode()
             written.writestr(f"samples/{number}_epoch_1.json", text)
@@ -67,13 +67,13 @@ def test_an_archive_that_is_compressed_once_more_is_read_too(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("beside", ["header.json", "_journal/start.json"])
-def test_an_archive_that_is_still_written_has_no_header_yet(tmp_path: Path, beside: str) -> None:
-    assert len(read(tmp_path / "a.eval", archive(beside=beside))) == 3
+def test_an_archive_that_is_still_written_has_no_header_yet(tmp_path: Path, other_keys: str) -> None:
+    assert len(read(tmp_path / "a.eval", archive(other_keys=other_keys))) == 3
 
 
 def test_another_archive_is_reported_as_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(ContentError, match="a zip archive, not like JSON") as caught:
-        read(tmp_path / "a.zip", archive(beside="readme.txt"))
+        read(tmp_path / "a.zip", archive(other_keys="readme.txt"))
     assert (caught.value.code, caught.value.file) == ("not-json", str(tmp_path / "a.zip"))
 
 

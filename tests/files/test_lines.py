@@ -37,5 +37,5 @@ def test_reading_in_chunks_of_any_size_is_reading_at_once(pieces: list[bytes], l
 def test_the_first_lines_report_the_framing_and_nothing_is_taken_away(
     data: bytes, framing: Framing, is_array: bool
 ) -> None:
-    told, array, chunks = sniff(iter([data[:3], data[3:]]), 1 << 20)
-    assert (told, array, b"".join(chunks)) == (framing, is_array, data)
+    reported, array, chunks = sniff(iter([data[:3], data[3:]]), 1 << 20)
+    assert (reported, array, b"".join(chunks)) == (framing, is_array, data)

@@ -97,7 +97,7 @@ def test_an_object_is_read_from_any_place(bucket: str) -> None:
     output.write(bytes(range(256)) * 4000)
     output.commit()
     file = CountedFile("a", open_file(f"{bucket}/read/a.bin"), owned=True)
-    assert (file.plain_size, file.peek(3)[:3], file.grew()) == (1024000, b"\0\1\2", False)
+    assert (file.unpacked_size, file.peek(3)[:3], file.grew()) == (1024000, b"\0\1\2", False)
     assert b"".join(file.chunks(300_001, 300_004)) == bytes([300_001 % 256, 300_002 % 256, 300_003 % 256])
     file.close()
     with pytest.raises(JobError) as caught:

@@ -82,7 +82,7 @@ def test_a_table_is_read_from_a_pipe(tmp_path: Path, kind: str, monkeypatch: pyt
     with open("/dev/zero", "rb") as pipe:
         monkeypatch.setattr("convcli.files.framing.open_stdin", lambda: Pipe(data, pipe.fileno()))
         with open_input("-") as source:
-            assert (source.name, source.plain_size) == ("<stdin>", 0)
+            assert (source.name, source.unpacked_size) == ("<stdin>", 0)
             assert [record.value for record in source.each()] == ROWS
 
 
@@ -105,7 +105,7 @@ def test_row_groups_are_ranges_that_another_process_reads(tmp_path: Path) -> Non
         assert [(part.start, part.stop, part.before) for part in parts] == [(n, n + 1, 100 * n) for n in range(7)]
         whole = [(part.start, part.stop, part.before) for part in source.ranges(1 << 30)]
         assert whole == [(0, 7, 0)]
-        assert source.plain_size == (tmp_path / "a.parquet").stat().st_size
+        assert source.unpacked_size == (tmp_path / "a.parquet").stat().st_size
         read = [record for part in parts for record in source.records(part.start, part.stop, part.before)]
         assert [(record.line, record.value) for record in read] == list(enumerate(ROWS, 1))
 

@@ -11,14 +11,14 @@ import msgspec
 import pytest
 
 from convcli import dialects
-from convcli.engine.foreign import FORMATS, Foreign
+from convcli.engine.known_formats import FORMATS, Foreign
 from convcli.engine.restore import in_shells, restore
 from convcli.files.framing import open_source
 from convcli.jobs import converting, inputs
 from convcli.jobs.converting import Job, Sinks
 from convcli.jobs.envelopes import PRESETS, patterns, picks
 from convcli.jobs.inputs import Document, Input, Item, Skipped
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.errors import ContentError, JobError, RefusedError
 from convcli.wire import exact_json
 from tests.cli_cases import OTHER, write
@@ -272,8 +272,8 @@ def test_a_message_that_stands_alone_is_read_and_losses_point_at_it(tmp_path: Pa
 
 def holding_many(where: str = "samples/*") -> Dialect:
     """A dialect whose files hold several transcripts in one document."""
-    clue = Clue(90, "samples")
-    changes: dict[str, Any] = {"many": where, "detect": lambda value: clue if "samples" in value else None}
+    evidence = Evidence(90, "samples")
+    changes: dict[str, Any] = {"many": where, "detect": lambda value: evidence if "samples" in value else None}
     return msgspec.structs.replace(dialects.get(OTHER), **changes)
 
 

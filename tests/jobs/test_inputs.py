@@ -15,7 +15,7 @@ from convcli.dialects import get
 from convcli.files.framing import open_source
 from convcli.jobs import choosing, inputs
 from convcli.jobs.inputs import Document, Input, Item, Skipped
-from convcli.model.dialect import Clue
+from convcli.model.dialect import Evidence
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError, RefusedError
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, WRONG, write
@@ -132,10 +132,12 @@ def test_an_unknown_document_names_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("told", [None, OTHER])
-def test_each_member_of_an_array_of_transcripts_is_a_document_with_its_place(tmp_path: Path, told: str | None) -> None:
+def test_each_member_of_an_array_of_transcripts_is_a_document_with_its_place(
+    tmp_path: Path, reported: str | None
+) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps([CLEAN, {**CLEAN, "label": True}], indent=1))
-    with inputs.opened(str(path), told) as source:
+    with inputs.opened(str(path), reported) as source:
         assert (source.layout, source.is_whole, source.dialect.name) == ("array", False, OTHER)
         first, second = source
     assert isinstance(first, Document)
@@ -236,7 +238,7 @@ def in_rows(path: Path) -> Document:
 def _dialect_of_rows() -> Any:
     from msgspec.structs import replace
 
-    return replace(get(OWN), name="rows", framings=("events",), detect=lambda value: Clue(90, "rows"))
+    return replace(get(OWN), name="rows", framings=("events",), detect=lambda value: Evidence(90, "rows"))
 
 
 def test_the_lines_of_a_session_are_one_document_whose_places_are_lines(tmp_path: Path) -> None:

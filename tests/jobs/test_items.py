@@ -9,7 +9,7 @@ from convcli.engine.detection import Detection
 from convcli.files.framing import Framing, Record
 from convcli.jobs.documents import Document, Skipped
 from convcli.jobs.items import RecordReader
-from convcli.model.dialect import Clue
+from convcli.model.dialect import Evidence
 from convcli.model.errors import ContentError
 from tests.cli_cases import CLEAN, LOSSY, OTHER
 
@@ -21,7 +21,7 @@ def record(value: Any, index: int = -1) -> Record:
 
 def reader(layout: Framing = "jsonl", strength: int = 0) -> RecordReader:
     """Of a file whose dialect is named, or was detected with such a strength."""
-    detected = Detection(OTHER, Clue(strength, "it looks so")) if strength else None
+    detected = Detection(OTHER, Evidence(strength, "it looks so")) if strength else None
     return RecordReader("f", dialects.get(OTHER), layout, layout == "jsonl", detected)
 
 

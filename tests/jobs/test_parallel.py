@@ -217,9 +217,9 @@ def test_where_no_process_can_be_started_one_does_it_all_and_says_so(
 ) -> None:
     monkeypatch.setattr(workers, "can_start", lambda: False)
     source = write(tmp_path / "a.json", CLEAN)
-    code, _, told, left = called(tmp_path / "out", "convert", source, "--to", OWN, "-o", "b.json", "-j", "2")
+    code, _, reported, left = called(tmp_path / "out", "convert", source, "--to", OWN, "-o", "b.json", "-j", "2")
     assert code == 0
-    assert told.startswith("note: one process does all the work")
+    assert reported.startswith("note: one process does all the work")
     assert list(left) == ["b.json"]
 
 
@@ -267,9 +267,9 @@ def test_a_killed_process_is_reported_and_nothing_is_written(
     source = write(tmp_path / "in.jsonl", *[CLEAN] * 20, NAMED)
     fault("import os; os.kill(os.getpid(), 9)")
     words = ["convert", source, "--to", "anthropic", "-o", "out", "--losses", "losses", "-j", "3"]
-    code, _, told, left = called(tmp_path / "folder", *words)
+    code, _, reported, left = called(tmp_path / "folder", *words)
     assert code == 3
-    assert told.startswith("error[worker-died] a worker process was killed by signal 9\n")
+    assert reported.startswith("error[worker-died] a worker process was killed by signal 9\n")
     assert "out" not in left
 
 
@@ -279,10 +279,10 @@ def test_a_bug_in_another_process_is_a_bug_of_ours_and_debug_shows_where(
     source = write(tmp_path / "in.jsonl", *[CLEAN] * 20, NAMED)
     fault("raise KeyError('secret')")
     words = ["convert", source, "--to", "anthropic", "-o", "out", "-j", "3"]
-    code, _, told, left = called(tmp_path / "folder", *words)
+    code, _, reported, left = called(tmp_path / "folder", *words)
     assert (code, left) == (70, {})
-    assert told.startswith("error[bug] ")
-    assert "secret" not in told
+    assert reported.startswith("error[bug] ")
+    assert "secret" not in reported
     assert "KeyError" in called(tmp_path / "again", *words, "--debug")[2]
 
 
@@ -291,9 +291,9 @@ def test_memory_that_runs_out_in_another_process_is_reported_as_in_this_one(
 ) -> None:
     sources = [write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", NAMED)]
     fault("raise MemoryError")
-    code, _, told, left = called(tmp_path / "out", "convert", *sources, "--to", OWN, "--out-dir", ".", "-j", "2")
+    code, _, reported, left = called(tmp_path / "out", "convert", *sources, "--to", OWN, "--out-dir", ".", "-j", "2")
     assert code == 3
-    assert "error[out-of-memory]" in told
+    assert "error[out-of-memory]" in reported
     assert list(left) == ["a.json"]
 
 
@@ -312,9 +312,9 @@ def telling(task: str, emit: workers.Emit) -> Any:
 def test_what_is_reported_and_raised_survives_the_way_to_the_other_process() -> None:
     with workers.all_done(telling, ["f"], 1) as all_done:
         (done,) = all_done
-        told = list(done.emitted())
-        assert told == [LOSS, FINDING]
-        assert told[0].before is MISSING
+        reported = list(done.emitted())
+        assert reported == [LOSS, FINDING]
+        assert reported[0].before is MISSING
         with pytest.raises(RefusedError) as caught:
             done.value()
     assert (caught.value.findings, caught.value.file, caught.value.message) == ([FINDING], "f", "m")

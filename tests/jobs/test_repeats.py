@@ -11,7 +11,7 @@ from convcli.jobs.judging import judge
 REQUEST = {"method": "POST", "url": "/v1/chat/completions", "body": {"model": "m", "messages": []}}
 
 
-def told(path: Path) -> list[tuple[str, int, str]]:
+def reported(path: Path) -> list[tuple[str, int, str]]:
     with inputs.opened(str(path), "openai-batch") as source:
         return [
             (finding.code, finding.line, finding.where)
@@ -25,6 +25,6 @@ def test_each_document_of_a_batch_has_an_id_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     rows = [{"custom_id": id_, **REQUEST} for id_ in ("a", "b", "a", "c", "a")]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    assert told(path) == [("repeated-document-id", line, "/custom_id") for line in (3, 5)]
+    assert reported(path) == [("repeated-document-id", line, "/custom_id") for line in (3, 5)]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows[:2]), "utf-8")
-    assert told(path) == []
+    assert reported(path) == []

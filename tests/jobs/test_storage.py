@@ -90,8 +90,10 @@ def test_rows_of_a_table_are_the_documents_of_the_same_lines(files: Path) -> Non
 
 def test_what_was_filled_in_open_objects_is_reported_once_and_what_the_dialect_names_never(files: Path) -> None:
     found = notes(files / "a.parquet")
-    told = sorted((note.severity, note.row, note.where, note.count) for note in found if note.code == "padded-object")
-    assert told == sorted((severity, row, where, times) for severity, _, row, where, times in PADDED)
+    reported = sorted(
+        (note.severity, note.row, note.where, note.count) for note in found if note.code == "padded-object"
+    )
+    assert reported == sorted((severity, row, where, times) for severity, _, row, where, times in PADDED)
     assert all(any(path in note.message for _, path, *_ in PADDED) for note in found if note.code == "padded-object")
 
 
@@ -104,7 +106,7 @@ def test_what_was_filled_next_to_keys_of_the_dialect_is_said_once_with_a_count_a
 
 
 def test_nulls_in_arguments_are_padding_where_no_tool_that_is_called_has_such_a_parameter(files: Path) -> None:
-    def told(*tools: tuple[str, str]) -> list[tuple[str, int, str]]:
+    def reported(*tools: tuple[str, str]) -> list[tuple[str, int, str]]:
         offered = [
             {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {key: {}}}}}
             for name, key in tools
@@ -114,9 +116,9 @@ def test_nulls_in_arguments_are_padding_where_no_tool_that_is_called_has_such_a_
         return sorted((note.severity, note.row, note.where) for note in found if note.code == "padded-object")
 
     city, unit = "/messages/1/tool_calls/0/function/arguments/city", "/messages/1/tool_calls/0/function/arguments/unit"
-    assert told(("weather", "other")) == [("info", 0, city), ("info", 3, unit)]
-    assert told(("weather", "unit")) == [("info", 0, city), ("warning", 3, unit)]
-    assert told(("time", "unit")) == [("warning", 0, city), ("warning", 3, unit)]
+    assert reported(("weather", "other")) == [("info", 0, city), ("info", 3, unit)]
+    assert reported(("weather", "unit")) == [("info", 0, city), ("warning", 3, unit)]
+    assert reported(("time", "unit")) == [("warning", 0, city), ("warning", 3, unit)]
 
 
 def test_nulls_in_open_objects_are_values_for_who_knows_better(files: Path, call: Call) -> None:
@@ -223,8 +225,8 @@ def test_a_column_of_times_is_reported_and_read_as_text(files: Path) -> None:
     noon = datetime.datetime(2026, 1, 2, 12)
     (one, _) = documents(table(files / "t.parquet", rows=[{**each, "at": noon} for each in ROWS[:2]]))
     assert one.value["at"] == "2026-01-02T12:00:00"
-    told = [(note.code, note.severity) for note in notes(files / "t.parquet") if "at" in note.message.split()]
-    assert told == [("column-type", "info")]
+    reported = [(note.code, note.severity) for note in notes(files / "t.parquet") if "at" in note.message.split()]
+    assert reported == [("column-type", "info")]
 
 
 @pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import Native
-from convcli.model.transcript import Message, Spots, Text, Transcript
+from convcli.model.transcript import Message, PartPaths, Text, Transcript
 
 
-def lift_one(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_one(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     return Message("user", [Text(native["text"])], name=context.dialect), [("text",)]
 
 
@@ -22,10 +22,10 @@ def test_each_item_of_a_list_becomes_a_message_with_its_place() -> None:
 
 
 def test_a_message_alone_is_added_at_its_own_place() -> None:
-    context = LiftContext("some-format", {}, spot=("parts",))
+    context = LiftContext("some-format", {}, node_path=("parts",))
     context.add(Message("user", []), ("message",))
     assert context.origin.places == [(("message",), None)]
-    assert context.origin.spot == ("parts",)
+    assert context.origin.node_path == ("parts",)
 
 
 def test_what_is_kept_stands_under_the_name_of_the_owner_and_the_origin_is_the_dialect() -> None:
@@ -38,7 +38,7 @@ def test_ids_that_the_pairing_makes_up_are_those_that_the_origin_calls_invented(
     context = LiftContext("some-format", {})
     context.pairing.invented.add("call_1")
     assert context.transcript().origin is context.origin
-    assert context.origin.invented == {"call_1"}
+    assert context.origin.generated_ids == {"call_1"}
 
 
 def test_two_contexts_share_no_messages() -> None:

@@ -39,11 +39,11 @@ def test_what_was_lifted_is_written_in_the_order_of_the_vendor() -> None:
 
 def test_a_field_that_is_no_text_is_kept_and_comes_back_until_somebody_sets_the_field() -> None:
     message = turn("a")
-    carried = ROW.lift({"timestamp": 17}, message)
-    assert (carried, message.created_at) == ({"timestamp": 17}, None)
-    assert ROW.write(message, carried) == {"timestamp": 17}
+    extra = ROW.lift({"timestamp": 17}, message)
+    assert (extra, message.created_at) == ({"timestamp": 17}, None)
+    assert ROW.write(message, extra) == {"timestamp": 17}
     message.created_at = "2026-01-02T03:04:05Z"
-    assert ROW.write(message, carried) == {"timestamp": "2026-01-02T03:04:05Z"}
+    assert ROW.write(message, extra) == {"timestamp": "2026-01-02T03:04:05Z"}
 
 
 def test_what_the_dialect_writes_is_not_overwritten_by_what_was_kept() -> None:

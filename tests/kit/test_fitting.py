@@ -26,19 +26,19 @@ def texts_of(transcript: Transcript) -> list[str]:
 
 
 PASSES: dict[str, Pass] = {
-    "linear": fitting.linear,
-    "answers_only": fitting.answers_only,
-    "last_answer": fitting.last_answer,
-    "single_results": passes.on_messages(results.single_results),
+    "linear": fitting.keep_active_conversation,
+    "answers_only": fitting.keep_answers,
+    "last_answer": fitting.keep_last_answer,
+    "single_results": passes.on_messages(results.keep_one_result_each),
     "roles": fitting.roles({"developer": "system"}),
-    "parts_in_roles": fitting.parts_in_roles({"tool_call": ("assistant",), "image": ("user",)}),
-    "ordered_parts": fitting.ordered_parts("reasoning", "text", "tool_call"),
-    "known_finish": fitting.known_finish({}, {"stop": "stop"}, "stop"),
+    "parts_in_roles": fitting.keep_parts_of_roles({"tool_call": ("assistant",), "image": ("user",)}),
+    "ordered_parts": fitting.sort_parts("reasoning", "text", "tool_call"),
+    "known_finish": fitting.keep_known_finish({}, {"stop": "stop"}, "stop"),
     "without": fitting.without("title", "message.usage", "message.id"),
-    "only_own_opaque": fitting.only_own_opaque("x"),
-    "with_parameters": fitting.with_parameters(typed=True),
-    "functions_only": fitting.functions_only("x"),
-    "some_tools": fitting.some_tools,
+    "only_own_opaque": fitting.drop_other_opaque("x"),
+    "with_parameters": fitting.add_parameters(typed=True),
+    "functions_only": fitting.keep_functions("x"),
+    "some_tools": fitting.drop_empty_tools,
     "results_behind_calls": results.results_behind_calls,
     "separate_results": results.separate_results,
     "refusals_as_texts": fitting.refusals_as_texts,
@@ -69,7 +69,7 @@ def test_linear_keeps_the_active_branch_and_no_events() -> None:
         user("c", id="3", parent_id="1"),
         Message("event", [Opaque("x", 1)], id="4", parent_id="3"),
     ]
-    fitted = fitting.linear(Transcript(tree, head="4"))
+    fitted = fitting.keep_active_conversation(Transcript(tree, head="4"))
     assert texts_of(fitted) == ["a", "c"]
     assert fitted.head is None
     assert fitted.messages[0] is tree[0]
@@ -77,9 +77,9 @@ def test_linear_keeps_the_active_branch_and_no_events() -> None:
 
 def test_a_response_is_the_last_answer() -> None:
     messages = [user("a"), Message("assistant", [Text("b")]), user("c"), Message("assistant", [Text("d")])]
-    assert texts_of(fitting.answers_only(Transcript(messages))) == ["b", "d"]
-    assert texts_of(fitting.last_answer(Transcript(messages))) == ["d"]
-    assert fitting.last_answer(Transcript([user("a")])).messages == [Message("assistant", [])]
+    assert texts_of(fitting.keep_answers(Transcript(messages))) == ["b", "d"]
+    assert texts_of(fitting.keep_last_answer(Transcript(messages))) == ["d"]
+    assert fitting.keep_last_answer(Transcript([user("a")])).messages == [Message("assistant", [])]
 
 
 def test_a_transcript_is_a_response_only_if_a_model_answered_and_nobody_asked() -> None:
@@ -92,18 +92,18 @@ def test_a_transcript_is_a_response_only_if_a_model_answered_and_nobody_asked() 
 
 def test_parts_are_left_out_where_their_role_may_not_have_them() -> None:
     message = Message("user", [Text("a"), call("x")])
-    fitted = fitting.parts_in_roles({"tool_call": ("assistant",)})(Transcript([message, calling("y")]))
+    fitted = fitting.keep_parts_of_roles({"tool_call": ("assistant",)})(Transcript([message, calling("y")]))
     assert fitted.messages == [user("a"), calling("y")]
 
 
 def test_parts_stand_in_the_order_of_the_format_and_equals_keep_theirs() -> None:
     parts: list[Part] = [call("x"), Text("a"), Reasoning("r"), Text("b")]
-    fitted = fitting.ordered_parts("reasoning", "text", "tool_call")(Transcript([Message("assistant", parts)]))
+    fitted = fitting.sort_parts("reasoning", "text", "tool_call")(Transcript([Message("assistant", parts)]))
     assert fitted.messages[0].parts == [parts[2], parts[1], parts[3], parts[0]]
 
 
 def test_a_stop_reason_without_a_word_becomes_the_usual_one_unless_the_message_is_kept() -> None:
-    words = fitting.known_finish({"END": "stop"}, {"stop": "END"}, "END", lambda message: message.name == "kept")
+    words = fitting.keep_known_finish({"END": "stop"}, {"stop": "END"}, "END", lambda message: message.name == "kept")
     messages = [Message("assistant", [], name=name, stop_reason="novel") for name in (None, "kept")]
     assert [message.stop_reason for message in words(Transcript(messages)).messages] == ["stop", "novel"]
 
@@ -119,18 +119,18 @@ def test_functions_have_schemas_and_tools_of_other_vendors_are_left_out() -> Non
     bare, typeless = ToolDefinition("f"), ToolDefinition("g", parameters={"properties": {}})
     foreign = ToolDefinition("search", extras={"y": {"tool": {"type": "search"}}})
     tools = [bare, typeless, foreign]
-    fitted = fitting.with_parameters(typed=True)(Transcript([], tools=tools)).tools or []
+    fitted = fitting.add_parameters(typed=True)(Transcript([], tools=tools)).tools or []
     assert [tool.parameters for tool in fitted] == [
         {"type": "object", "properties": {}}, {"type": "object", "properties": {}}, None,
     ]  # fmt: skip
-    assert fitting.with_parameters()(Transcript([], tools=[typeless])).tools == [typeless]
-    assert fitting.functions_only("x")(Transcript([], tools=tools)).tools == [bare, typeless]
-    assert fitting.functions_only("y")(Transcript([], tools=tools)).tools == tools
-    assert fitting.functions_only("x")(Transcript([], tools=[foreign])).tools is None
+    assert fitting.add_parameters()(Transcript([], tools=[typeless])).tools == [typeless]
+    assert fitting.keep_functions("x")(Transcript([], tools=tools)).tools == [bare, typeless]
+    assert fitting.keep_functions("y")(Transcript([], tools=tools)).tools == tools
+    assert fitting.keep_functions("x")(Transcript([], tools=[foreign])).tools is None
 
 
 def test_an_empty_list_of_tools_is_no_list() -> None:
-    assert fitting.some_tools(Transcript([], tools=[])).tools is None
+    assert fitting.drop_empty_tools(Transcript([], tools=[])).tools is None
 
 
 def test_a_leading_instruction_is_one_text() -> None:

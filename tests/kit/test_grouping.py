@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from convcli.kit.grouping import are_of_user, begins, groups, lines, main_path, on_rows
-from convcli.kit.ids import chained
-from convcli.kit.sessions import timed
+from convcli.kit.grouping import are_of_user, begins, drop_subagent_runs, groups, lines, on_rows
+from convcli.kit.ids import chain_messages
+from convcli.kit.sessions import set_times
 from convcli.model.transcript import Message, Text, Transcript
 
 
@@ -26,13 +26,13 @@ def test_no_message_is_in_no_row() -> None:
 def test_the_run_that_a_call_began_is_not_on_the_main_path() -> None:
     asked, answered = Message("user", [], id="a"), Message("assistant", [], id="c")
     run = Message("assistant", [], id="b", parent_call_id="call_1")
-    assert main_path(Transcript([asked, run, answered])).messages == [asked, answered]
-    assert main_path(Transcript([run])).messages == [run]
+    assert drop_subagent_runs(Transcript([asked, run, answered])).messages == [asked, answered]
+    assert drop_subagent_runs(Transcript([run])).messages == [run]
 
 
 def test_passes_see_only_the_messages_with_which_rows_begin() -> None:
     messages = [Message("user", [], id="a"), Message("tool", []), Message("assistant", [], created_at="t")]
-    fitted = on_rows(Transcript(messages), [0, 2], chained(lambda number: f"n{number}"), timed)
+    fitted = on_rows(Transcript(messages), [0, 2], chain_messages(lambda number: f"n{number}"), set_times)
     assert [(one.id, one.parent_id, one.created_at) for one in fitted.messages] == [
         ("a", None, "t"),
         (None, None, None),

@@ -6,19 +6,21 @@ from typing import Any
 
 import pytest
 
-from convcli.kit.ids import chained, is_uuid, new_uuid, numbered, uuid_of, with_session_id
+from convcli.kit.ids import chain_messages, is_uuid, new_uuid, number_messages, set_session_id, uuid_of
 from convcli.model.transcript import Message, ToolCall, ToolResult, Transcript
 from tests.kit.turns import ids, number, parents, turn
 
 
 def test_messages_get_ids_that_no_other_has() -> None:
-    transcript = numbered(number)(Transcript([turn("a"), turn("b", id="n1"), turn("c", id="n1"), turn("d", id="")]))
+    transcript = number_messages(number)(
+        Transcript([turn("a"), turn("b", id="n1"), turn("c", id="n1"), turn("d", id="")])
+    )
     assert ids(transcript) == ["n2", "n1", "n3", "n4"]
-    assert numbered(number)(transcript) is transcript
+    assert number_messages(number)(transcript) is transcript
 
 
 def test_a_chain_names_the_row_before() -> None:
-    transcript = chained(number)(Transcript([turn("a"), turn("b", id="b", parent_id="x"), turn("c")]))
+    transcript = chain_messages(number)(Transcript([turn("a"), turn("b", id="b", parent_id="x"), turn("c")]))
     assert (ids(transcript), parents(transcript)) == (["n1", "b", "n2"], [None, "n1", "b"])
     assert transcript.head is None
 
@@ -27,24 +29,26 @@ def test_the_session_or_a_call_may_be_named_as_a_parent() -> None:
     call = Message("assistant", [ToolCall("c", "f", {})], id="a", parent_id="s")
     result = Message("tool", [ToolResult("c", "f", "text", "x")], id="b", parent_id="c")
     session = Transcript([turn("q", id="q", parent_id="s"), call, result, turn("z")], id="s")
-    assert parents(chained(number)(session)) == ["s", "s", "c", "b"]
+    assert parents(chain_messages(number)(session)) == ["s", "s", "c", "b"]
 
 
 @pytest.mark.parametrize("head", ["m1", "m2", "m3"])
 def test_a_tree_keeps_its_branches_and_its_head(head: str) -> None:
     links = {"m0": None, "m1": "m0", "m2": "m1", "m3": "m1"}
     tree = Transcript([turn(id_, id=id_, parent_id=parent) for id_, parent in links.items()], head=head)
-    transcript = chained(number)(tree)
+    transcript = chain_messages(number)(tree)
     assert (parents(transcript), transcript.head) == (list(links.values()), head)
 
 
 def test_a_chain_needs_no_head() -> None:
-    assert chained(number)(Transcript([turn("a", id="a"), turn("b", id="b", parent_id="a")], head="b")).head is None
+    assert (
+        chain_messages(number)(Transcript([turn("a", id="a"), turn("b", id="b", parent_id="a")], head="b")).head is None
+    )
 
 
 def test_what_leads_a_tree_without_an_id_stands_before_all_its_branches() -> None:
     tree = Transcript([turn("s"), turn("a", id="a"), turn("b", id="b")], head="b")
-    assert parents(chained(number)(tree)) == [None, "n1", "n1"]
+    assert parents(chain_messages(number)(tree)) == [None, "n1", "n1"]
 
 
 def test_in_a_tree_a_result_without_an_id_stands_between_its_call_and_what_follows() -> None:
@@ -56,21 +60,21 @@ def test_in_a_tree_a_result_without_an_id_stands_between_its_call_and_what_follo
         turn("b", id="b", parent_id="a"),
         turn("c", id="c", parent_id="q"),
     ]
-    transcript = chained(number)(Transcript(messages, head="b"))
+    transcript = chain_messages(number)(Transcript(messages, head="b"))
     assert parents(transcript) == [None, "q", "a", "n1", "q"]
 
 
 def test_no_parent_follows_its_child() -> None:
     tree = Transcript([turn("a", id="a", parent_id="b"), turn("b", id="b", parent_id="a")], head="b")
-    assert parents(chained(number)(tree)) == [None, "a"]
+    assert parents(chain_messages(number)(tree)) == [None, "a"]
 
 
 def test_a_session_without_an_id_has_one_of_its_content() -> None:
-    fits = with_session_id(lambda transcript: [part.text for m in transcript.messages for part in m.parts])
+    fits = set_session_id(lambda transcript: [part.text for m in transcript.messages for part in m.parts])
     one, same, other = (fits(Transcript([turn(text)])).id for text in ("a", "a", "b"))
     assert one == same == uuid_of(["a"]) != other
     assert fits(Transcript([], id="own")).id == "own"
-    assert with_session_id(lambda _: [], accepts=lambda id_: len(id_) == 36)(Transcript([], id="own")).id == uuid_of([])
+    assert set_session_id(lambda _: [], accepts=lambda id_: len(id_) == 36)(Transcript([], id="own")).id == uuid_of([])
 
 
 def test_ids_that_are_generated_are_uuids() -> None:

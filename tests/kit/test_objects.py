@@ -9,41 +9,41 @@ from hypothesis import given
 
 from convcli.kit.objects import (
     Keys,
+    add_extras,
     as_object,
-    carried_by,
-    carry,
-    extras_of,
+    drop_extras,
+    except_keys,
+    get_extras,
+    has_content,
+    make_extras,
     merge,
     messages_in,
     objects_in,
     omit,
-    rest_of,
-    says_something,
-    with_carried,
-    with_key,
-    without_carried,
+    set_extra_key,
+    set_extras,
     without_empty,
     without_nulls,
 )
 from convcli.model.transcript import Message
 from tests import strategies
 
-KEYS = Keys("id role content cost", carried="cost")
+KEYS = Keys("id role content cost", extra="cost")
 
 
 def test_an_object_of_known_keys_has_no_extras() -> None:
-    assert KEYS.carried({"id": 1, "role": "user", "content": ""}) is None
+    assert KEYS.extra({"id": 1, "role": "user", "content": ""}) is None
 
 
 def test_unknown_keys_and_keys_without_a_field_are_kept() -> None:
-    assert KEYS.carried({"id": 1, "zz": "x", "cost": 0}) == {"zz": "x", "cost": 0}
+    assert KEYS.extra({"id": 1, "zz": "x", "cost": 0}) == {"zz": "x", "cost": 0}
 
 
 @pytest.mark.parametrize("value", ["", [], {}])
 def test_an_empty_value_says_nothing_under_a_known_key_and_something_under_an_unknown_one(value: Any) -> None:
-    assert KEYS.carried({"cost": value}) is None
-    assert KEYS.carried({"zz": value}) == {"zz": value}
-    assert KEYS.carried({"zz": None}) is None
+    assert KEYS.extra({"cost": value}) is None
+    assert KEYS.extra({"zz": value}) == {"zz": value}
+    assert KEYS.extra({"zz": None}) is None
 
 
 def test_what_was_kept_is_put_into_the_vendors_order_with_unknown_keys_last() -> None:
@@ -61,50 +61,50 @@ def test_what_is_null_is_not_written_and_the_rest_in_the_vendors_order() -> None
     assert (as_object({"a": 1}), as_object([])) == ({"a": 1}, {})
     assert (objects_in([{"a": 1}, 2]), objects_in({"a": 1})) == ([{"a": 1}], [])
     assert without_empty({"a": 1, "b": [], "c": 0}, "a") == {"c": 0}
-    assert rest_of({"a": 1, "b": None, "c": 0}, "a", "d") == {"c": 0}
+    assert except_keys({"a": 1, "b": None, "c": 0}, "a", "d") == {"c": 0}
 
 
 def test_a_key_without_a_field_needs_a_place_in_the_order() -> None:
     with pytest.raises(ValueError, match="must be in the order"):
-        Keys("id", carried="cost")
+        Keys("id", extra="cost")
 
 
 def test_extras_stand_under_the_name_of_their_owner() -> None:
-    assert extras_of("x", {"a": 1}) == {"x": {"a": 1}}
-    assert extras_of("x", {}) is extras_of("x", None) is extras_of("x", None, inner={}, other=None) is None
-    assert extras_of("x", {"a": 1}, inner={"b": 2}, other=None) == {"x": {"a": 1, "inner": {"b": 2}}}
-    assert carried_by({"x": {"a": 1}}, "x") == {"a": 1}
-    assert carried_by({"x": {"a": 1}}, "y") == carried_by(None, "y") == {}
+    assert make_extras("x", {"a": 1}) == {"x": {"a": 1}}
+    assert make_extras("x", {}) is make_extras("x", None) is make_extras("x", None, inner={}, other=None) is None
+    assert make_extras("x", {"a": 1}, inner={"b": 2}, other=None) == {"x": {"a": 1, "inner": {"b": 2}}}
+    assert get_extras({"x": {"a": 1}}, "x") == {"a": 1}
+    assert get_extras({"x": {"a": 1}}, "y") == get_extras(None, "y") == {}
 
 
 def test_more_is_added_to_the_extras_that_a_record_has() -> None:
     message = Message("user", [], extras={"y": {"b": 2}})
-    carry(message, "x", {})
+    add_extras(message, "x", {})
     assert message.extras == {"y": {"b": 2}}
-    carry(message, "x", {"a": 1})
-    carry(message, "x", {"c": 3})
+    add_extras(message, "x", {"a": 1})
+    add_extras(message, "x", {"c": 3})
     assert message.extras == {"y": {"b": 2}, "x": {"a": 1, "c": 3}}
 
 
 def test_a_record_loses_keys_of_one_owner_and_is_shared_where_it_has_none_of_them() -> None:
     message = Message("user", [], extras={"x": {"a": 1, "b": 2}, "y": {"a": 3}})
-    assert without_carried(message, "x", "a", "c").extras == {"x": {"b": 2}, "y": {"a": 3}}
-    assert without_carried(message, "y", "a").extras == {"x": {"a": 1, "b": 2}}
-    assert without_carried(message, "z", "a") is without_carried(message, "x", "c") is message
+    assert drop_extras(message, "x", "a", "c").extras == {"x": {"b": 2}, "y": {"a": 3}}
+    assert drop_extras(message, "y", "a").extras == {"x": {"a": 1, "b": 2}}
+    assert drop_extras(message, "z", "a") is drop_extras(message, "x", "c") is message
 
 
 def test_a_record_keeps_an_object_under_a_key_and_nothing_where_that_is_empty() -> None:
     message = Message("user", [], extras={"x": {"a": {"k": 1}}, "y": {"b": 2}})
-    assert with_carried(message, "x", "a", {"k": 2}).extras == {"y": {"b": 2}, "x": {"a": {"k": 2}}}
-    assert with_carried(message, "x", "a", {}).extras == {"y": {"b": 2}}
-    assert with_carried(message, "x", "a", {"k": 1}) is with_carried(message, "z", "a", {}) is message
-    assert with_key(None, "x", "a", {"k": 1}) == {"x": {"a": {"k": 1}}}
-    assert with_key(None, "x", "a", {}) is with_key({"x": {"a": 1}}, "x", "a", {}) is None
+    assert set_extras(message, "x", "a", {"k": 2}).extras == {"y": {"b": 2}, "x": {"a": {"k": 2}}}
+    assert set_extras(message, "x", "a", {}).extras == {"y": {"b": 2}}
+    assert set_extras(message, "x", "a", {"k": 1}) is set_extras(message, "z", "a", {}) is message
+    assert set_extra_key(None, "x", "a", {"k": 1}) == {"x": {"a": {"k": 1}}}
+    assert set_extra_key(None, "x", "a", {}) is set_extra_key({"x": {"a": 1}}, "x", "a", {}) is None
 
 
 @pytest.mark.parametrize("value", [0, 0.0, False, "x", [None], {"a": None}])
 def test_zero_false_and_what_holds_anything_say_something(value: Any) -> None:
-    assert says_something(value)
+    assert has_content(value)
 
 
 def test_objects_are_merged_where_both_hold_one() -> None:
@@ -116,8 +116,8 @@ def test_objects_are_merged_where_both_hold_one() -> None:
 @given(native=strategies.objects)
 def test_no_value_is_lost_between_known_and_other_keys(native: dict[str, Any]) -> None:
     known = {key: value for key, value in native.items() if key in ("id", "role", "content")}
-    put = KEYS.put(known, KEYS.carried(native))
-    blank = {key for key, value in native.items() if value is None or (key == "cost" and not says_something(value))}
+    put = KEYS.put(known, KEYS.extra(native))
+    blank = {key for key, value in native.items() if value is None or (key == "cost" and not has_content(value))}
     assert {key: value for key, value in put.items() if key not in blank} == {
         key: value for key, value in native.items() if key not in blank
     }

@@ -13,7 +13,7 @@ from convcli.model.transcript import (
 
 
 def test_passes_of_parts_that_follow_each_other_are_one_walk_with_the_same_outcome() -> None:
-    fused = passes.fused(fitting.refusals_as_texts, fitting.only_own_opaque("x"), fitting.linear)
+    fused = passes.fused(fitting.refusals_as_texts, fitting.drop_other_opaque("x"), fitting.keep_active_conversation)
     assert len(fused) == 2
     transcript = Transcript([Message("assistant", [Refusal("No."), Opaque("y", 1), Opaque("x", 2)])])
     for one in fused:

@@ -43,14 +43,14 @@ def test_a_message_of_a_tool_is_one_result_and_else_words_of_the_user() -> None:
     two = Message("tool", [*result("a").parts, *result("b").parts])
     words = Message("tool", [Text("x")])
     stray = Message("user", [Text("y"), *result("c").parts])
-    fitted = results.single_results([two, words, stray])
+    fitted = results.keep_one_result_each([two, words, stray])
     assert fitted == [result("a"), user("x"), user("y")]
 
 
 def test_a_convention_writes_a_result_for_which_there_is_no_field() -> None:
     mark = Convention(lambda one: ("text", f"Error: {one.value}") if one.kind == "error" else None, {})
     failed = ToolResult("a", "f", "error", "no", is_error=True)
-    fitted = results.expressed(mark)(Transcript([Message("tool", [failed]), result("b")]))
+    fitted = results.apply_convention(mark)(Transcript([Message("tool", [failed]), result("b")]))
     assert fitted.messages == [Message("tool", [ToolResult("a", "f", "text", "Error: no")]), result("b")]
 
 

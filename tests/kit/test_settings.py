@@ -46,28 +46,28 @@ def test_zero_and_false_are_settings(value: Any) -> None:
 
 
 def test_a_value_that_we_have_no_word_for_is_kept_and_written_again() -> None:
-    settings, carried = TABLE.lift({"effort": "EXTREME", "temp": 1})
-    assert (settings, carried) == ({"temperature": 1}, {"effort": "EXTREME"})
-    assert TABLE.write(settings, carried) == {"temp": 1, "effort": "EXTREME"}
+    settings, extra = TABLE.lift({"effort": "EXTREME", "temp": 1})
+    assert (settings, extra) == ({"temperature": 1}, {"effort": "EXTREME"})
+    assert TABLE.write(settings, extra) == {"temp": 1, "effort": "EXTREME"}
 
 
 def test_a_setting_that_was_edited_wins_over_what_was_kept() -> None:
-    _, carried = TABLE.lift({"effort": "EXTREME"})
-    assert TABLE.write({"reasoningEffort": "low"}, carried) == {"effort": "LOW"}
+    _, extra = TABLE.lift({"effort": "EXTREME"})
+    assert TABLE.write({"reasoningEffort": "low"}, extra) == {"effort": "LOW"}
 
 
 def test_of_two_keys_with_one_name_the_first_is_written_and_another_value_of_the_second_is_kept() -> None:
     assert TABLE.lift({"max_completion_tokens": 5}) == ({"maxOutputTokens": 5}, {})
-    settings, carried = TABLE.lift({"max_tokens": 5, "max_completion_tokens": 6})
-    assert (settings, carried) == ({"maxOutputTokens": 5}, {"max_completion_tokens": 6})
-    assert TABLE.write(settings, carried) == {"max_tokens": 5, "max_completion_tokens": 6}
+    settings, extra = TABLE.lift({"max_tokens": 5, "max_completion_tokens": 6})
+    assert (settings, extra) == ({"maxOutputTokens": 5}, {"max_completion_tokens": 6})
+    assert TABLE.write(settings, extra) == {"max_tokens": 5, "max_completion_tokens": 6}
 
 
 def test_what_a_partial_setting_does_not_say_is_kept_while_it_says_the_same() -> None:
-    settings, carried = TABLE.lift({"shape": {"type": "json", "depth": 2}})
+    settings, extra = TABLE.lift({"shape": {"type": "json", "depth": 2}})
     assert settings == {"format": "json"}
-    assert TABLE.write(settings, carried) == {"shape": {"type": "json", "depth": 2}}
-    assert TABLE.write({"format": "text"}, carried) == {"shape": {"type": "text"}}
+    assert TABLE.write(settings, extra) == {"shape": {"type": "json", "depth": 2}}
+    assert TABLE.write({"format": "text"}, extra) == {"shape": {"type": "text"}}
 
 
 def test_the_pass_leaves_what_comes_back_and_shares_what_it_leaves_alone() -> None:
@@ -103,9 +103,9 @@ def test_the_place_of_a_setting_is_the_key_that_is_written() -> None:
     )
 )
 def test_writing_what_was_read_gives_the_same_values(native: dict[str, Any]) -> None:
-    settings, carried = TABLE.lift(native)
-    written = TABLE.write(settings, carried)
-    assert TABLE.lift(written) == (settings, carried)
+    settings, extra = TABLE.lift(native)
+    written = TABLE.write(settings, extra)
+    assert TABLE.lift(written) == (settings, extra)
     assert {str(value) for value in native.values()} == {str(value) for value in written.values()}
 
 
@@ -121,11 +121,11 @@ INSIDE = Settings({"text/verbosity": "verbosity", "text/format": "responseFormat
 
 
 def test_a_member_of_an_object_is_a_setting_and_its_other_members_are_kept() -> None:
-    settings, carried = INSIDE.lift({"text": {"verbosity": "low", "width": 80, "format": None}, "top": 3, "user": "u"})
-    assert (settings, carried) == ({"verbosity": "low", "topK": 3}, {"text": {"width": 80}})
-    assert INSIDE.write(settings, carried) == {"text": {"verbosity": "low", "width": 80}, "top": 3}
+    settings, extra = INSIDE.lift({"text": {"verbosity": "low", "width": 80, "format": None}, "top": 3, "user": "u"})
+    assert (settings, extra) == ({"verbosity": "low", "topK": 3}, {"text": {"width": 80}})
+    assert INSIDE.write(settings, extra) == {"text": {"verbosity": "low", "width": 80}, "top": 3}
     assert INSIDE.write({}, {"text": "no object"}) == {}
-    assert INSIDE.rest({**carried, "user": "u"}) == {"user": "u"}
+    assert INSIDE.rest({**extra, "user": "u"}) == {"user": "u"}
     assert INSIDE.keys() == ("text", "top")
     assert INSIDE.places("config")["settings.verbosity"] == ("config", "text", "verbosity")
 

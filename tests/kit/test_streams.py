@@ -143,8 +143,8 @@ def test_a_stream_that_breaks_off_anywhere_keeps_all_that_came(name: str) -> Non
 
 def assert_all_that_came_is_kept(sample: Sample) -> None:
     dialect, events = dialects.get(sample.dialect), sample.document
-    taken_back = [at for at, event in enumerate(events) if isinstance(event, dict) and event.get("type") == RESET]
-    said = "".join(text_of(dialect.lift(Rows(events[:end]))) for end in [*taken_back, len(events)])
+    rolled_back = [at for at, event in enumerate(events) if isinstance(event, dict) and event.get("type") == RESET]
+    said = "".join(text_of(dialect.lift(Rows(events[:end]))) for end in [*rolled_back, len(events)])
     for end in range(1, len(events)):
         torn = Rows(events[:end])
         transcript = dialect.lift(torn)

@@ -62,9 +62,9 @@ def test_what_a_sample_says_of_an_answer_is_its_field(name: str, field: str) -> 
 )
 def test_a_cost_is_a_number_or_one_in_a_string_and_comes_back_as_it_was(native: Any, cost: Any, rest: Any) -> None:
     message = Message("assistant", [])
-    carried = USAGE.lift(native, message)
-    assert (message.cost, carried) == (cost, rest)
-    assert USAGE.write(message, carried) == native
+    extra = USAGE.lift(native, message)
+    assert (message.cost, extra) == (cost, rest)
+    assert USAGE.write(message, extra) == native
 
 
 def test_a_cost_that_was_edited_is_written_as_it_is_now() -> None:

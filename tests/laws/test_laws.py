@@ -168,7 +168,7 @@ NO_TWIN = frozenset(name for name in names() if name not in WRITTEN)
     ("name", "path"), [(name, path) for name in names() for path in sample_files(name, "bad")], ids=str
 )
 def test_a_bad_sample_is_told_what_is_wrong(name: str, path: Any) -> None:
-    told = path.with_name(path.name + ".told").read_text("utf-8").splitlines()
+    reported = path.with_name(path.name + ".findings").read_text("utf-8").splitlines()
     dialect = dialects.get(name)
     purpose: Purpose = "request" if path.name.startswith("sent-") else "document"
     found = [
@@ -176,7 +176,7 @@ def test_a_bad_sample_is_told_what_is_wrong(name: str, path: Any) -> None:
         for document in documents(path, dialect)
         for finding in pipeline.validate(document, dialect, purpose=purpose)
     ]
-    assert found == told
+    assert found == reported
 
 
 @pytest.mark.parametrize("index", [0.0, -0.0, 7, 0])

@@ -38,7 +38,7 @@ def test_what_is_planted_is_in_the_output_or_told_at_its_place(source: str) -> N
         for target in tiers.targets_of(source):
             conversion = pipeline.convert(garden.document, dialect, dialects.get(target))
             written = text_of(conversion.document)
-            losses = [(loss, text_of(plain(loss.before))) for loss in conversion.losses]
+            losses = [(loss, text_of(without_clean_messages(loss.before))) for loss in conversion.losses]
             for path, word in kept.items():
                 if not is_in(written, word, at(garden.document, path)):
                     assert_told(losses, garden, path, f"{name} to {target}")
@@ -68,7 +68,7 @@ def begins(loss: Loss, garden: Garden, path: Path) -> bool:
     place = steps(loss.where)
     if not garden.is_stream or not place or int(place[0]) > int(path[0]):
         return False
-    whole = [leaf for _, leaf in leaf_paths(plain(loss.before)) if leaf == at(garden.document, path)]
+    whole = [leaf for _, leaf in leaf_paths(without_clean_messages(loss.before)) if leaf == at(garden.document, path)]
     return (
         not whole or loss.field == "branch" or loss.field.split(".")[0] in ("text", "audio", "reasoning", "tool_call")
     )
@@ -78,7 +78,7 @@ def is_count(path: Path) -> bool:
     return any(re.search("(?i)usage|token|_count", str(step)) for step in path)
 
 
-def plain(value: Any) -> Any:
+def without_clean_messages(value: Any) -> Any:
     return None if value is msgspec.UNSET else msgspec.to_builtins(value)
 
 

@@ -215,7 +215,7 @@ def within(document: Any, value: Any) -> bool:
 def test_the_types_of_the_sdk_accept_what_is_written(target: str, source: str) -> None:
     pytest.importorskip(VENDORS[target].module)
     given = [sample for sample in samples() if sample.dialect == source]
-    assert [told for sample in given for told in objections(sample, dialects.get(target))] == []
+    assert [reported for sample in given for reported in objections(sample, dialects.get(target))] == []
 
 
 TEXT = {"type": "text", "text": "x"}
@@ -300,7 +300,7 @@ def is_one_answer(messages: list[Message]) -> bool:
     return not declined_first and known
 
 
-def last_answer(messages: list[Message]) -> Message:
+def keep_last_answer(messages: list[Message]) -> Message:
     return [message for message in messages if message.role == "assistant"][-1]
 
 
@@ -328,4 +328,4 @@ def test_the_sdk_puts_the_last_answer_of_a_stream_together_again(
     source = dialects.get(sample.dialect)
     transcript = conversion.lift(sample.document, source)
     written = conversion.lower(transcript, dialects.get(target), Options(chunk=chunk), source)
-    assert put_together(written.document) == said(last_answer(active(transcript)))
+    assert put_together(written.document) == said(keep_last_answer(active(transcript)))

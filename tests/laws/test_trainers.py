@@ -92,8 +92,8 @@ def test_a_thousand_rows_come_back_from_datasets_as_they_were(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     datasets = pytest.importorskip("datasets")
     datasets.disable_progress_bars()
-    told = [row.document for row in rows(name) if "not-allowed" not in row.codes]
-    written = [row for row in told if has_one_type(row) and not has_null(row)][:1000]
+    reported = [row.document for row in rows(name) if "not-allowed" not in row.codes]
+    written = [row for row in reported if has_one_type(row) and not has_null(row)][:1000]
     assert len(written) > 900
     lines, file = tmp_path / "rows.jsonl", tmp_path / f"rows.{'jsonl' if kind == 'json' else kind}"
     lines.write_bytes(b"".join(exact_json.write(row) + b"\n" for row in written))

@@ -47,8 +47,8 @@ def row(document: Any, dialect: Dialect) -> Iterator[Path]:
 
 
 def part(document: Any, dialect: Dialect) -> Iterator[Path]:
-    for path, spots in places(document, dialect):
-        yield from ((*path, *spot) for spot in spots if spot and ".." not in spot)
+    for path, part_paths in places(document, dialect):
+        yield from ((*path, *node_path) for node_path in part_paths if node_path and ".." not in node_path)
 
 
 def places(document: Any, dialect: Dialect) -> list[tuple[Path, list[Path]]]:
@@ -56,8 +56,13 @@ def places(document: Any, dialect: Dialect) -> list[tuple[Path, list[Path]]]:
     transcript = dialect.lift(document)
     assert transcript.origin is not None
     return [
-        (path, list(spots) if spots is not None else [(*transcript.origin.spot, k) for k in range(len(each.parts))])
-        for each, (path, spots) in zip(transcript.messages, transcript.origin.places, strict=True)
+        (
+            path,
+            list(part_paths)
+            if part_paths is not None
+            else [(*transcript.origin.node_path, k) for k in range(len(each.parts))],
+        )
+        for each, (path, part_paths) in zip(transcript.messages, transcript.origin.places, strict=True)
         if each.role != "event"
     ]
 

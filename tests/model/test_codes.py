@@ -38,7 +38,7 @@ def test_every_code_of_an_error_is_explained() -> None:
 def test_a_code_is_found_by_its_name(name: str) -> None:
     code = codes.find(name)
     assert code is not None
-    assert (code.name, code.title != "", code.mend[-1]) == (name, True, ".")
+    assert (code.name, code.title != "", code.fix[-1]) == (name, True, ".")
 
 
 def test_a_word_that_is_no_code_is_none() -> None:

@@ -90,10 +90,10 @@ def test_a_dialect_that_is_only_read_says_so() -> None:
 
 
 def test_it_lacks_what_it_says_and_the_rare_fields_that_it_does_not_have() -> None:
-    assert made(lacks=frozenset(("title",))).lacking() == {"title", *RARE}
-    assert made(has=RARE).lacking() == frozenset()
-    forms = made(lacks={"request": frozenset(("title",)), "list": frozenset(("settings",))}, has=RARE)
-    assert (forms.lacking("list"), forms.lacking()) == ({"settings"}, {"title", "settings"})
+    assert made(unsupported=frozenset(("title",))).unsupported_in() == {"title", *RARE}
+    assert made(has=RARE).unsupported_in() == frozenset()
+    forms = made(unsupported={"request": frozenset(("title",)), "list": frozenset(("settings",))}, has=RARE)
+    assert (forms.unsupported_in("list"), forms.unsupported_in()) == ({"settings"}, {"title", "settings"})
 
 
 def test_it_owns_the_extras_of_its_family_or_else_of_its_name() -> None:
@@ -105,6 +105,6 @@ def test_it_owns_the_extras_of_its_family_or_else_of_its_name() -> None:
 
 @pytest.mark.parametrize("dialect", dialects.builtin(), ids=lambda dialect: dialect.name)
 def test_tables_by_form_name_every_form_and_no_other(dialect: Dialect) -> None:
-    for table in (dialect.fit, dialect.lacks):
+    for table in (dialect.fit, dialect.unsupported):
         if not isinstance(table, (tuple, frozenset)):
             assert set(table) == set(dialect.forms)

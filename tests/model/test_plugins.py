@@ -81,8 +81,10 @@ def test_a_plugin_that_is_none_is_reported(
     tmp_path: Path, without_schema: bool, changed: dict[str, str], words: str
 ) -> None:
     site = install(tmp_path / "site", without_schema=without_schema, **changed)
-    told = ran(site, "convert", write(tmp_path / "talk.json", TALK), "--from", "captions", "--to", OTHER)
-    assert (told.returncode, "error[bad-plugin]" in told.stderr, words in told.stderr) == (2, True, True), told.stderr
+    reported = ran(site, "convert", write(tmp_path / "talk.json", TALK), "--from", "captions", "--to", OTHER)
+    assert (reported.returncode, "error[bad-plugin]" in reported.stderr, words in reported.stderr) == (2, True, True), (
+        reported.stderr
+    )
 
 
 def test_a_schema_may_stand_directly_in_the_package(site: Path, tmp_path: Path) -> None:

@@ -94,10 +94,10 @@ def test_parts_of_any_size_are_validated_as_by_one_process(
 ) -> None:
     report = done(Task("validate", OTHER), size)
     words = ["validate", "--from", OTHER, "--output-format", "jsonl", *INPUTS]
-    code, printed, told = alone(*words, capfd=capfd)
+    code, printed, reported = alone(*words, capfd=capfd)
     assert (code, joined().decode()) == (1, printed)
     assert report.severe("error") == sum(json.loads(line)["severity"] == "error" for line in printed.splitlines()) > 30
-    assert f" in {report.transcripts - report.clean} of {report.transcripts} transcripts" in told
+    assert f" in {report.transcripts - report.clean} of {report.transcripts} transcripts" in reported
 
 
 @pytest.mark.parametrize("size", [37, 1 << 20])
@@ -325,8 +325,8 @@ def test_the_dialect_of_the_first_input_is_that_of_all_and_said(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*WORDS, "--out-dir", "out"]) == 1
-    told = capfd.readouterr().err
-    assert f"note: all inputs are read as {OTHER}, like the first one (" in told
+    reported = capfd.readouterr().err
+    assert f"note: all inputs are read as {OTHER}, like the first one (" in reported
     assert main([*WORDS, "--out-dir", "out"]) == 1
     assert "parts were finished before" in capfd.readouterr().err
 
@@ -404,10 +404,10 @@ def test_what_the_project_ignores_is_ignored_in_parts_too(
     words = ["validate", "--from", OTHER, "--output-format", "jsonl", *INPUTS]
     _, everything, _ = alone(*words, capfd=capfd)
     Path("convcli.toml").write_text(CONFIGURATION)
-    _, printed, told = alone(*words, capfd=capfd)
+    _, printed, reported = alone(*words, capfd=capfd)
     assert len(printed.splitlines()) < len(everything.splitlines()) - 10
     in_parts = ["validate", "--from", OTHER, *INPUTS, "--engine", "local", "--out-dir", "out", "--part-size", size]
-    assert alone(*in_parts, capfd=capfd)[2].splitlines()[-1] == told.splitlines()[-1]
+    assert alone(*in_parts, capfd=capfd)[2].splitlines()[-1] == reported.splitlines()[-1]
     assert joined().decode() == printed
 
 

@@ -49,7 +49,7 @@ def joined(kind: str = "") -> str:
 def test_it_is_judged_as_by_one_process(folder: Path, again: bool, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["validate", "in.parquet", "--from", OTHER]
     main([*words, "--output-format", "jsonl"])
-    printed, told = capfd.readouterr()
+    printed, reported = capfd.readouterr()
     codes = [json.loads(line)["code"] for line in printed.splitlines()]
     assert [codes.count(code) for code in ("padded-object", "padded-key", "column-type")] == [3, 1, 1]
     assert main([*words, *IN_PARTS]) == 0
@@ -59,7 +59,7 @@ def test_it_is_judged_as_by_one_process(folder: Path, again: bool, capfd: pytest
         capfd.readouterr()
         assert main([*words, *IN_PARTS]) == 0
     assert joined() == printed
-    assert capfd.readouterr().err.splitlines()[-1] == told.splitlines()[-1]
+    assert capfd.readouterr().err.splitlines()[-1] == reported.splitlines()[-1]
     assert len(list(Path("out/_done").glob("0*"))) == 12
 
 
@@ -67,10 +67,10 @@ def test_it_is_judged_as_by_one_process(folder: Path, again: bool, capfd: pytest
 def test_it_is_converted_as_by_one_process(folder: Path, losses: str, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["convert", "in.parquet", "--from", OTHER, "--to", "anthropic"]
     assert main([*words, "-o", "one.jsonl"]) == 0
-    told = [line for line in capfd.readouterr().err.splitlines() if "padded" in line]
+    reported = [line for line in capfd.readouterr().err.splitlines() if "padded" in line]
     assert main([*words, *IN_PARTS, "--losses", losses]) == 0
-    assert [line for line in capfd.readouterr().err.splitlines() if "padded" in line] == told
-    assert len(told) == 4
+    assert [line for line in capfd.readouterr().err.splitlines() if "padded" in line] == reported
+    assert len(reported) == 4
     assert joined() == Path("one.jsonl").read_text("utf-8")
     found = [json.loads(line) for line in joined("_findings").splitlines()]
     assert [each["code"] for each in found].count("padded-object") == (3 if losses == "all" else 0)

@@ -17,8 +17,8 @@ from convcli.jobs import inputs, parallel, running, workers
 from convcli.jobs.pieces import InputPiece
 from convcli.parts import Part, Task, plan, run_part
 from convcli.parts import work as work_module
-from convcli.parts.marks import numbered
-from convcli.parts.work import line_of
+from convcli.parts.marks import number_messages
+from convcli.parts.work import keep_own_line
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 from tests.cli_cases import CLEAN, OTHER, WRONG, write
@@ -54,10 +54,12 @@ def done(monkeypatch: pytest.MonkeyPatch) -> Done:
     def all_here(work: workers.Work, each: Iterable[Any], processes: int) -> Iterator[Iterator[Any]]:
         def results() -> Iterator[Any]:
             for task in each:
-                told = list[Any]()
-                value = work(task, told.append)
-                tasks.append((task, told))
-                yield SimpleNamespace(emitted=partial(iter, told), value=lambda value=value: value, has_failed=False)
+                reported = list[Any]()
+                value = work(task, reported.append)
+                tasks.append((task, reported))
+                yield SimpleNamespace(
+                    emitted=partial(iter, reported), value=lambda value=value: value, has_failed=False
+                )
 
         yield results()
 
@@ -76,7 +78,7 @@ def written(part: Part, kind: str = "") -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-def told(items: Iterable[Any], name: str) -> list[Any]:
+def reported(items: Iterable[Any], name: str) -> list[Any]:
     """Returns what a worker has emitted under a name."""
     return [item[1] for item in items if isinstance(item, tuple) and item[0] == name]
 
@@ -89,11 +91,11 @@ def more_lines(part: Part, piece: InputPiece) -> int:
 def same(part: Part, items: list[Any], before: int) -> None:
     """Compares what a worker has emitted for a range with what its part has written, where lines count from there."""
     run_part(part)
-    assert b"".join(told(items, "output")) == written(part)
-    losses = [exact_json.write_line(builtins(loss)) for loss in told(items, "loss")]
-    assert losses == list(numbered(written(part, "_losses").splitlines(), before))
-    findings = [line_of(finding) for finding in told(items, "finding")]
-    assert findings == list(numbered(written(part, "_findings").splitlines(), before))
+    assert b"".join(reported(items, "output")) == written(part)
+    losses = [exact_json.write_line(builtins(loss)) for loss in reported(items, "loss")]
+    assert losses == list(number_messages(written(part, "_losses").splitlines(), before))
+    findings = [keep_own_line(finding) for finding in reported(items, "finding")]
+    assert findings == list(number_messages(written(part, "_findings").splitlines(), before))
 
 
 def test_there_is_one_function_for_a_piece() -> None:
@@ -146,8 +148,8 @@ def test_the_verdicts_are_the_same(folder: Path, done: Done, name: str, capfd: p
         run_part(part)
         before = more_lines(part, task) if isinstance(task, InputPiece) else 0
         verdicts = (item for item in items if not isinstance(item, running.PieceResult))
-        mine = [line_of(finding) for verdict in verdicts for finding in verdict.findings]
-        assert mine == list(numbered(written(part).splitlines(), before))
+        mine = [keep_own_line(finding) for verdict in verdicts for finding in verdict.findings]
+        assert mine == list(number_messages(written(part).splitlines(), before))
         lines += mine
     assert b"".join(lines).decode() == capfd.readouterr().out
 

@@ -125,7 +125,7 @@ def user(text: str) -> Message:
     return Message("user", [Text(text)])
 
 
-def told(before: list[Message], after: list[Message]) -> list[tuple[str, str, str]]:
+def reported(before: list[Message], after: list[Message]) -> list[tuple[str, str, str]]:
     return [(loss.kind, loss.where, loss.field) for loss in difference(Transcript(before), Transcript(after))]
 
 
@@ -134,35 +134,35 @@ def test_one_one_point_zero_and_true_are_three_values() -> None:
         return Message("assistant", [ToolCall("c", "f", {"a": value})])
 
     expected = [("changed", "/messages/0/parts/0/arguments", "tool_call.arguments")]
-    assert told([call(1)], [call(1.0)]) == expected
-    assert told([call(1)], [call(True)]) == expected
-    assert told([call(1)], [call(1)]) == []
+    assert reported([call(1)], [call(1.0)]) == expected
+    assert reported([call(1)], [call(True)]) == expected
+    assert reported([call(1)], [call(1)]) == []
 
 
 def test_the_order_of_keys_inside_arguments_is_a_fact() -> None:
     before = Message("assistant", [ToolCall("c", "f", {"a": 1, "b": 2})])
     after = Message("assistant", [ToolCall("c", "f", {"b": 2, "a": 1})])
-    assert [kind for kind, *_ in told([before], [after])] == ["changed"]
+    assert [kind for kind, *_ in reported([before], [after])] == ["changed"]
 
 
 def test_a_message_that_moved_is_reported_once_and_at_its_place() -> None:
     a, b, c = user("a"), user("b"), Message("system", [Text("s")])
-    assert told([a, c, b], [c, a, b]) == [("moved", "/messages/1", "message")]
+    assert reported([a, c, b], [c, a, b]) == [("moved", "/messages/1", "message")]
 
 
 def test_two_messages_in_one_are_reported_as_a_change_of_grouping() -> None:
     joined = Message("user", [Text("a"), Text("b")])
-    assert told([user("a"), user("b")], [joined]) == [("changed", "/messages/1", "message.grouping")]
+    assert reported([user("a"), user("b")], [joined]) == [("changed", "/messages/1", "message.grouping")]
 
 
 def test_an_added_message_is_reported_as_invented() -> None:
-    assert told([user("a")], [user("a"), user("Continue.")]) == [("invented", "/messages/0", "message")]
+    assert reported([user("a")], [user("a"), user("Continue.")]) == [("invented", "/messages/0", "message")]
 
 
 def test_a_dropped_part_tells_its_metadata_and_extras_too() -> None:
     part = Text("b", {"signature": "s"}, {"a-dialect": {"k": 1}})
     before = Message("user", [Text("a"), part])
-    assert told([before], [user("a")]) == [
+    assert reported([before], [user("a")]) == [
         ("dropped", "/messages/0/parts/1", "text"),
         ("dropped", "/messages/0/parts/1/metadata/signature", "text.metadata.signature"),
         ("dropped", "/messages/0/parts/1/extras/a-dialect/k", "extras.a-dialect.k"),

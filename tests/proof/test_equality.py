@@ -33,9 +33,9 @@ def test_schemas_of_tools_are_compared_as_json(one: Any, two: Any) -> None:
 def test_counts_and_extras_of_messages_are_compared_as_json() -> None:
     one, two = (Message("user", [Text("x")], usage={"inputTokens": count}) for count in (1, 1.0))  # type: ignore[dict-item]
     assert not exact_message(one, two)
-    carried = [Message("user", [Text("x")], extras={"x": {"a": value}}) for value in (1, True)]
-    assert not exact_messages(carried[:1], carried[1:])
-    assert exact_messages(carried, carried)
+    extra = [Message("user", [Text("x")], extras={"x": {"a": value}}) for value in (1, True)]
+    assert not exact_messages(extra[:1], extra[1:])
+    assert exact_messages(extra, extra)
 
 
 def test_the_order_of_extras_says_nothing_inside_a_value() -> None:

@@ -13,7 +13,7 @@ from convcli.proof.pieces import differing
 def stream(*deltas: Any) -> Origin:
     """The texts of one thing, which is reported where it began, one in each event."""
     places: list[Path] = [(at, "delta") for at in range(len(deltas))]
-    return Origin("", given=[{"delta": delta} for delta in deltas], pieces={places[0]: places})
+    return Origin("", document=[{"delta": delta} for delta in deltas], pieces={places[0]: places})
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def stream(*deltas: Any) -> Origin:
     ],
 )
 def test_the_place_is_the_first_piece_that_differs(first: Any, second: Any, events: tuple[int, int]) -> None:
-    told = differing("changed", stream(*first), stream(*second), "/0/delta", "/0/delta")
-    assert told == tuple(f"/{at}/delta" for at in events)
+    reported = differing("changed", stream(*first), stream(*second), "/0/delta", "/0/delta")
+    assert reported == tuple(f"/{at}/delta" for at in events)
 
 
 def test_what_is_around_a_piece_leads_to_it_and_what_is_in_a_piece_is_reported_in_it() -> None:

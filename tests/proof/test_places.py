@@ -33,7 +33,7 @@ def test_every_loss_points_at_a_node_of_the_source_or_at_a_key_invented_for_one(
             assert has(sample.document, around), f"{sample} → {target}: {loss.kind} {loss.field} at {loss.where}"
 
 
-def told(document: Any, source: str, target: str) -> set[tuple[str, str, str]]:
+def reported(document: Any, source: str, target: str) -> set[tuple[str, str, str]]:
     """Kind, field and place of every loss of a conversion."""
     losses = pipeline.convert(document, dialects.get(source), dialects.get(target)).losses
     return {(loss.kind, loss.field, loss.where) for loss in losses}
@@ -49,7 +49,7 @@ def test_media_that_move_out_of_a_result_still_have_all_their_fields_or_it_is_re
     ]
     where = "/contents/2/parts/0"
     expected = {("dropped", "image.mediaType", where), ("dropped", "image.name", where)}
-    assert expected <= told({"contents": contents}, "vertexai", "openai-chat")
+    assert expected <= reported({"contents": contents}, "vertexai", "openai-chat")
 
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
@@ -75,31 +75,33 @@ def test_what_is_outside_a_text_in_a_result_is_kept_or_reported(target: str, res
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "bedrock-converse", "vercel-ai"])
 def test_what_is_outside_the_parts_of_a_result_is_reported_at_its_key_and_not_as_another_value(target: str) -> None:
-    found = told(with_result({"type": "text", "text": "a", **MARK}, {**IMAGE, **MARK}), "anthropic", target)
+    found = reported(with_result({"type": "text", "text": "a", **MARK}, {**IMAGE, **MARK}), "anthropic", target)
     place = "/messages/2/content/0/content"
     expected = {("dropped", "extras.anthropic.cache_control", f"{place}/{k}/cache_control") for k in (0, 1)}
-    assert found - told(with_result({"type": "text", "text": "a"}, IMAGE), "anthropic", target) == expected
+    assert found - reported(with_result({"type": "text", "text": "a"}, IMAGE), "anthropic", target) == expected
 
 
 def test_what_a_response_has_outside_its_answers_is_reported_key_by_key() -> None:
     document = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"totalTokenCount": 3}}
-    found = {where for _, field, where in told(document, "gemini", "openai-chat") if "response" in field}
+    found = {where for _, field, where in reported(document, "gemini", "openai-chat") if "response" in field}
     assert found == {"/promptFeedback", "/usageMetadata"}
 
 
 def test_an_alternative_is_reported_with_its_surroundings() -> None:
     choices = [{"index": i, "finish_reason": "stop", "message": {"role": "assistant", "content": "a"}} for i in (0, 1)]
     document = {"object": "chat.completion", "choices": choices}
-    assert ("dropped", "branch", "/choices/1") in told(document, "openai-chat", "anthropic")
+    assert ("dropped", "branch", "/choices/1") in reported(document, "openai-chat", "anthropic")
 
 
 def test_the_name_of_a_result_that_nobody_named_is_reported_as_invented_where_it_is_written() -> None:
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "x"}
     document = {"messages": [{"role": "user", "content": [result]}]}
-    assert ("invented", "tool_result.name", "/messages/0/content/0/name") in told(document, "anthropic", "gemini")
-    assert "tool_result.name" not in {field for _, field, _ in told(document, "anthropic", "openai-chat")}
+    assert ("invented", "tool_result.name", "/messages/0/content/0/name") in reported(document, "anthropic", "gemini")
+    assert "tool_result.name" not in {field for _, field, _ in reported(document, "anthropic", "openai-chat")}
     named = {"contents": [{"role": "user", "parts": [{"functionResponse": {"name": "unknown", "response": {}}}]}]}
-    assert "tool_result.name" not in {field for kind, field, _ in told(named, "gemini", "ollama") if kind == "invented"}
+    assert "tool_result.name" not in {
+        field for kind, field, _ in reported(named, "gemini", "ollama") if kind == "invented"
+    }
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_the_name_of_a_result_that_nobody_named_is_reported_as_invented_where_it
     ],
 )
 def test_a_fact_of_the_document_is_reported_at_its_key(source: str, document: Any, field: str, where: str) -> None:
-    assert ("dropped", field, where) in told(document, source, "openai-responses")
+    assert ("dropped", field, where) in reported(document, source, "openai-responses")
 
 
 def test_what_a_stream_says_late_is_reported_at_its_event() -> None:
@@ -121,7 +123,9 @@ def test_what_a_stream_says_late_is_reported_at_its_event() -> None:
     grows = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}}
     ends = {"type": "message_delta", "delta": {"stop_reason": "refusal"}, "usage": {"output_tokens": 2}}
     odd = {"type": "weather", "x": 1}
-    found = told(Rows([begin, block, grows, ends, odd, {"type": "message_stop"}]), "anthropic-stream", "multi-llm-chat")
+    found = reported(
+        Rows([begin, block, grows, ends, odd, {"type": "message_stop"}]), "anthropic-stream", "multi-llm-chat"
+    )
     assert ("dropped", "message.stopReason", "/3/delta/stop_reason") in found
     assert ("dropped", "message.usage.outputTokens", "/3/usage/output_tokens") in found
     assert ("dropped", "extras.anthropic.events", "/4") in found
@@ -131,15 +135,17 @@ def test_what_a_log_says_again_is_reported_at_the_row_that_counts() -> None:
     session = {"sessionId": "s", "projectHash": "p", "startTime": "2026-01-01T00:00:00Z", "summary": "old"}
     user = {"id": "1", "type": "user", "content": "Hi.", "timestamp": "2026-01-01T00:00:00Z"}
     rows = Rows([session, user, {"$set": {"summary": "new"}}])
-    assert ("dropped", "title", "/2/$set/summary") in told(rows, "gemini-cli", "openai-chat")
+    assert ("dropped", "title", "/2/$set/summary") in reported(rows, "gemini-cli", "openai-chat")
 
 
 def test_an_event_of_an_unknown_kind_is_kept_and_reported_and_the_stream_is_not_touched() -> None:
     odd = {"type": "response.weather", "sequence_number": 1}
     begin = {"type": "response.created", "response": {"output": [], "events": [{"type": "before"}]}}
     rows = [begin, odd, {"type": "response.completed", "response": {"output": [], "status": "completed"}}]
-    lost = told(Rows(rows), "openai-responses-stream", "gemini")
+    lost = reported(Rows(rows), "openai-responses-stream", "gemini")
     assert ("dropped", "extras.openai-responses.events", "/0/response/events") in lost
     assert begin["response"] == {"output": [], "events": [{"type": "before"}]}
-    lost = told(Rows([{"type": "response.created", "response": {}}, *rows[1:]]), "openai-responses-stream", "gemini")
+    lost = reported(
+        Rows([{"type": "response.created", "response": {}}, *rows[1:]]), "openai-responses-stream", "gemini"
+    )
     assert ("dropped", "extras.openai-responses.events", "/1") in lost

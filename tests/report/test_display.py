@@ -60,14 +60,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def commands() -> list[list[str]]:
     """Every command that says something about files, in every format."""
-    told = ["--from", "openai-chat"]
-    found = [["validate", *told, "--output-format", name] for name in choice.names(formats)]
-    found += [["validate", *told, "--as", "anthropic", "--strict", "--statistics"], ["detect"], ["stats"]]
+    reported = ["--from", "openai-chat"]
+    found = [["validate", *reported, "--output-format", name] for name in choice.names(formats)]
+    found += [["validate", *reported, "--as", "anthropic", "--strict", "--statistics"], ["detect"], ["stats"]]
     for name in choice.names(tables):
-        found += [["inspect", *told, "--output-format", name], ["inspect", *told, "--tools", "--output-format", name]]
-        found += [["losses", *told, "--to", "anthropic", "--output-format", name]]
-    found += [["inspect", "--summary", "--no-trunc"], ["convert", *told, "--to", "gemini", "--out-dir", "out"]]
-    found += [["convert", *told, "--to", "openclaw", "--out-dir", "out2", "--fail-on-loss"]]
+        found += [
+            ["inspect", *reported, "--output-format", name],
+            ["inspect", *reported, "--tools", "--output-format", name],
+        ]
+        found += [["losses", *reported, "--to", "anthropic", "--output-format", name]]
+    found += [["inspect", "--summary", "--no-trunc"], ["convert", *reported, "--to", "gemini", "--out-dir", "out"]]
+    found += [["convert", *reported, "--to", "openclaw", "--out-dir", "out2", "--fail-on-loss"]]
     return found
 
 
@@ -200,9 +203,9 @@ def test_a_long_session_is_shown_from_its_beginning_before_the_rest_is_read(tmp_
                      "timestamp": "2026-01-01T00:00:00.000Z", "message": message})  # fmt: skip
     path = write(tmp_path / "s.jsonl", *rows)
     assert path.stat().st_size > 8 << 20
-    code, told = on_terminal(command("inspect", path), 100, environment(TERM="xterm"))
-    numbers = [int(number) for number in re.findall(r"number (\d+)\. ", told)]
+    code, reported = on_terminal(command("inspect", path), 100, environment(TERM="xterm"))
+    numbers = [int(number) for number in re.findall(r"number (\d+)\. ", reported)]
     assert code == 0
     assert numbers == list(range(700))
-    assert told.index("number 20.") < told.index("700 messages") < told.index("number 699.")
-    assert [line.split()[0] for line in told.splitlines() if " call " in line] == ["5", "5"]
+    assert reported.index("number 20.") < reported.index("700 messages") < reported.index("number 699.")
+    assert [line.split()[0] for line in reported.splitlines() if " call " in line] == ["5", "5"]

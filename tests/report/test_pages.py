@@ -329,10 +329,10 @@ def test_help_of_a_dialect_and_of_a_command() -> None:
      ("opnai-chat", "openai-chat"), ("sdk", "sending"), ("convrt", "convert")],
 )  # fmt: skip
 def test_a_wrong_word_gets_the_right_one(word: str, meant: str) -> None:
-    told = run("help", word)
-    assert (told.returncode, told.stdout) == (2, b"")
-    assert "error[unknown-topic]" in told.stderr.decode()
-    assert (f'did you mean "{meant}"?' if meant else "help:") in told.stderr.decode()
+    reported = run("help", word)
+    assert (reported.returncode, reported.stdout) == (2, b"")
+    assert "error[unknown-topic]" in reported.stderr.decode()
+    assert (f'did you mean "{meant}"?' if meant else "help:") in reported.stderr.decode()
 
 
 @pytest.mark.parametrize("topic", TOPICS)

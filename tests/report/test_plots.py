@@ -40,5 +40,5 @@ def test_nothing_is_wider_than_the_terminal() -> None:
         timeline.add(f"2026-01-{day:02}T00:00:00Z", tokens=10**9 + day, calls=day, errors=day)
     calls = {"a very long name of a tool that somebody has thought of": 10**6}
     for width in (60, 80, 200):
-        told = [*over_time(timeline, width, Paint()), *by_tool(calls, {}, width, Paint())]
-        assert max(cells(line) for line in "".join(told).splitlines()) <= width
+        reported = [*over_time(timeline, width, Paint()), *by_tool(calls, {}, width, Paint())]
+        assert max(cells(line) for line in "".join(reported).splitlines()) <= width

@@ -39,7 +39,7 @@ FINDING = Finding(
 VERDICTS = [Verdict("a", 1, "d", [FINDING]), Verdict("a", 2, "d", [])]
 
 
-def is_plain(text: str) -> bool:
+def is_clean(text: str) -> bool:
     return all(char == "\n" or (char.isprintable() and char not in "\u200b\u202e") for char in text)
 
 
@@ -121,14 +121,14 @@ def test_a_finding_reads_as_the_contract_shows_it() -> None:
 def test_every_format_is_safe_whatever_a_finding_says(name: str) -> None:
     nasty = Finding("bad", "error", HOSTILE, where=HOSTILE, file=HOSTILE, line=1, help=HOSTILE, notes=(HOSTILE,))
     text = "".join(choice.renderer(formats, name)([Verdict(HOSTILE, 1, "d", [nasty])], tables.View()))
-    assert is_plain(text.replace("\t", "") if name == "table" else text)
+    assert is_clean(text.replace("\t", "") if name == "table" else text)
 
 
 @pytest.mark.parametrize("name", choice.names(tables))
 @pytest.mark.parametrize("wide", [None, 40])
 def test_every_table_is_safe_whatever_a_cell_says(name: str, wide: int | None) -> None:
     text = "".join(choice.renderer(tables, name)(["a", "b"], [{"a": HOSTILE, "b": 1}], tables.View(wide)))
-    assert is_plain(text.replace("\t", ""))
+    assert is_clean(text.replace("\t", ""))
 
 
 def test_json_findings_say_how_many_transcripts_were_judged() -> None:
@@ -243,10 +243,10 @@ def test_the_summary_reads_as_the_contract_shows_it() -> None:
 @pytest.mark.parametrize("width", [60, 80])
 def test_on_a_terminal_the_path_of_the_first_loss_gives_way_and_the_field_does_not(width: int) -> None:
     file = "/home/somebody/a/long/path/to/chats.jsonl"
-    told = summed(
+    reported = summed(
         Loss("dropped", "/messages/1/name", "message.name", "content", "", "bob", line=7, file=file), at=width
     )
-    _, lead, *lines = told.splitlines()
+    _, lead, *lines = reported.splitlines()
     assert lead == "1 loss of content:"
     assert [len(line) <= width for line in lines] == [True]
     assert lines[0].startswith("  dropped name ×1 (first: …")

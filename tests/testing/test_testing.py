@@ -13,7 +13,7 @@ from convcli.engine import pipeline
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Text, Transcript
-from convcli.proof.reasons import Loss, is_lacking
+from convcli.proof.reasons import Loss, is_unsupported
 from tests.support import acceptable_of, untouched
 
 HUB = dialects.get("intermediate")
@@ -82,14 +82,14 @@ def test_l1c_finds_a_field_that_write_forgets_and_does_not_mind_one_that_is_lack
     testing.assert_writes(HUB, TRANSCRIPT)
     nameless = with_write(lambda document: without(document, "messages", 0, "name"))
     breaks("L1c", lambda: testing.assert_writes(nameless, TRANSCRIPT))
-    testing.assert_writes(replace(nameless, lacks=frozenset(("message.name",))), TRANSCRIPT)
+    testing.assert_writes(replace(nameless, unsupported=frozenset(("message.name",))), TRANSCRIPT)
 
 
 def test_what_lacks_a_field_lacks_what_is_in_it_too() -> None:
-    lacking = replace(HUB, lacks=frozenset(("tool_call.metadata", "image")))
-    assert is_lacking("tool_call.metadata.signature", lacking, "transcript")
-    assert is_lacking("image.data", lacking, "transcript")
-    assert not is_lacking("tool_call.arguments", lacking, "transcript")
+    lacking = replace(HUB, unsupported=frozenset(("tool_call.metadata", "image")))
+    assert is_unsupported("tool_call.metadata.signature", lacking, "transcript")
+    assert is_unsupported("image.data", lacking, "transcript")
+    assert not is_unsupported("tool_call.arguments", lacking, "transcript")
 
 
 def test_l1c_minds_extras_of_the_owner_but_not_those_of_others() -> None:

@@ -14,8 +14,8 @@ def test_strict_warns_of_each_key_that_the_schema_does_not_name() -> None:
     document = changed(changed(REQUEST, "/messages/1/content/0/txt", ""), "/temprature", 1)
     document["tools"][0]["function"]["parameters"]["anything"] = {"goes": "here"}
     assert schemas.findings("openai-chat", document) == []
-    told = schemas.findings("openai-chat", document, strict=True)
-    assert [(finding.code, finding.severity, finding.where, finding.help) for finding in told] == [
+    reported = schemas.findings("openai-chat", document, strict=True)
+    assert [(finding.code, finding.severity, finding.where, finding.help) for finding in reported] == [
         ("unknown-key", "warning", "/messages/1/content/0/txt", 'did you mean "text"?'),
         ("unknown-key", "warning", "/temprature", 'did you mean "temperature"?'),
     ]

@@ -207,5 +207,5 @@ def test_a_near_miss_gets_its_help() -> None:
 def test_findings_never_quote_a_value() -> None:
     secret = "sk-FAKE with blanks"
     for pointer in ("/messages", "/messages/0/role", "/messages/1/content/0/type", "/tools/0", "/tool_choice"):
-        told = schemas.findings("openai-chat", changed(REQUEST, pointer, secret))
-        assert all(secret not in finding.message + finding.help for finding in told)
+        reported = schemas.findings("openai-chat", changed(REQUEST, pointer, secret))
+        assert all(secret not in finding.message + finding.help for finding in reported)

@@ -25,8 +25,8 @@ def asked(*blocks: Any) -> dict[str, Any]:
 
 
 def found(name: str, document: Any, **more: Any) -> list[Finding]:
-    told = pipeline.validate(document, dialects.get(name), **more)
-    return [finding for finding in told if finding.code == "unknown-type"]
+    reported = pipeline.validate(document, dialects.get(name), **more)
+    return [finding for finding in reported if finding.code == "unknown-type"]
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_a_misspelt_type_is_a_warning_and_an_error_where_a_service_is_asked(
 def test_a_type_that_nobody_reads_is_reported_where_another_service_is_asked_too(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", asked(TYPO))
     done = run("validate", path, "--dialect", "openai-chat", "--as", "anthropic", "--output-format", "jsonl")
-    told = [json.loads(line) for line in done.stdout.splitlines()]
+    reported = [json.loads(line) for line in done.stdout.splitlines()]
     assert ("unknown-type", "warning", "/messages/0/content/0/type") in [
-        (finding["code"], finding["severity"], finding.get("where")) for finding in told
+        (finding["code"], finding["severity"], finding.get("where")) for finding in reported
     ]
 
 
@@ -73,8 +73,8 @@ BETA = [
 def test_blocks_that_a_beta_header_asks_for_are_known_where_anthropics_are(block: Any) -> None:
     document = asked(TEXT)
     document["messages"] += [{"role": "assistant", "content": [block, TEXT]}, {"role": "user", "content": "x"}]
-    told = pipeline.validate(document, dialects.get("anthropic"), purpose="request", strict=True)
-    assert [finding.code for finding in told if finding.code != "foreign-model"] == []
+    reported = pipeline.validate(document, dialects.get("anthropic"), purpose="request", strict=True)
+    assert [finding.code for finding in reported if finding.code != "foreign-model"] == []
     for name in ("anthropic-stream", "claude-code", "cline", "droid"):
         assert block["type"] in schemas.types(name)
 
@@ -84,15 +84,17 @@ def test_a_turn_that_a_tool_of_the_service_paused_is_sent_back_as_it_is() -> Non
     document["messages"].append({"role": "assistant", "content": [KEPT]})
     assert [each.code for each in pipeline.validate(document, dialects.get("anthropic"), purpose="request")] == []
     document["messages"][-1]["content"].append(TEXT)
-    told = pipeline.validate(document, dialects.get("anthropic"), purpose="request")
-    assert [finding.code for finding in told] == ["wrong-last-role"]
+    reported = pipeline.validate(document, dialects.get("anthropic"), purpose="request")
+    assert [finding.code for finding in reported] == ["wrong-last-role"]
 
 
 def test_strict_blames_the_type_and_not_the_keys_next_to_it() -> None:
-    told = pipeline.validate(asked(TYPO), dialects.get("anthropic"), strict=True)
-    assert [(finding.code, finding.where) for finding in told] == [("unknown-type", "/messages/0/content/0/type")]
-    told = pipeline.validate(asked({"type": "text", "text": "Hi.", "txet": 1}), dialects.get("anthropic"), strict=True)
-    assert [(finding.code, finding.where) for finding in told] == [("unknown-key", "/messages/0/content/0/txet")]
+    reported = pipeline.validate(asked(TYPO), dialects.get("anthropic"), strict=True)
+    assert [(finding.code, finding.where) for finding in reported] == [("unknown-type", "/messages/0/content/0/type")]
+    reported = pipeline.validate(
+        asked({"type": "text", "text": "Hi.", "txet": 1}), dialects.get("anthropic"), strict=True
+    )
+    assert [(finding.code, finding.where) for finding in reported] == [("unknown-key", "/messages/0/content/0/txet")]
 
 
 def test_a_type_that_is_known_and_only_kept_is_not_reported() -> None:

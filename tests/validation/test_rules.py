@@ -38,15 +38,15 @@ TOO_LARGE = {"too-many-messages"}
 """Codes whose bad sample nobody would want in the repository."""
 
 
-def told(name: str) -> list[str]:
+def reported(name: str) -> list[str]:
     """The findings of all bad samples of a dialect."""
-    sidecars = [path.with_name(path.name + ".told") for path in sample_files(name, "bad")]
+    sidecars = [path.with_name(path.name + ".findings") for path in sample_files(name, "bad")]
     return [line for path in sidecars for line in path.read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("name", WITH_RULES)
 def test_every_rule_of_a_dialect_has_a_bad_sample(name: str) -> None:
-    found = {line.split()[1] for line in told(name)}
+    found = {line.split()[1] for line in reported(name)}
     dialect = dialects.get(name)
     inner = codes_of(rule for body in dialect.inner.values() for rule in body.rules)
     own = codes_of(rule for rule in dialect.rules if set(rule.codes) != inner) - TOO_LARGE
@@ -76,7 +76,7 @@ def test_every_code_has_an_explanation() -> None:
 def test_an_explanation_says_everything() -> None:
     for code in codes.table().values():
         assert all(astuple(code)), code.name
-        assert code.why[-1] + code.mend[-1] == "..", code.name
+        assert code.why[-1] + code.fix[-1] == "..", code.name
 
 
 @pytest.mark.parametrize("name", WITH_RULES)
@@ -227,7 +227,7 @@ def test_a_stream_says_of_arguments_what_the_whole_response_says(name: str, argu
 # ---------------------------------------------------------------- short cuts
 
 
-SHORT = [name for name in names() if dialects.get(name).plain is not None]
+SHORT = [name for name in names() if dialects.get(name).without_clean_messages is not None]
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -250,7 +250,7 @@ def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObjec
 def test_pairs_that_look_plain_are(transcript: Any, where: Any, wide: bool) -> None:
     manner = links.PairingRules(where, unique="request" if wide else "turn", together=wide)
     survey = Survey(transcript, None, None)
-    if links.is_plain(survey, manner):
+    if links.is_clean(survey, manner):
         assert links.PairWalk(survey, manner).breaches() == []
 
 

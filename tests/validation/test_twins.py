@@ -70,8 +70,8 @@ def test_twins_are_one_conversation(code: str) -> None:
 
 def test_every_code_of_a_rule_or_a_schema_has_twins() -> None:
     stated = {code for name in names() for rule in dialects.get(name).rules for code in rule.codes}
-    beside = {"lone-surrogate", *arguments_match().codes}
-    assert stated | OF_SCHEMAS | beside == {*TWINS, *LARGE}
+    other_keys = {"lone-surrogate", *arguments_match().codes}
+    assert stated | OF_SCHEMAS | other_keys == {*TWINS, *LARGE}
     assert len(ROWS) == len(TWINS)
 
 
@@ -82,8 +82,8 @@ def test_every_code_with_twins_is_explained() -> None:
 def test_the_dialect_of_twins_has_a_rule_with_their_code() -> None:
     for code, row in TWINS.items():
         rules = dialects.get(row["dialect"]).rules
-        beside = code in OF_SCHEMAS or code in ("lone-surrogate", *arguments_match().codes)
-        assert beside or any(code in rule.codes for rule in rules), code
+        other_keys = code in OF_SCHEMAS or code in ("lone-surrogate", *arguments_match().codes)
+        assert other_keys or any(code in rule.codes for rule in rules), code
 
 
 # ---------------------------------------------------------------- the examples of explain are excerpts of the twins

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.engine.shapes.remembering import PairConverter
+from convcli.engine.shapes.memo import PairConverter
 
 SENTENCE = "The user wants a short answer."
 CHAT, OTHER = dialects.get("openai-chat"), dialects.get("anthropic")

@@ -61,7 +61,7 @@ def test_a_part_that_is_dropped_takes_its_fields_with_it_and_two_losses_of_one_f
     assert counts["reasoning"] == {"dropped": 1, "kept": 0}
     assert counts["text"] == {"kept": 3}
     assert counts["tool_result"] == {"encoded": 1, "kept": 1}
-    assert ledger.messages == ["kept", "beside", "dropped", "kept", "encoded", "kept"]
+    assert ledger.messages == ["kept", "metadata", "dropped", "kept", "encoded", "kept"]
 
 
 def test_the_summary_counts_what_is_kept_next_to_what_is_lost(tmp_path: Path) -> None:
@@ -127,9 +127,9 @@ def test_only_the_active_branch_is_written_on_demand_and_the_rest_is_reported(tm
     done = run("convert", TREE, "--to", "openclaw", "--branch", "active", "--losses", losses)
     kept = [json.loads(line)["id"] for line in done.stdout.splitlines()]
     every = [json.loads(line)["id"] for line in TREE.read_text("utf-8").splitlines()]
-    told = [(loss.get("line"), loss["kind"], loss["field"]) for loss in json.loads(losses.read_bytes())]
+    reported = [(loss.get("line"), loss["kind"], loss["field"]) for loss in json.loads(losses.read_bytes())]
     assert [name for name in every if name not in kept] == every[5:9]
-    assert told == [
+    assert reported == [
         (None, "dropped", "head"),
         (6, "dropped", "branch"),
         (7, "dropped", "branch"),

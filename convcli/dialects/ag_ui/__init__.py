@@ -25,22 +25,22 @@ from convcli.dialects.ag_ui.messages import NAME
 from convcli.dialects.ag_ui.reading import Events
 from convcli.dialects.ag_ui.rules import RULES
 from convcli.dialects.ag_ui.writing import write
-from convcli.kit import custom, fitting, lacking, passes, results, sessions, streams
+from convcli.kit import custom, fitting, passes, results, sessions, streams, unsupported
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import Message, Transcript
 
 PREFIXES = ("RUN_", "TEXT_MESSAGE_", "TOOL_CALL_", "REASONING_", "THINKING_", "MESSAGES_SNAPSHOT", "STATE_", "STEP_")
 IDS = ("threadId", "messageId", "toolCallId")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes AG-UI by event types in capital letters."""
     if not isinstance(document, list):
         return None
     kinds = [row for row in document if isinstance(row, dict) and str(row.get("type")).startswith(PREFIXES)]
     if any(isinstance(row.get(key), str) for row in kinds for key in IDS):
-        return Clue(97, "run, text or call events")
+        return Evidence(97, "run, text or call events")
     return None
 
 
@@ -80,17 +80,17 @@ def _move_model_to_run(transcript: Transcript) -> Transcript:
 
 FIT = (
     _move_model_to_run,
-    sessions.active_branch,
-    sessions.own_events(NAME),
+    sessions.keep_active_branch,
+    sessions.keep_own_events(NAME),
     passes.on_messages(_drop_repeated_ids),
     results.separate_results,
-    passes.on_messages(results.single_results),
+    passes.on_messages(results.keep_one_result_each),
     fitting.refusals_as_texts,
     custom.as_functions,
-    fitting.as_read_back(lift, write, "stream"),
+    fitting.settle_by_reading_back(lift, write, "stream"),
 )
 
-LACKS = lacking.fields("title cwd head settings toolChoice")
+UNSUPPORTED = unsupported.fields("title cwd head settings toolChoice")
 
 DIALECT = Dialect(
     name=NAME,
@@ -102,7 +102,7 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     repeats=frozenset(("/*/timestamp",)),
     answer_boundaries=lambda: streams.Boundaries(_mark, by_id=True),
     rules=RULES,
@@ -115,7 +115,7 @@ DIALECT = Dialect(
         "model=end/usage/0/model tool_call.id=toolCallId tool_call.name=toolCallName "
         "tool_result.toolCallId=toolCallId tool_result.value=content"
     ),
-    metadata=lacking.fields(
+    metadata=unsupported.fields(
         "ACTIVITY_DELTA ACTIVITY_SNAPSHOT CUSTOM RAW RUN_FINISHED RUN_STARTED STATE_DELTA STATE_SNAPSHOT "
         "STEP_FINISHED STEP_STARTED SUBAGENT_FINISHED SUBAGENT_STARTED THINKING_END THINKING_START"
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import in_words
 from convcli.kit.texts import text_of
 from convcli.kit.values import read_arguments, write_arguments
@@ -34,12 +34,12 @@ MESSAGE = Envelope(
     {"id": "id", "name": "name"},
     content="role content toolCalls toolCallId error",
 )
-CALL = Keys("id type function encryptedValue metadata", carried="encryptedValue metadata")
+CALL = Keys("id type function encryptedValue metadata", extra="encryptedValue metadata")
 FUNCTION = Keys("name arguments")
-TEXT = Keys("type id text metadata", carried="id metadata")
-MEDIA = Keys("type id source metadata", carried="id metadata")
-SOURCE = Keys("type value mimeType provider", carried="provider")
-TOOL = Keys("name description parameters metadata", carried="metadata")
+TEXT = Keys("type id text metadata", extra="id metadata")
+MEDIA = Keys("type id source metadata", extra="id metadata")
+SOURCE = Keys("type value mimeType provider", extra="provider")
+TOOL = Keys("name description parameters metadata", extra="metadata")
 INSTRUCTION_SEPARATOR = "\n\n"
 """Separates instructions, which are joined into one string."""
 SOURCES = {"data": "data", "url": "url", "file": "file_id"}
@@ -64,7 +64,7 @@ def spots_of(content: Any, at: Path) -> list[Path]:
 def _lift_part(native: Native) -> Part:
     kind, source = native.get("type"), native.get("source")
     if kind == "text" and isinstance(native.get("text"), str):
-        return Text(native["text"], extras=extras_of(NAME, TEXT.carried(native)))
+        return Text(native["text"], extras=make_extras(NAME, TEXT.extra(native)))
     if kind in MEDIA_KINDS and isinstance(source, dict) and source.get("type") in SOURCES and source.get("value"):
         return _lift_media(kind, native, source)
     return Opaque(NAME, native)
@@ -73,8 +73,8 @@ def _lift_part(native: Native) -> Part:
 def _lift_media(kind: MediaKind, native: Native, source: Native) -> Media:
     part = Media(kind, media_type=source.get("mimeType") or None)
     setattr(part, SOURCES[source["type"]], source["value"])
-    inner = SOURCE.carried(source)
-    part.extras = extras_of(NAME, {**(MEDIA.carried(native) or {}), **({"source": inner} if inner else {})})
+    inner = SOURCE.extra(source)
+    part.extras = make_extras(NAME, {**(MEDIA.extra(native) or {}), **({"source": inner} if inner else {})})
     return part
 
 
@@ -82,28 +82,28 @@ def write_content(parts: list[Part]) -> Any:
     """Returns a string if that expresses everything, else a list of parts."""
     if not parts:
         return ""
-    if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text and not carried_by(parts[0].extras, NAME):
+    if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text and not get_extras(parts[0].extras, NAME):
         return parts[0].text
     return [native for part in parts if (native := _write_part(part)) is not None]
 
 
 def _write_part(part: Part) -> Native | None:
     if isinstance(part, Text):
-        return TEXT.put({"type": "text", "text": part.text}, carried_by(part.extras, NAME), sort=True)
+        return TEXT.put({"type": "text", "text": part.text}, get_extras(part.extras, NAME), sort=True)
     if isinstance(part, Opaque):
         return part.value if part.dialect == NAME and isinstance(part.value, dict) and "type" in part.value else None
     return _write_media(part) if isinstance(part, Media) else None
 
 
 def _write_media(part: Media) -> Native | None:
-    carried = dict(carried_by(part.extras, NAME))
-    source_extras = carried.pop("source", {})
+    extra = dict(get_extras(part.extras, NAME))
+    source_extras = extra.pop("source", {})
     for kind, field in SOURCES.items():
         value = getattr(part, field)
         if value and (kind != "data" or part.media_type):
-            named = {} if part.media_type is None else {"mimeType": part.media_type}
-            source = SOURCE.put({"type": kind, "value": value, **named}, source_extras)
-            return MEDIA.put({"type": part.type, "source": source}, carried, sort=True)
+            drop_empty_name = {} if part.media_type is None else {"mimeType": part.media_type}
+            source = SOURCE.put({"type": kind, "value": value, **drop_empty_name}, source_extras)
+            return MEDIA.put({"type": part.type, "source": source}, extra, sort=True)
     return None
 
 
@@ -115,34 +115,34 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, list[Pa
     role = native["role"]
     if role in ASKING:
         message = Message(role, lift_content(native["content"]))
-        spots = spots_of(native["content"], ("content",))
+        part_paths = spots_of(native["content"], ("content",))
     elif role == "assistant":
-        message, spots = _lift_answer(native, context)
+        message, part_paths = _lift_answer(native, context)
     elif role == "tool":
-        message, spots = Message("tool", [_lift_result(native, context)]), [()]
+        message, part_paths = Message("tool", [_lift_result(native, context)]), [()]
     else:
         return Message("event", [Opaque(NAME, native)]), [()]
-    message.extras = extras_of(NAME, MESSAGE.lift(native, message))
-    return message, spots
+    message.extras = make_extras(NAME, MESSAGE.lift(native, message))
+    return message, part_paths
 
 
 def _lift_answer(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
     parts = lift_content(native.get("content"))
-    spots = spots_of(native.get("content"), ("content",))
+    part_paths = spots_of(native.get("content"), ("content",))
     for j, call in enumerate(native.get("toolCalls") or ()):
         parts.append(lift_call(call, context))
-        spots.append(("toolCalls", j))
-    return Message("assistant", parts), spots
+        part_paths.append(("toolCalls", j))
+    return Message("assistant", parts), part_paths
 
 
 def lift_call(native: Native, context: LiftContext) -> ToolCall:
     """Returns a call, whose arguments are JSON in a string."""
     function = native["function"]
     arguments, raw = read_arguments(function["arguments"]) if function.get("arguments") else ({}, None)
-    inner = FUNCTION.carried(function)
-    carried = {**(CALL.carried(native) or {}), **({"function": inner} if inner else {})}
+    inner = FUNCTION.extra(function)
+    extra = {**(CALL.extra(native) or {}), **({"function": inner} if inner else {})}
     id_ = context.pairing.call(native["id"] or None, function["name"])
-    return ToolCall(id_, function["name"], arguments, raw, extras=extras_of(NAME, carried))
+    return ToolCall(id_, function["name"], arguments, raw, extras=make_extras(NAME, extra))
 
 
 def _lift_result(native: Native, context: LiftContext) -> ToolResult:
@@ -151,9 +151,9 @@ def _lift_result(native: Native, context: LiftContext) -> ToolResult:
     error, content = native.get("error"), native["content"]
     if error is not None and isinstance(content, str):
         result.kind, result.value = "error", content or error
-        result.extras = extras_of(NAME, {"error": error} if content not in ("", error) else None)
+        result.extras = make_extras(NAME, {"error": error} if content not in ("", error) else None)
     elif error is not None:
-        result.is_error, result.extras = True, extras_of(NAME, {"error": error} if error else None)
+        result.is_error, result.extras = True, make_extras(NAME, {"error": error} if error else None)
     return result
 
 
@@ -181,14 +181,14 @@ def write_result(result: ToolResult) -> Any:
 
 
 def _write_inner(part: Part) -> Native | None:
-    native: Native | None = carried_by(part.extras, NAME).get("part")
+    native: Native | None = get_extras(part.extras, NAME).get("part")
     same = isinstance(part, Text) and native is not None and part.text == exact_json.write_text(native)
     return native if same else _write_part(part)
 
 
 def write_messages(message: Message) -> list[Native]:
     """Returns a message as agent input; thoughts become messages of their own before it."""
-    carried = omit(carried_by(message.extras, NAME), *ASIDE)
+    extra = omit(get_extras(message.extras, NAME), *ASIDE)
     if message.role == "event":
         return [part.value for part in message.parts if isinstance(part, Opaque)]
     thoughts = [write_thought(part, message, j) for j, part in enumerate(message.parts) if isinstance(part, Reasoning)]
@@ -205,7 +205,7 @@ def write_messages(message: Message) -> list[Native]:
     else:
         native["content"] = text_of(content_parts, INSTRUCTION_SEPARATOR)
     unnamed = {"id": ""} if message.id is None else {}
-    return [*thoughts, MESSAGE.write(message, carried, **unnamed, **native)]
+    return [*thoughts, MESSAGE.write(message, extra, **unnamed, **native)]
 
 
 ASIDE = ("error",)
@@ -214,7 +214,7 @@ ASIDE = ("error",)
 
 def _write_tool(parts: list[Part]) -> Native:
     result = next(part for part in parts if isinstance(part, ToolResult))
-    error = carried_by(result.extras, NAME).get("error")
+    error = get_extras(result.extras, NAME).get("error")
     failed = result.kind == "error" or result.is_error
     error_text = error if error is not None else result.value if result.kind == "error" else ""
     native = {"content": write_result(result), "toolCallId": result.tool_call_id}
@@ -229,15 +229,15 @@ def _write_answer(parts: list[Part]) -> Native:
 
 def write_call(call: ToolCall) -> Native:
     """Returns a call, with its arguments as JSON in a string."""
-    carried = dict(carried_by(call.extras, NAME))
+    extra = dict(get_extras(call.extras, NAME))
     arguments = write_arguments(call.arguments, call.raw_arguments)
-    function = {"name": call.name, "arguments": arguments, **carried.pop("function", {})}
-    return CALL.put({"id": call.id, "type": "function", "function": function}, carried)
+    function = {"name": call.name, "arguments": arguments, **extra.pop("function", {})}
+    return CALL.put({"id": call.id, "type": "function", "function": function}, extra)
 
 
 def thought_id(part: Reasoning, message: Message, j: int) -> str:
     """Returns the id of a thought's message: its own, else one derived from the id of the turn."""
-    known = carried_by(part.extras, NAME).get("messageId")
+    known = get_extras(part.extras, NAME).get("messageId")
     return known if isinstance(known, str) and known else usual_thought_id(message, j)
 
 
@@ -248,8 +248,8 @@ def usual_thought_id(message: Message, j: int) -> str:
 
 def write_thought(part: Reasoning, message: Message, j: int) -> Native:
     """Returns the message of a thought."""
-    carried = omit(carried_by(part.extras, NAME), "messageId")
-    return {"id": thought_id(part, message, j), "role": "reasoning", "content": part.text, **carried}
+    extra = omit(get_extras(part.extras, NAME), "messageId")
+    return {"id": thought_id(part, message, j), "role": "reasoning", "content": part.text, **extra}
 
 
 # ---------------------------------------------------------------- tools
@@ -259,13 +259,13 @@ def lift_tool(native: Native) -> ToolDefinition:
     """Returns a tool that the agent may call."""
     parameters = native.get("parameters")
     known = parameters if isinstance(parameters, dict) else None
-    carried = {**(TOOL.carried(native) or {}), **({} if known is parameters else {"parameters": parameters})}
+    extra = {**(TOOL.extra(native) or {}), **({} if known is parameters else {"parameters": parameters})}
     description = native.get("description") or None
-    return ToolDefinition(native["name"], description, known, extras=extras_of(NAME, carried))
+    return ToolDefinition(native["name"], description, known, extras=make_extras(NAME, extra))
 
 
 def write_tool(tool: ToolDefinition) -> Native:
     """Returns a tool; its description may be empty."""
     error_text = {} if tool.parameters is None else {"parameters": tool.parameters}
     native = {"name": tool.name, "description": tool.description or "", **error_text}
-    return TOOL.put(native, carried_by(tool.extras, NAME), sort=True)
+    return TOOL.put(native, get_extras(tool.extras, NAME), sort=True)

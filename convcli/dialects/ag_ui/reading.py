@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.dialects.ag_ui.messages import NAME, lift_result, usual_thought_id
 from convcli.dialects.ag_ui.thread import STATED, Thread, time_of
-from convcli.kit.objects import Native, carried_by, carry, extras_of, omit
+from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omit
 from convcli.kit.streams import Pieces
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, Transcript
@@ -63,7 +63,7 @@ class Events:
             thread.turn = turn if role == "assistant" else None
         turn.name = event.get("name") or None
         thread.elsewhere(turn, "name", (at, "name"))
-        thread.carry(turn, event, at, "role", "name")
+        thread.add_extras(turn, event, at, "role", "name")
         self._begin("text", id_, turn, None)
 
     def more_text(self, event: Native, at: int) -> None:
@@ -77,7 +77,7 @@ class Events:
             self.thread.part(turn, part, (at, "delta"))
             self._begin("text", id_, turn, part)
         self._grow(part, event.get("delta"), at)
-        self.thread.carry(turn, event, at, "role", "name")
+        self.thread.add_extras(turn, event, at, "role", "name")
 
     # ------------------------------------------------------------ thoughts
 
@@ -86,11 +86,11 @@ class Events:
         id_, thread = event.get("messageId") or "", self.thread
         if thread.turn is not None and not _is_thinking(thread.turn):
             thread.turn = None
-        turn, part = thread.open_turn(at, event), Reasoning("", extras=extras_of(NAME, {"messageId": id_}))
+        turn, part = thread.open_turn(at, event), Reasoning("", extras=make_extras(NAME, {"messageId": id_}))
         thread.part(turn, part, (at,))
-        thread.carry(part, event, at, "role")
+        thread.add_extras(part, event, at, "role")
         if self._group not in (None, id_):
-            carry(part, NAME, {"group": self._group})
+            add_extras(part, NAME, {"group": self._group})
             thread.context.origin.routes[at, "group"] = self._group_at
         self._begin("thought", id_, turn, part)
 
@@ -101,7 +101,7 @@ class Events:
             self.thought({**event, "messageId": id_}, at)
         turn, part = self._growing["thought", id_]
         self._grow(part, event.get("delta"), at)
-        self.thread.carry(part or turn, event, at, "role")
+        self.thread.add_extras(part or turn, event, at, "role")
 
     def group(self, event: Native, at: int) -> None:
         """Begins a group of thoughts; an event with other keys is kept as an event too."""
@@ -122,7 +122,7 @@ class Events:
         if known:
             message, part = known[0]
             record = part if isinstance(part, (Reasoning, ToolCall)) else message
-            self.thread.carry(record, event, at, "subtype", "entityId")
+            self.thread.add_extras(record, event, at, "subtype", "entityId")
         else:
             self.thread.aside(event, at)
 
@@ -137,9 +137,9 @@ class Events:
         if parent is not None and turn.id is None and parent not in thread.known:
             thread.name_turn(turn, parent, (at, "parentMessageId"))
         part = ToolCall(thread.context.pairing.call(event["toolCallId"] or None, name), name, {})
-        part.extras = extras_of(NAME, {"parentMessageId": parent} if parent not in (None, turn.id) else None)
+        part.extras = make_extras(NAME, {"parentMessageId": parent} if parent not in (None, turn.id) else None)
         thread.part(turn, part, (at,))
-        thread.carry(part, event, at, "toolCallName", "parentMessageId")
+        thread.add_extras(part, event, at, "toolCallName", "parentMessageId")
         self._begin("call", event["toolCallId"], turn, part)
 
     def more_call(self, event: Native, at: int) -> None:
@@ -149,7 +149,7 @@ class Events:
             self.call({**event, "toolCallId": id_}, at)
         turn, part = self._growing["call", id_]
         self._grow(part, event.get("delta"), at)
-        self.thread.carry(part or turn, event, at, "toolCallName", "parentMessageId")
+        self.thread.add_extras(part or turn, event, at, "toolCallName", "parentMessageId")
 
     def result(self, event: Native, at: int) -> None:
         """Adds a tool result."""
@@ -159,7 +159,7 @@ class Events:
         thread.elsewhere(message, "turnId", (at, "messageId"))
         thread.mark(message, event)
         thread.part(message, result, (at,))
-        thread.carry(message, event, at, "content", "role")
+        thread.add_extras(message, event, at, "content", "role")
 
     # ------------------------------------------------------------ end of the document
 
@@ -184,9 +184,9 @@ def _is_thinking(turn: Message) -> bool:
 def _settle_thoughts(message: Message) -> None:
     """Drops thought ids that would be derived anyway."""
     for j, part in enumerate(message.parts):
-        carried = carried_by(part.extras, NAME)
-        if isinstance(part, Reasoning) and carried.get("messageId") in ("", usual_thought_id(message, j)):
-            part.extras = extras_of(NAME, omit(carried, "messageId"))
+        extra = get_extras(part.extras, NAME)
+        if isinstance(part, Reasoning) and extra.get("messageId") in ("", usual_thought_id(message, j)):
+            part.extras = make_extras(NAME, omit(extra, "messageId"))
 
 
 HANDLERS: Mapping[str, Callable[[Events, Native, int], None]] = {

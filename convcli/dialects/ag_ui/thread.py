@@ -7,7 +7,7 @@ from typing import Any
 from convcli.dialects.ag_ui.messages import NAME, lift_message, lift_tool
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, carry, extras_of, rest_of, without_nulls
+from convcli.kit.objects import Native, add_extras, except_keys, get_extras, make_extras, without_nulls
 from convcli.kit.runs import only_turn
 from convcli.kit.values import take_counts, time_of_milliseconds
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, Transcript
@@ -45,24 +45,24 @@ class Thread:
 
     # ------------------------------------------------------------ messages and parts
 
-    def add(self, message: Message, path: Path, spots: list[Path] | None = None) -> Message:
+    def add(self, message: Message, path: Path, part_paths: list[Path] | None = None) -> Message:
         """Adds a message. The event of a run that has begun goes between the agent's input and its output."""
         if self._begun is not None and len(path) == 1:
             (event, begun), self._begun = self._begun, None
             self.starts.append(self.add(Message("event", [Opaque(NAME, event)]), begun, [()]))
         self._at[id(message)] = len(self.context.messages)
-        self._part_paths.append([] if spots is None else spots)
+        self._part_paths.append([] if part_paths is None else part_paths)
         self.context.add(message, path, self._part_paths[-1])
         if message.id is not None:
             self.known.add(message.id)
         return message
 
-    def part(self, message: Message, part: Part, spot: Path) -> None:
+    def part(self, message: Message, part: Part, node_path: Path) -> None:
         """Adds a part to a message, with its path in the document."""
         index = self._at[id(message)]
         message.parts.append(part)
-        self._part_at[id(part)] = spot
-        self._part_paths[index].append(streams.apart(self.context.origin.places[index][0], spot))
+        self._part_at[id(part)] = node_path
+        self._part_paths[index].append(streams.apart(self.context.origin.places[index][0], node_path))
 
     def elsewhere(self, message: Message, key: str, place: Path) -> None:
         """Routes a key of a message to another path than that of its first event."""
@@ -95,12 +95,12 @@ class Thread:
         """Links what a subagent writes to the call that began it."""
         message.parent_call_id = self._callers.get(event.get("subagentRunId") or "")
 
-    def carry(self, record: Message | Part, event: Native, at: int, *known: str) -> None:
+    def add_extras(self, record: Message | Part, event: Native, at: int, *known: str) -> None:
         """Keeps the other keys of an event in the extras of its message or part; the first value is kept."""
-        before = carried_by(record.extras, NAME)
+        before = get_extras(record.extras, NAME)
         rest = {key: event[key] for key in event if key not in STATED and key not in known and key not in before}
         rest = without_nulls(rest)
-        carry(record, NAME, rest)
+        add_extras(record, NAME, rest)
         if isinstance(record, Message):
             place = self.context.origin.places[self._at[id(record)]][0]
         else:
@@ -145,23 +145,23 @@ class Thread:
 
     def _add_input_message(self, native: Native, path: Path, thoughts: list[tuple[Reasoning, Path]]) -> None:
         """Adds a message; thoughts before an answer become its parts."""
-        message, spots = lift_message(native, self.context)
+        message, part_paths = lift_message(native, self.context)
         if native["role"] == "tool" and native["content"] == "" and native.get("error") is not None:
             self.context.origin.routes[(*path, "content")] = (*path, "error")
         if message.role == "assistant":
             message.parts[:0] = [one for one, _ in thoughts]
-            spots[:0] = [streams.apart(path, spot) for _, spot in thoughts]
+            part_paths[:0] = [streams.apart(path, node_path) for _, node_path in thoughts]
         else:
             self._add_thoughts(thoughts)
         self.mark(message, native)
-        self.add(message, path, spots)
+        self.add(message, path, part_paths)
         self.elsewhere(message, "turnId", (*path, "id"))
 
     def _add_thoughts(self, thoughts: list[tuple[Reasoning, Path]]) -> None:
         if thoughts:
             first = thoughts[0][1]
-            spots = [streams.apart(first, spot) for _, spot in thoughts]
-            self.add(Message("assistant", [one for one, _ in thoughts]), first, spots)
+            part_paths = [streams.apart(first, node_path) for _, node_path in thoughts]
+            self.add(Message("assistant", [one for one, _ in thoughts]), first, part_paths)
 
     def _tools(self, natives: Any, path: Path) -> Native:
         """Sets the tools of the thread; returns differing tools of a later run."""
@@ -180,10 +180,10 @@ class Thread:
             self.transcript.id, self.transcript.created_at = event["threadId"] or None, time_of(event)
             self.context.origin.routes["run",] = (at,)
         known = self._add_input(run_input.get("messages") or (), (at, "input", "messages"))
-        rest = {**rest_of(run_input, "messages", "tools"), **({"messages": known} if known else {})}
+        rest = {**except_keys(run_input, "messages", "tools"), **({"messages": known} if known else {})}
         rest |= {} if run_input.get("tools") is None else self._tools(run_input["tools"], (at, "input", "tools"))
         ids = {key: event[key] for key in RUN_IDS}
-        facts = {**rest_of(event, "input"), **({"input": rest} if rest and rest != ids else {})}
+        facts = {**except_keys(event, "input"), **({"input": rest} if rest and rest != ids else {})}
         self.turn, self._begun, self._has_ended = None, (facts, (at,)), False
 
     def end(self, event: Native, at: int) -> None:
@@ -196,8 +196,8 @@ class Thread:
         turn = self.turn or self.add(Message("assistant", [], created_at=time_of(event)), (at,))
         turn.stop_reason, turn.error = "error", event["message"] or None
         self.elsewhere(turn, "message", (at, "message"))
-        rest = rest_of(event, "type", "timestamp", "message")
-        carry(turn, NAME, {"error": rest} if rest else None)
+        rest = except_keys(event, "type", "timestamp", "message")
+        add_extras(turn, NAME, {"error": rest} if rest else None)
         self.elsewhere(turn, "error", (at,))
         self._ended(event, at)
 
@@ -226,33 +226,33 @@ class Thread:
 
     def _fold_run(self) -> None:
         """Moves the facts of the only run to the transcript."""
-        carried: Native = {}
+        extra: Native = {}
         for key, rows in (("run", self.starts), ("end", self.ends)):
             for row in rows:
                 at = next(i for i, message in enumerate(self.context.messages) if message is row)
                 del self.context.messages[at], self.context.origin.places[at], self._part_paths[at]
                 [part] = row.parts
-                facts = rest_of(part.value if isinstance(part, Opaque) else {}, "type", "timestamp")
-                carried[key] = facts if key == "run" else self._without_counts(facts)
-        start, end = carried["run"], carried.get("end", {})
+                facts = except_keys(part.value if isinstance(part, Opaque) else {}, "type", "timestamp")
+                extra[key] = facts if key == "run" else self._without_counts(facts)
+        start, end = extra["run"], extra.get("end", {})
         for key in RUN_IDS:
             if end.get(key) == start[key]:
                 del end[key]
         del start["threadId"]
         if start["runId"] == FIRST_RUN:
             del start["runId"]
-        self.transcript.extras = extras_of(NAME, {key: facts for key, facts in carried.items() if facts})
+        self.transcript.extras = make_extras(NAME, {key: facts for key, facts in extra.items() if facts})
 
     def _without_counts(self, facts: Native) -> Native:
         """Returns the keys of an end event, without the counts that its only turn gets."""
         usage, turn = facts.get("usage"), only_turn(self.context.messages)
         if not isinstance(usage, list) or len(usage) != 1 or not isinstance(usage[0], dict):
             return facts
-        counts, rest = take_counts(usage[0], USAGE) if turn is not None else ({}, rest_of(usage[0]))
+        counts, rest = take_counts(usage[0], USAGE) if turn is not None else ({}, except_keys(usage[0]))
         if turn is not None:
             turn.usage = counts or None
         self.transcript.model = rest.pop("model", None)
-        return {**rest_of(facts, "usage"), **({"usage": [rest]} if rest else {})}
+        return {**except_keys(facts, "usage"), **({"usage": [rest]} if rest else {})}
 
 
 RUN_IDS = ("threadId", "runId")
@@ -264,8 +264,8 @@ def time_of(event: Native) -> str | None:
 
 
 def _thought(native: Native) -> Reasoning:
-    carried = rest_of(native, "id", "role", "content")
-    return Reasoning(native["content"], extras=extras_of(NAME, {"messageId": native["id"], **carried}))
+    extra = except_keys(native, "id", "role", "content")
+    return Reasoning(native["content"], extras=make_extras(NAME, {"messageId": native["id"], **extra}))
 
 
 def answers_from(messages: list[Message]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from convcli.dialects.ag_ui.messages import ASIDE, NAME, thought_id, write_messages, write_result, write_tool
 from convcli.dialects.ag_ui.thread import FIRST_RUN, USAGE, answers_from, is_question
-from convcli.kit.objects import Keys, Native, as_object, carried_by, omit, without_nulls
+from convcli.kit.objects import Keys, Native, as_object, get_extras, omit, without_nulls
 from convcli.kit.runs import only_turn
 from convcli.kit.streams import fragments
 from convcli.kit.texts import text_of
@@ -35,8 +35,8 @@ class _ThreadWriter:
         self.transcript, self.size = transcript, size
         self.taken = {message.id for message in transcript.messages}
         self.numbers = count(1)
-        carried = carried_by(transcript.extras, NAME)
-        self.start, self.end = as_object(carried.get("run")), as_object(carried.get("end"))
+        extra = get_extras(transcript.extras, NAME)
+        self.start, self.end = as_object(extra.get("run")), as_object(extra.get("end"))
         self.ids = {"threadId": transcript.id or THREAD, "runId": self.start.get("runId", FIRST_RUN)}
 
     def events(self) -> Iterator[Native]:
@@ -63,8 +63,8 @@ class _ThreadWriter:
         turn, stated = only_turn(messages), self.end.get("usage")
         rest = as_object(stated[0]) if isinstance(stated, list) and len(stated) == 1 else {}
         counts = put_counts(turn.usage or {} if turn else {}, rest, USAGE)
-        named = {} if self.transcript.model is None else {"model": self.transcript.model}
-        return [{**named, **counts}] if named or counts else []
+        drop_empty_name = {} if self.transcript.model is None else {"model": self.transcript.model}
+        return [{**drop_empty_name, **counts}] if drop_empty_name or counts else []
 
     def runs(self, messages: list[Message]) -> Iterator[Native]:
         """Yields several runs, which begin and end at their events."""
@@ -102,9 +102,9 @@ class _ThreadWriter:
 
     def failure(self, failed: Message | None, time: str | None) -> Iterator[Native]:
         """Yields the event of a failed run; a run that broke off has none."""
-        carried = as_object(carried_by(failed.extras, NAME).get("error")) if failed is not None else {}
-        if failed is not None and (failed.error is not None or carried or time is not None):
-            yield {**_event("RUN_ERROR", time, message=failed.error or ""), **carried}
+        extra = as_object(get_extras(failed.extras, NAME).get("error")) if failed is not None else {}
+        if failed is not None and (failed.error is not None or extra or time is not None):
+            yield {**_event("RUN_ERROR", time, message=failed.error or ""), **extra}
 
     def agent_input(self, message: Message) -> list[Native]:
         natives = write_messages(message)
@@ -123,14 +123,14 @@ class _ThreadWriter:
         elif message.role == "tool":
             yield self.result(message)
         else:
-            carried = omit(carried_by(message.extras, NAME), *ASIDE)
+            extra = omit(get_extras(message.extras, NAME), *ASIDE)
             yield from self.thoughts(message)
             text = text_of(message.parts)
             calls = [part for part in message.parts if isinstance(part, ToolCall)]
-            is_text = text or carried or message.name or message.role != "assistant"
+            is_text = text or extra or message.name or message.role != "assistant"
             id_ = message.id or (self.new_id() if is_text else None)
             if is_text or (id_ is not None and not calls):
-                yield from self.text(message, text, id_ or "", carried)
+                yield from self.text(message, text, id_ or "", extra)
             for call in calls:
                 yield from self.call(call, id_, message)
 
@@ -140,31 +140,31 @@ class _ThreadWriter:
                 yield from self.thought(part, thought_id(part, message, j), message.created_at)
 
     def thought(self, part: Reasoning, id_: str, time: str | None) -> Iterator[Native]:
-        carried = omit(carried_by(part.extras, NAME), "messageId")
-        group, secret = carried.pop("group", id_), carried.pop(ENCRYPTED, None)
+        extra = omit(get_extras(part.extras, NAME), "messageId")
+        group, secret = extra.pop("group", id_), extra.pop(ENCRYPTED, None)
         yield {"type": "REASONING_START", "messageId": group}
-        yield {**_event("REASONING_MESSAGE_START", time, messageId=id_, role="reasoning"), **carried}
+        yield {**_event("REASONING_MESSAGE_START", time, messageId=id_, role="reasoning"), **extra}
         for piece in fragments(part.text, self.size):
             yield {"type": "REASONING_MESSAGE_CONTENT", "messageId": id_, "delta": piece}
         yield {"type": "REASONING_MESSAGE_END", "messageId": id_}
         yield from _encrypted("message", id_, secret)
         yield {"type": "REASONING_END", "messageId": group}
 
-    def text(self, message: Message, text: str, id_: str, carried: Native) -> Iterator[Native]:
-        carried = dict(carried)
-        secret = carried.pop(ENCRYPTED, None)
+    def text(self, message: Message, text: str, id_: str, extra: Native) -> Iterator[Native]:
+        extra = dict(extra)
+        secret = extra.pop(ENCRYPTED, None)
         native = _event("TEXT_MESSAGE_START", message.created_at, messageId=id_, role=message.role, name=message.name)
-        yield {**native, **carried}
+        yield {**native, **extra}
         for piece in fragments(text, self.size):
             yield {"type": "TEXT_MESSAGE_CONTENT", "messageId": id_, "delta": piece}
         yield {"type": "TEXT_MESSAGE_END", "messageId": id_}
         yield from _encrypted("message", id_, secret)
 
     def call(self, call: ToolCall, parent: str | None, message: Message) -> Iterator[Native]:
-        carried = dict(carried_by(call.extras, NAME))
-        secret = carried.pop(ENCRYPTED, None)
+        extra = dict(get_extras(call.extras, NAME))
+        secret = extra.pop(ENCRYPTED, None)
         head = {"toolCallId": call.id, "toolCallName": call.name, "parentMessageId": parent}
-        yield {**_event("TOOL_CALL_START", message.created_at, **head), **carried}
+        yield {**_event("TOOL_CALL_START", message.created_at, **head), **extra}
         for piece in fragments(write_arguments(call.arguments, call.raw_arguments), self.size):
             yield {"type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": piece}
         yield {"type": "TOOL_CALL_END", "toolCallId": call.id}
@@ -172,10 +172,10 @@ class _ThreadWriter:
 
     def result(self, message: Message) -> Native:
         part = next(part for part in message.parts if isinstance(part, ToolResult))
-        carried = omit(carried_by(message.extras, NAME), *ASIDE)
+        extra = omit(get_extras(message.extras, NAME), *ASIDE)
         ids = {"messageId": message.id or self.new_id(), "toolCallId": part.tool_call_id}
         event = _event("TOOL_CALL_RESULT", message.created_at, **ids, content=write_result(part), role="tool")
-        return {**event, **carried}
+        return {**event, **extra}
 
 
 def _begins(message: Message) -> bool:

@@ -19,21 +19,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.anthropic.plain import without_plain_messages
+from convcli.dialects.anthropic.clean import without_clean_messages
 from convcli.dialects.anthropic.rules import NAME, RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
 from convcli.families.anthropic.messages import ROLES, Turns, lift_system, split_system
-from convcli.families.anthropic.places import ENVELOPE, LACKS, PLACES, REASONS
+from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS, UNSUPPORTED
 from convcli.families.anthropic.response import lift_response, write_response
-from convcli.kit import lacking
+from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import is_response, last_answer, roles, without
-from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of
+from convcli.kit.fitting import is_response, keep_last_answer, roles, without
+from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras
 from convcli.kit.passes import fused
 from convcli.model.branches import active
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.transcript import Transcript
 
 BLOCKS = Blocks(NAME, READERS, WRITERS)
@@ -41,7 +41,7 @@ TURNS = Turns(BLOCKS)
 REQUEST = Keys(
     "model max_tokens temperature top_p top_k stop_sequences stream system messages tools tool_choice thinking "
     "output_config metadata service_tier container cache_control",
-    carried="container cache_control",
+    extra="container cache_control",
 )
 
 
@@ -51,10 +51,10 @@ REQUEST = Keys(
 CACHED = (60, "blocks with cache_control")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes Anthropic by its blocks, `input_schema`, a top-level `system`, or the keys of a response."""
     if isinstance(document, dict) and "messages" not in document:
-        return Clue(95, "a message with stop_reason") if _is_response(document) else None
+        return Evidence(95, "a message with stop_reason") if _is_response(document) else None
     request = as_object(document)
     messages = request.get("messages") if request else document
     if not isinstance(messages, list) or any(role not in ROLES for role in _roles_of(messages)):
@@ -71,7 +71,7 @@ def detect(document: Any) -> Clue | None:
     if responses:
         evidence.add((92, "messages with stop_reason"))
     marks = sorted(evidence, reverse=True)
-    return Clue(*marks[0]) if marks else None
+    return Evidence(*marks[0]) if marks else None
 
 
 def _is_response(native: Native) -> bool:
@@ -143,9 +143,9 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     lift_system(native.get("system"), "system", context, BLOCKS)
     TURNS.lift_each(native["messages"], ("messages",), context)
     transcript = context.transcript(model=native.get("model"), tools=common.lift_tools(native, context))
-    carried = {**(REQUEST.carried(native) or {}), **common.lift_settings(native, transcript)}
+    extra = {**(REQUEST.extra(native) or {}), **common.lift_settings(native, transcript)}
     choice = common.lift_choice(native["tool_choice"], transcript) if native.get("tool_choice") else None
-    transcript.extras = extras_of(NAME, carried, tool_choice=choice)
+    transcript.extras = make_extras(NAME, extra, tool_choice=choice)
     return transcript
 
 
@@ -162,42 +162,42 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript) -> Native:
-    carried = dict(carried_by(transcript.extras, NAME))
+    extra = dict(get_extras(transcript.extras, NAME))
     tools = transcript.tools
     system, messages = split_system(transcript.messages, TURNS)
     native = {
-        **common.write_settings(transcript, carried),
+        **common.write_settings(transcript, extra),
         "model": transcript.model,
         "system": system,
         "tools": None if tools is None else [common.write_tool(tool, NAME) for tool in tools],
-        "tool_choice": common.write_choice(transcript, carried.pop("tool_choice", {})),
+        "tool_choice": common.write_choice(transcript, extra.pop("tool_choice", {})),
         "messages": TURNS.write(messages),
     }
-    return REQUEST.write(native, common.SETTINGS.rest(carried))
+    return REQUEST.write(native, common.SETTINGS.rest(extra))
 
 
-MESSAGES = (*policy.paired_turns(), *policy.taken_parts(BLOCKS), policy.said_by_users)
+MESSAGES = (*policy.pair_turns(), *policy.keep_supported_parts(BLOCKS), policy.said_by_users)
 REQUESTED = (
     *MESSAGES,
     without("message.id", "message.model", "message.stop_reason", "message.usage", "message.extras"),
-    policy.leading_instructions,
-    policy.typed_schemas(NAME),
-    policy.choice_of_tools,
-    policy.taken_settings,
+    policy.join_leading_instructions,
+    policy.add_schema_types(NAME),
+    policy.fit_tool_choice,
+    policy.keep_supported_settings,
 )
-LISTED = (*MESSAGES, policy.finished(), roles({"developer": "system"}))
+LISTED = (*MESSAGES, policy.keep_supported_finish(), roles({"developer": "system"}))
 ANSWER = (
-    *policy.paired_turns(),
-    last_answer,
-    *policy.taken_parts(BLOCKS),
-    policy.finished(),
-    policy.named_model,
+    *policy.pair_turns(),
+    keep_last_answer,
+    *policy.keep_supported_parts(BLOCKS),
+    policy.keep_supported_finish(),
+    policy.drop_empty_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
-LACKING = (LACKS | lacking.SESSION - {"id"} | lacking.FUNCTION_ONLY - {"tool.strict"}) | lacking.fields(
-    "message.name message.parentId message.createdAt message.error"
-)
-LACKING |= lacking.settings_but("parallelToolCalls", *common.SETTINGS.names())
+COMMONLY_UNSUPPORTED = (
+    UNSUPPORTED | unsupported.SESSION - {"id"} | unsupported.FUNCTION_ONLY - {"tool.strict"}
+) | unsupported.fields("message.name message.parentId message.createdAt message.error")
+COMMONLY_UNSUPPORTED |= unsupported.settings_but("parallelToolCalls", *common.SETTINGS.names())
 
 DIALECT = Dialect(
     name=NAME,
@@ -213,12 +213,12 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     repeats=frozenset(("/usage/input_tokens", "/messages/*/usage/input_tokens", "/*/usage/input_tokens")),
-    plain=without_plain_messages,
+    without_clean_messages=without_clean_messages,
     conventions=(policy.results_of(BLOCKS),),
-    lacks={
-        "request": LACKING | {"id"},
-        "list": LACKING | lacking.REQUEST | lacking.TOOLS | {"id"},
-        "response": LACKING,
+    unsupported={
+        "request": COMMONLY_UNSUPPORTED | {"id"},
+        "list": COMMONLY_UNSUPPORTED | unsupported.REQUEST | unsupported.TOOLS | {"id"},
+        "response": COMMONLY_UNSUPPORTED,
     },
     reasons={
         **REASONS,

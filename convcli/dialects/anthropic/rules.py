@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.kit.objects import carried_by
+from convcli.kit.objects import get_extras
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Opaque, Reasoning, ToolCall
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
@@ -25,7 +25,7 @@ def _marks(survey: Survey) -> Iterator[NodeRef]:
 
 
 def _is_marked(extras: Any) -> bool:
-    return extras is not None and bool(carried_by(extras, NAME).get("cache_control"))
+    return extras is not None and bool(get_extras(extras, NAME).get("cache_control"))
 
 
 def _few_marks(survey: Survey) -> Iterator[Breach]:
@@ -127,7 +127,7 @@ RULES = (
     turns.begins_with_user(),
     turns.not_empty(("user",)),
     turns.not_blank(),
-    turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.results_in_roles("user"),
     turns.signed(),
     turns.decodable(),
@@ -142,7 +142,7 @@ RULES = (
     arguments.not_filled(),
     tools.chosen(),
     tools.unique(),
-    tools.schemas(tools.SchemaDemands(plain_root=True)),
+    tools.schemas(tools.SchemaDemands(clean_root=True)),
     for_outputs(tools.declared("warning")),
     Rule(("too-many-cache-marks",), _few_marks),
     Rule(("error-without-content",), _failures_with_content),

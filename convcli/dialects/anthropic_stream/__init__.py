@@ -26,14 +26,14 @@ from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
 from convcli.families.anthropic.messages import Turns
 from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS
 from convcli.families.anthropic.response import lift_response, write_response
-from convcli.kit import lacking, streams
+from convcli.kit import streams, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
-from convcli.kit.objects import Native, as_object, carried_by, carry, omit, without_carried
+from convcli.kit.objects import Native, add_extras, as_object, drop_extras, get_extras, omit
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
-from convcli.model.dialect import Clue, Dialect, Options, Pass
+from convcli.model.dialect import Dialect, Evidence, Options, Pass
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
 
@@ -44,16 +44,16 @@ FAILURE = "api_error"
 """The type of an error that has none."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes events that begin or end a message or a block."""
     if not isinstance(document, list):
         return None
     kinds = {row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)}
     if kinds & ORDERED:
-        return Clue(95, f"{min(kinds & ORDERED)} events")
+        return Evidence(95, f"{min(kinds & ORDERED)} events")
     errors = any(isinstance(row, dict) and isinstance(row.get("error"), dict) for row in document)
     is_stream = isinstance(document, Rows) and errors
-    return Clue(60, "an error event") if kinds == {"error"} and is_stream else None
+    return Evidence(60, "an error event") if kinds == {"error"} and is_stream else None
 
 
 def _mark(event: Any) -> streams.Limits:
@@ -83,10 +83,10 @@ def lift(document: Any) -> Transcript:
 def _lift_raw(answer: Answer, messages: list[Message], origin: Origin) -> None:
     """Sets the raw arguments of calls whose streamed input was not a JSON object."""
     raw = answer.raw()
-    for message, (_, spots) in zip(messages, origin.places, strict=True):
-        for part, spot in zip(message.parts, spots or (), strict=False):
+    for message, (_, part_paths) in zip(messages, origin.places, strict=True):
+        for part, node_path in zip(message.parts, part_paths or (), strict=False):
             if isinstance(part, ToolCall):
-                part.raw_arguments = raw[int(spot[1])]
+                part.raw_arguments = raw[int(node_path[1])]
 
 
 def _lift_end(answer: Answer, message: Message) -> None:
@@ -99,7 +99,7 @@ def _lift_end(answer: Answer, message: Message) -> None:
         if rest.get("type") == FAILURE:
             del rest["type"]
         if rest:
-            carry(message, SIBLING, {"error": rest})
+            add_extras(message, SIBLING, {"error": rest})
 
 
 # ---------------------------------------------------------------- write
@@ -132,11 +132,11 @@ def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
 
 def _error(message: Message) -> Native:
     """Returns the error of an error event; empty if the message did not fail."""
-    carried = carried_by(message.extras, SIBLING).get("error")
-    if message.error is None and not carried:
+    extra = get_extras(message.extras, SIBLING).get("error")
+    if message.error is None and not extra:
         return {}
     error_message = {} if message.error is None else {"message": message.error}
-    return {"type": FAILURE, **as_object(carried), **error_message}
+    return {"type": FAILURE, **as_object(extra), **error_message}
 
 
 LATE = ("stop_reason", "stop_sequence", "stop_details", "container")
@@ -225,27 +225,27 @@ def _drop_request_marks(part: Part, _: Message) -> Part:
     """Drops cache marks, which only requests have, and the raw arguments of an empty input."""
     if isinstance(part, ToolCall) and part.raw_arguments == "" and not part.arguments:
         part = replace(part, raw_arguments=None)
-    return without_carried(part, SIBLING, "cache_control")
+    return drop_extras(part, SIBLING, "cache_control")
 
 
 FIT: tuple[Pass, ...] = (
     one_answer,
-    *policy.paired_turns(),
-    *policy.taken_parts(TURNS.blocks),
+    *policy.pair_turns(),
+    *policy.keep_supported_parts(TURNS.blocks),
     on_parts(_drop_request_marks),
-    policy.finished(("error",)),
+    policy.keep_supported_finish(("error",)),
     on_each_message(_set_stop_reason),
-    policy.named_model,
+    policy.drop_empty_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
 
-REPEATS = lacking.fields(
+REPEATS = unsupported.fields(
     "/*/index /*/content_block/signature /*/message/usage/output_tokens /*/message/usage/input_tokens "
     "/*/usage/input_tokens"
 )
 """Repeated values: an index is the order of the blocks, counts are totals, and cached tokens are added to the input."""
 
-LACKING = lacking.SESSION - {"id", "head"} | lacking.fields(
+COMMONLY_UNSUPPORTED = unsupported.SESSION - {"id", "head"} | unsupported.fields(
     "message.name message.parentId message.createdAt text.metadata tool_call.metadata reasoning.summary"
 )
 
@@ -261,18 +261,20 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=fused(*FIT),
-    lacks=LACKING,
+    unsupported=COMMONLY_UNSUPPORTED,
     repeats=REPEATS,
     answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=RULES,
     reasons={
-        **dict.fromkeys(("message", *lacking.PARTS), "an Anthropic stream has one answer: the last assistant message"),
+        **dict.fromkeys(
+            ("message", *unsupported.PARTS), "an Anthropic stream has one answer: the last assistant message"
+        ),
         **dict.fromkeys(
             ("tools", "tool", "toolChoice", "settings"), "an Anthropic stream has one answer, not the request"
         ),
         **{field: REASONS[field] for field in ("reasoning.summary", "refusal", "text")},
         "reasoning": "Anthropic accepts only thinking that it signed",
-        **dict.fromkeys(lacking.MEDIA, "an Anthropic answer has no media"),
+        **dict.fromkeys(unsupported.MEDIA, "an Anthropic answer has no media"),
         "message.id": "an Anthropic stream has one id",
         "message.model": "an Anthropic stream has one model",
         "message.name": "an Anthropic answer has no name",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.lacking import fields
 from convcli.kit.objects import Native
+from convcli.kit.unsupported import fields
 from convcli.kit.values import pairs
 from convcli.validation.rules import arguments, events
 from convcli.validation.survey import for_outputs
@@ -67,7 +67,7 @@ def _begun(event: Native) -> Any:
 
 
 RULES = (
-    events.ended(),
+    events.move_end_to_response(),
     events.with_role(_begun),
     events.in_order(lambda: _Message().objection),
     arguments.readable(),

@@ -22,13 +22,13 @@ from msgspec.structs import replace
 from convcli.dialects.atif.steps import NAME, USAGE, Known, lift_step, referred, write_steps
 from convcli.families.openai.messages import one_reasoning
 from convcli.families.openai.request import lift_tool, write_tools
-from convcli.kit import custom, fitting, lacking, passes, results, sessions
+from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of, rest_of, without_nulls
+from convcli.kit.objects import Keys, Native, add_extras, except_keys, get_extras, make_extras, without_nulls
 from convcli.kit.values import paths
 from convcli.model.branches import active
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolResult, Transcript
 from convcli.validation.rules import links, turns
@@ -43,16 +43,16 @@ TRAJECTORY = Envelope(
     {"session_id": "id"},
     content=f"schema_version agent steps {RUNS}",
 )
-AGENT = Keys("name version model_name tool_definitions extra", carried="name version extra")
+AGENT = Keys("name version model_name tool_definitions extra", extra="name version extra")
 RUN = Keys("schema_version session_id trajectory_id agent steps")
 UNKNOWN_AGENT = {"name": "unknown", "version": "unknown"}
 """The agent of a trajectory if it is unknown; a trajectory must name one."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes ATIF by the schema version."""
     version = document.get("schema_version") if isinstance(document, dict) else None
-    return Clue(99, "the ATIF version") if isinstance(version, str) and version.startswith("ATIF-") else None
+    return Evidence(99, "the ATIF version") if isinstance(version, str) and version.startswith("ATIF-") else None
 
 
 # ---------------------------------------------------------------- lift
@@ -62,21 +62,21 @@ def lift(document: Any) -> Transcript:
     """Returns the transcript of a trajectory, followed by those of its subagents."""
     context = LiftContext(NAME, document)
     transcript = context.transcript()
-    carried = TRAJECTORY.lift(document, transcript) or {}
+    extra = TRAJECTORY.lift(document, transcript) or {}
     agent = document["agent"]
     transcript.model = agent.get("model_name") or None
     if agent.get("tool_definitions") is not None:
         definitions = enumerate(agent["tool_definitions"])
         transcript.tools = [lift_tool(tool, context, ("agent", "tool_definitions", i)) for i, tool in definitions]
-    more = AGENT.carried(agent)
-    transcript.extras = extras_of(NAME, {**({"agent": more} if more else {}), **carried})
+    more = AGENT.extra(agent)
+    transcript.extras = make_extras(NAME, {**({"agent": more} if more else {}), **extra})
     runs = document.get(RUNS) or ()
     _lift_steps(document, (), context)
     if runs:
         _chain(context.messages, "", context)
         transcript.head = next((one.id for one in reversed(context.messages) if one.id is not None), None)
-        rest = [rest_of(run, "steps") for run in runs]
-        carry(transcript, NAME, {RUNS: rest})
+        rest = [except_keys(run, "steps") for run in runs]
+        add_extras(transcript, NAME, {RUNS: rest})
     for i, run in enumerate(runs):
         callers = {ref: result.tool_call_id for result in _results(context.messages) for ref in referred(result)}
         messages = _lift_steps(run, (RUNS, i), context)
@@ -100,7 +100,7 @@ def _chain(messages: list[Message], prefix: str, context: LiftContext) -> None:
         if message.role != "tool" or count == 1:
             message.id, message.parent_id = f"{prefix}{count}", parent
             parent = message.id
-            context.origin.invented.add(parent)
+            context.origin.generated_ids.add(parent)
 
 
 def _results(messages: list[Message]) -> list[ToolResult]:
@@ -112,22 +112,22 @@ def _results(messages: list[Message]) -> list[ToolResult]:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns a trajectory of the newest version, with the subagent trajectories that calls began."""
-    carried = dict(carried_by(transcript.extras, NAME))
+    extra = dict(get_extras(transcript.extras, NAME))
     tools = write_tools(transcript, NAME).get("tools")
     stated = {"model_name": transcript.model, "tool_definitions": tools}
     agent = without_nulls(stated)
-    agent = AGENT.put(agent, carried.pop("agent", UNKNOWN_AGENT), sort=True)
+    agent = AGENT.put(agent, extra.pop("agent", UNKNOWN_AGENT), sort=True)
     runs: dict[str, list[Message]] = {}
     for message in transcript.messages:
         if message.parent_call_id is not None:
             runs.setdefault(message.parent_call_id, []).append(message)
-    known = Known(runs, transcript.origin.invented if transcript.origin is not None else ())
+    known = Known(runs, transcript.origin.generated_ids if transcript.origin is not None else ())
     refs = {one.tool_call_id: ref for one in _results(transcript.messages) for ref in referred(one)}
-    run_extras = {run["trajectory_id"]: run for run in carried.pop(RUNS, ())}
+    run_extras = {run["trajectory_id"]: run for run in extra.pop(RUNS, ())}
     main = [message for message in active(transcript) if message.parent_call_id is None]
     content: Native = {"schema_version": VERSION, "agent": agent, "steps": write_steps(main, known)}
     embedded = [_write_run(refs.get(id_, id_), run, run_extras, agent, known) for id_, run in runs.items()]
-    return TRAJECTORY.write(transcript, carried, **content, **({RUNS: embedded} if embedded else {}))
+    return TRAJECTORY.write(transcript, extra, **content, **({RUNS: embedded} if embedded else {}))
 
 
 def _write_run(id_: str, messages: list[Message], run_extras: Native, agent: Native, known: Known) -> Native:
@@ -189,23 +189,23 @@ FIT = passes.fused(
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     results.separate_results,
-    passes.on_messages(results.single_results),
+    passes.on_messages(results.keep_one_result_each),
     results.results_behind_calls,
-    results.expressed(RESULTS),
+    results.apply_convention(RESULTS),
     passes.on_each_message(_drop_model_facts),
     passes.on_each_message(one_reasoning),
-    fitting.parts_in_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
-    fitting.functions_only(NAME),
+    fitting.keep_parts_of_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
+    fitting.keep_functions(NAME),
     custom.as_functions,
-    fitting.as_read_back(lift, write, "trajectory"),
+    fitting.settle_by_reading_back(lift, write, "trajectory"),
 )
 
-LACKS = (
-    (lacking.SESSION - {"id"})
-    | (lacking.MESSAGE - lacking.fields("message.createdAt message.usage"))
-    | (lacking.FUNCTION_ONLY - {"tool.strict"})
-    | lacking.METADATA
-    | lacking.fields(
+UNSUPPORTED = (
+    (unsupported.SESSION - {"id"})
+    | (unsupported.MESSAGE - unsupported.fields("message.createdAt message.usage"))
+    | (unsupported.FUNCTION_ONLY - {"tool.strict"})
+    | unsupported.METADATA
+    | unsupported.fields(
         "settings toolChoice refusal opaque video document reasoning.summary tool_call.rawArguments tool_result.name "
         "image.data image.fileId image.text image.name image.detail audio.data audio.fileId audio.text audio.name "
         "audio.detail"
@@ -229,8 +229,8 @@ DIALECT = Dialect(
         for_outputs(turns.some_message(of_any_role=True)),
     ),
     conventions=(RESULTS,),
-    lacks=LACKS,
-    has=lacking.fields("message.cost message.parentCallId"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.cost message.parentCallId"),
     reasons={
         "message.role": "the source of an ATIF step is system, user or agent",
         "message.model": "only an ATIF agent step names a model",
@@ -239,7 +239,7 @@ DIALECT = Dialect(
         "refusal": "ATIF has no field for a refusal: it is written as text",
         "moved": "an ATIF step has its text, its calls and its observation in this order",
         "tool_call": "only an ATIF agent step has calls",
-        **dict.fromkeys(lacking.MEDIA, "ATIF supports images and audio of known types, as file paths or URLs"),
+        **dict.fromkeys(unsupported.MEDIA, "ATIF supports images and audio of known types, as file paths or URLs"),
         f"extras.{NAME}.agent": "an ATIF trajectory must name its agent",
     },
     places={

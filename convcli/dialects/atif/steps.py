@@ -9,9 +9,9 @@ from convcli.families.frameworks.blocks import Block, BlockRows, whole
 from convcli.kit import results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Keys, Native, as_text, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, as_text, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
+from convcli.kit.unsupported import fields
 from convcli.kit.usage import Usage
 from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
@@ -25,10 +25,10 @@ STEP = Envelope(
     {"timestamp": "created_at", "model_name": "model"},
     content="step_id source message reasoning_content tool_calls observation metrics",
 )
-CALL = Keys("tool_call_id function_name arguments extra", carried="extra")
+CALL = Keys("tool_call_id function_name arguments extra", extra="extra")
 OBSERVATION = Keys("results")
 REF = "subagent_trajectory_ref"
-RESULT = Keys(f"source_call_id content {REF} extra", carried=REF)
+RESULT = Keys(f"source_call_id content {REF} extra", extra=REF)
 COST = "cost_usd"
 USAGE: dict[tuple[str, ...], str] = {
     ("prompt_tokens",): "inputTokens",
@@ -49,18 +49,18 @@ def _media(kind: MediaKind) -> Block:
 
     def read(native: Native, _: LiftContext) -> Part | None:
         source = native["source"]
-        path, inner = source["path"], SOURCE.carried(source)
-        carried = {**(MEDIA.carried(native) or {}), **({"source": inner} if inner else {})}
+        path, inner = source["path"], SOURCE.extra(source)
+        extra = {**(MEDIA.extra(native) or {}), **({"source": inner} if inner else {})}
         field = "url" if "://" in path else "path"
-        return Media(kind, **{field: path}, media_type=source["media_type"], extras=extras_of(NAME, carried))
+        return Media(kind, **{field: path}, media_type=source["media_type"], extras=make_extras(NAME, extra))
 
     def write(part: Media) -> Native | None:
         path = part.path if part.url is None or part.url.startswith("data:") else part.url
         if path is None or part.media_type not in TYPES[kind]:
             return None
-        carried = dict(carried_by(part.extras, NAME))
-        source = SOURCE.put({"media_type": part.media_type, "path": path}, carried.pop("source", None))
-        return MEDIA.put({"type": kind, "source": source}, carried)
+        extra = dict(get_extras(part.extras, NAME))
+        source = SOURCE.put({"media_type": part.media_type, "path": path}, extra.pop("source", None))
+        return MEDIA.put({"type": kind, "source": source}, extra)
 
     return Block(kind, kind, read, write)
 
@@ -76,16 +76,16 @@ def lift_step(native: Native, step_path: Path, number: int, context: LiftContext
     """Returns the message of a step and a message for each of its results; a step with only results has no message."""
     observation = native.get("observation") or {}
     message = Message(ROLES[native["source"]], [])
-    carried = STEP.lift(native, message) or {}
-    carried |= {"step_id": native["step_id"]} if native.get("step_id") not in (None, number) else {}
+    extra = STEP.lift(native, message) or {}
+    extra |= {"step_id": native["step_id"]} if native.get("step_id") not in (None, number) else {}
     parts = list(_parts(native, context))
     rest = Usage(USAGE, COST).lift(native.get("metrics") or {}, message)
-    for key, value in (("metrics", rest), ("observation", OBSERVATION.carried(observation))):
-        carried |= {key: value} if value else {}
-    message.parts, message.extras = [part for part, _ in parts], extras_of(NAME, carried)
+    for key, value in (("metrics", rest), ("observation", OBSERVATION.extra(observation))):
+        extra |= {key: value} if value else {}
+    message.parts, message.extras = [part for part, _ in parts], make_extras(NAME, extra)
     begin = len(context.messages)
     if message != Message("system", []) or not observation.get("results"):
-        context.add(message, step_path, [spot for _, spot in parts])
+        context.add(message, step_path, [node_path for _, node_path in parts])
     for j, result in enumerate(_results(observation.get("results") or (), message, context)):
         context.add(Message("tool", [result]), (*step_path, "observation", "results", j), [()])
     return context.messages[begin:]
@@ -101,14 +101,14 @@ def _parts(native: Native, context: LiftContext) -> Iterator[tuple[Part, Path]]:
         yield Text(content), ("message",)
     for j, call in enumerate(native.get("tool_calls") or ()):
         id_ = context.pairing.call(call["tool_call_id"] or None, call["function_name"])
-        part = ToolCall(id_, call["function_name"], call["arguments"], extras=extras_of(NAME, CALL.carried(call)))
+        part = ToolCall(id_, call["function_name"], call["arguments"], extras=make_extras(NAME, CALL.extra(call)))
         yield part, ("tool_calls", j)
 
 
 def _results(natives: Sequence[Native], message: Message, context: LiftContext) -> Iterator[ToolResult]:
     """Yields the results of a step. A result that names no call answers an unanswered call of this step."""
-    named = {native.get("source_call_id") for native in natives}
-    unanswered = [part.id for part in message.parts if isinstance(part, ToolCall) and part.id not in named]
+    drop_empty_name = {native.get("source_call_id") for native in natives}
+    unanswered = [part.id for part in message.parts if isinstance(part, ToolCall) and part.id not in drop_empty_name]
     for native in natives:
         id_ = native.get("source_call_id") or _call_in_other_step(native) or (unanswered.pop(0) if unanswered else None)
         id_, name = context.pairing.result(id_, None if id_ else UNKNOWN)
@@ -122,27 +122,27 @@ def _call_in_other_step(native: Native) -> str | None:
 
 
 def _lift_result(native: Native, id_: str, name: str, context: LiftContext) -> ToolResult:
-    content, extra = native.get("content"), dict(native.get("extra") or {})
+    content, own_extra = native.get("content"), dict(native.get("extra") or {})
     result = ToolResult(id_, name, "text", content or "")
     if isinstance(content, list):
         result.kind, result.value = "multimodal", [PARTS.lift_inside(block, context) for block in content]
     if _call_in_other_step(native) and not native.get("source_call_id"):
-        del extra["source_call_id"]
-    if extra.get("is_error") is True:
-        del extra["is_error"]
+        del own_extra["source_call_id"]
+    if own_extra.get("is_error") is True:
+        del own_extra["is_error"]
         result.kind, result.is_error = ("error", None) if result.kind == "text" else (result.kind, True)
-    if extra.get("status") and isinstance(extra["status"], str):
-        result.status = extra.pop("status")
-    carried = dict(RESULT.carried(native) or {})
-    if carried.get(REF) == [{"trajectory_id": id_}]:
-        del carried[REF]
-    result.extras = extras_of(NAME, {**carried, **({"extra": extra} if extra else {})})
+    if own_extra.get("status") and isinstance(own_extra["status"], str):
+        result.status = own_extra.pop("status")
+    extra = dict(RESULT.extra(native) or {})
+    if extra.get(REF) == [{"trajectory_id": id_}]:
+        del extra[REF]
+    result.extras = make_extras(NAME, {**extra, **({"extra": own_extra} if own_extra else {})})
     return result
 
 
 def referred(result: ToolResult) -> list[str]:
     """Returns the ids of the trajectories to which a result refers."""
-    refs = carried_by(result.extras, NAME).get(REF) or ()
+    refs = get_extras(result.extras, NAME).get(REF) or ()
     return [ref["trajectory_id"] for ref in refs if ref.get("trajectory_id")]
 
 
@@ -186,19 +186,19 @@ def write_steps(messages: Sequence[Message], known: Known) -> list[Native]:
 
 
 def _write_step(message: Message, number: int) -> Native:
-    carried = dict(carried_by(message.extras, NAME))
+    extra = dict(get_extras(message.extras, NAME))
     thoughts = [part.text for part in message.parts if isinstance(part, Reasoning)]
     calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
     content: Native = {
         "reasoning_content": thoughts[0] if thoughts else None,
         "tool_calls": calls,
-        "observation": carried.pop("observation", None),
-        "metrics": Usage(USAGE, COST).write(message, carried.pop("metrics", {})),
+        "observation": extra.pop("observation", None),
+        "metrics": Usage(USAGE, COST).write(message, extra.pop("metrics", {})),
     }
     content = {key: value for key, value in content.items() if value}
-    number, source = carried.pop("step_id", number), SOURCES[message.role]
+    number, source = extra.pop("step_id", number), SOURCES[message.role]
     blocks = [native for part in message.parts if (native := PARTS.write(part)) is not None]
-    return STEP.write(message, carried, step_id=number, source=source, message=_content(blocks), **content)
+    return STEP.write(message, extra, step_id=number, source=source, message=_content(blocks), **content)
 
 
 def _content(natives: list[Native]) -> Any:
@@ -209,7 +209,7 @@ def _content(natives: list[Native]) -> Any:
 
 def _write_call(call: ToolCall) -> Native:
     native = {"tool_call_id": call.id, "function_name": call.name, "arguments": call.arguments}
-    return CALL.put(native, carried_by(call.extras, NAME))
+    return CALL.put(native, get_extras(call.extras, NAME))
 
 
 def _write_result(result: ToolResult, is_named: bool, known: Known) -> Native:
@@ -221,10 +221,10 @@ def _write_result(result: ToolResult, is_named: bool, known: Known) -> Native:
         native["content"] = exact_json.write_text(result.value)
     elif result.kind == "multimodal":
         native["content"] = [block for part in result.value if (block := PARTS.write_inside(part)) is not None]
-    carried = dict(carried_by(result.extras, NAME))
-    extra: Native = {"is_error": True} if results.has_failed(result) else {}
+    extra = dict(get_extras(result.extras, NAME))
+    own_extra: Native = {"is_error": True} if results.has_failed(result) else {}
     if not is_named and result.tool_call_id not in known.invented_ids:
-        extra["source_call_id"] = result.tool_call_id
-    extra |= {} if result.status is None else {"status": result.status}
-    extra |= carried.pop("extra", {})
-    return RESULT.put({**native, **({"extra": extra} if extra else {})}, carried)
+        own_extra["source_call_id"] = result.tool_call_id
+    own_extra |= {} if result.status is None else {"status": result.status}
+    own_extra |= extra.pop("extra", {})
+    return RESULT.put({**native, **({"extra": own_extra} if own_extra else {})}, extra)

@@ -28,27 +28,27 @@ from convcli.dialects.bedrock_converse.messages import lift_blocks, lift_message
 from convcli.dialects.bedrock_converse.policy import FINISH, FINISH_OF
 from convcli.dialects.bedrock_converse.rules import RULES
 from convcli.families.anthropic import policy as shared
-from convcli.families.anthropic.places import LACKS, REASONS
+from convcli.families.anthropic.places import REASONS, UNSUPPORTED
 from convcli.families.anthropic.usage import lift_usage, write_usage
-from convcli.kit import lacking
+from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import answers_only, last_answer, response_if_answered, roles, some_tools, without
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.fitting import drop_empty_tools, keep_answers, keep_last_answer, response_if_answered, roles, without
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.passes import fused
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Pass
+from convcli.model.dialect import Dialect, Evidence, Options, Pass
 from convcli.model.transcript import Message, Transcript
 
 REQUEST = Keys(
     "modelId messages system inferenceConfig toolConfig guardrailConfig additionalModelRequestFields promptVariables "
     "additionalModelResponseFieldPaths requestMetadata performanceConfig serviceTier outputConfig",
-    carried="guardrailConfig additionalModelRequestFields promptVariables additionalModelResponseFieldPaths "
+    extra="guardrailConfig additionalModelRequestFields promptVariables additionalModelResponseFieldPaths "
     "performanceConfig",
 )
 RESPONSE = Keys(
     "ResponseMetadata output stopReason usage metrics additionalModelResponseFields trace performanceConfig "
     "serviceTier",
-    carried="ResponseMetadata metrics additionalModelResponseFields trace performanceConfig serviceTier",
+    extra="ResponseMetadata metrics additionalModelResponseFields trace performanceConfig serviceTier",
 )
 OUTPUT = Keys("message")
 
@@ -59,28 +59,28 @@ IN_RESPONSES = ("output", "usage", "stopReason")
 
 # ---------------------------------------------------------------- detect
 
-BLOCKS = READERS.keys() - {"text"} | lacking.fields(
+BLOCKS = READERS.keys() - {"text"} | unsupported.fields(
     "toolResult toolAddition toolRemoval guardContent cachePoint searchResult"
 )
 REQUEST_MARKS = ("toolConfig", "inferenceConfig", "guardrailConfig", "additionalModelRequestFields", "modelId")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes Converse by `output.message`, request keys, or blocks without a type."""
     messages = document.get("messages") if isinstance(document, dict) else document
     if isinstance(document, dict):
         output = document.get("output")
         if isinstance(output, dict) and isinstance(output.get("message"), dict):
-            return Clue(95, "output.message")
+            return Evidence(95, "output.message")
         marks = [key for key in REQUEST_MARKS if key in document]
         if marks and isinstance(messages, list):
-            return Clue(92, marks[0])
+            return Evidence(92, marks[0])
     if not isinstance(messages, list):
         return None
     blocks = _blocks_of(messages)
     if any(BLOCKS & block.keys() for block in blocks):
-        return Clue(91, "Converse content blocks")
-    return Clue(70, "text blocks without a type") if blocks else None
+        return Evidence(91, "Converse content blocks")
+    return Evidence(70, "text blocks without a type") if blocks else None
 
 
 def _blocks_of(messages: list[Any]) -> list[Native]:
@@ -112,15 +112,15 @@ def lift(document: Any) -> Transcript:
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "request"
     if native.get("system"):
-        parts, spots = lift_blocks(native["system"], (), context)
-        context.add(Message("system", parts), ("system",), spots)
+        parts, part_paths = lift_blocks(native["system"], (), context)
+        context.add(Message("system", parts), ("system",), part_paths)
     lift_messages(native["messages"], ("messages",), context)
     transcript = context.transcript(model=native.get("modelId") or None)
-    carried = {**(REQUEST.carried(native) or {}), **common.lift_settings(native, transcript)}
+    extra = {**(REQUEST.extra(native) or {}), **common.lift_settings(native, transcript)}
     if native.get("toolConfig"):
         config = common.lift_tools(native["toolConfig"], transcript, context)
-        carried |= {"toolConfig": config} if config else {}
-    transcript.extras = extras_of(NAME, carried)
+        extra |= {"toolConfig": config} if config else {}
+    transcript.extras = make_extras(NAME, extra)
     return transcript
 
 
@@ -128,15 +128,15 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "response"
     lift_message(native["output"]["message"], ("output", "message"), context)
     answer = context.messages[0]
-    own_keys: Native = {"output": OUTPUT.carried(native["output"])}
+    own_keys: Native = {"output": OUTPUT.extra(native["output"])}
     reason: str = native.get("stopReason") or ""
     answer.stop_reason = FINISH.get(reason, reason) or None
     if FINISH_OF.get(answer.stop_reason or "", reason) != reason:
         own_keys["stopReason"] = reason
     usage, own_keys["usage"] = lift_usage(native.get("usage") or {}, common.USAGE)
     answer.usage = usage or None
-    carried = {**(RESPONSE.carried(native) or {}), **{key: value for key, value in own_keys.items() if value}}
-    return context.transcript(extras=extras_of(NAME, carried))
+    extra = {**(RESPONSE.extra(native) or {}), **{key: value for key, value in own_keys.items() if value}}
+    return context.transcript(extras=make_extras(NAME, extra))
 
 
 def write(transcript: Transcript, options: Options) -> Any:
@@ -147,59 +147,59 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript) -> Native:
-    carried, messages = carried_by(transcript.extras, NAME), transcript.messages
+    extra, messages = get_extras(transcript.extras, NAME), transcript.messages
     leading = bool(messages) and messages[0].role == "system"
     native = {
         "modelId": transcript.model,
         "messages": write_messages(messages[leading:]),
         "system": write_blocks(messages[0].parts) if leading else None,
-        "toolConfig": common.write_tools(transcript, carried.get("toolConfig", {})),
-        **common.write_settings(transcript, carried),
+        "toolConfig": common.write_tools(transcript, extra.get("toolConfig", {})),
+        **common.write_settings(transcript, extra),
     }
-    return REQUEST.write(native, common.SETTINGS.rest(_without_own_keys(carried, IN_REQUESTS)))
+    return REQUEST.write(native, common.SETTINGS.rest(_without_own_keys(extra, IN_REQUESTS)))
 
 
 def _write_response(transcript: Transcript) -> Native:
-    carried = carried_by(transcript.extras, NAME)
+    extra = get_extras(transcript.extras, NAME)
     answer = transcript.messages[0] if transcript.messages else Message("assistant", [])
-    reason, stated = answer.stop_reason, carried.get("stopReason")
+    reason, stated = answer.stop_reason, extra.get("stopReason")
     is_stated = stated and FINISH.get(stated, stated) == reason
     native = {
-        "output": OUTPUT.put({"message": write_messages([answer])[0]}, carried.get("output")),
+        "output": OUTPUT.put({"message": write_messages([answer])[0]}, extra.get("output")),
         "stopReason": stated if is_stated else reason and FINISH_OF[reason],
-        "usage": write_usage(answer.usage or {}, carried.get("usage", {}), common.USAGE) or None,
+        "usage": write_usage(answer.usage or {}, extra.get("usage", {}), common.USAGE) or None,
     }
-    return RESPONSE.write(native, _without_own_keys(carried, IN_RESPONSES))
+    return RESPONSE.write(native, _without_own_keys(extra, IN_RESPONSES))
 
 
-def _without_own_keys(carried: Native, own_keys: tuple[str, ...]) -> Native:
-    return omit(carried, *own_keys)
+def _without_own_keys(extra: Native, own_keys: tuple[str, ...]) -> Native:
+    return omit(extra, *own_keys)
 
 
 REQUESTED: tuple[Pass, ...] = (
     *policy.TURNS,
     policy.not_empty,
-    shared.leading_instructions,
+    shared.join_leading_instructions,
     policy.joined,
     without("message.stop_reason", "message.usage"),
-    shared.typed_schemas(NAME, policy.typed_object),
-    some_tools,
-    policy.taken_settings,
-    shared.choice_of_tools,
+    shared.add_schema_types(NAME, policy.typed_object),
+    drop_empty_tools,
+    policy.keep_supported_settings,
+    shared.fit_tool_choice,
 )
 LISTED: tuple[Pass, ...] = (*policy.TURNS, policy.not_empty, roles({"developer": "system"}), policy.joined)
 ANSWER: tuple[Pass, ...] = (
-    answers_only,
+    keep_answers,
     *policy.TURNS,
     policy.joined,
-    last_answer,
-    policy.finished,
+    keep_last_answer,
+    policy.keep_supported_finish,
     without("tools", "tool_choice", "settings", "model"),
 )
-LACKING = (
-    lacking.settings_but(*common.SETTINGS.names())
-    | (LACKS - {"audio", "video"} | lacking.SESSION | lacking.FUNCTION_ONLY - {"tool.strict"})
-    | lacking.fields(
+COMMONLY_UNSUPPORTED = (
+    unsupported.settings_but(*common.SETTINGS.names())
+    | (UNSUPPORTED - {"audio", "video"} | unsupported.SESSION | unsupported.FUNCTION_ONLY - {"tool.strict"})
+    | unsupported.fields(
         "audio.name audio.detail video.name video.detail message.id message.parentId message.createdAt message.name "
         "message.model message.error"
     )
@@ -220,10 +220,13 @@ DIALECT = Dialect(
     rules=RULES,
     repeats=frozenset(("/usage/inputTokens",)),  # cached tokens are added to it
     conventions=(policy.RESULTS,),
-    lacks={
-        "request": LACKING,
-        "list": LACKING | lacking.REQUEST | lacking.TOOLS | {"message.stopReason", "message.usage"},
-        "response": LACKING,
+    unsupported={
+        "request": COMMONLY_UNSUPPORTED,
+        "list": COMMONLY_UNSUPPORTED
+        | unsupported.REQUEST
+        | unsupported.TOOLS
+        | {"message.stopReason", "message.usage"},
+        "response": COMMONLY_UNSUPPORTED,
     },
     reasons={
         **REASONS,

@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from convcli.dialects.bedrock_converse.media import MEDIA, NAME, beside, kind_of, lift_media, write_media
+from convcli.dialects.bedrock_converse.media import MEDIA, NAME, kind_of, lift_media, other_keys, write_media
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
 from convcli.kit.results import fail, has_failed
 from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
 from convcli.wire import exact_json
 
-TOOL_USE = Keys("toolUseId name input type", carried="type")
-TOOL_RESULT = Keys("toolUseId content status type", carried="type")
+TOOL_USE = Keys("toolUseId name input type", extra="type")
+TOOL_RESULT = Keys("toolUseId content status type", extra="type")
 REASONING_TEXT = Keys("text signature")
-CITED = Keys("content citations", carried="citations")
+CITED = Keys("content citations", extra="citations")
 
 
 def is_cache_point(native: Native) -> bool:
@@ -30,16 +30,16 @@ def mark_cache(record: Part | ToolDefinition | None, native: Native) -> bool:
     """
     if record is None or not is_cache_point(native):
         return False
-    carried = carried_by(record.extras, NAME)
-    if "cachePoint" in carried:
+    extra = get_extras(record.extras, NAME)
+    if "cachePoint" in extra:
         return False
-    record.extras = {**(record.extras or {}), NAME: {**carried, "cachePoint": native["cachePoint"]}}
+    record.extras = {**(record.extras or {}), NAME: {**extra, "cachePoint": native["cachePoint"]}}
     return True
 
 
 def cache_after(record: Part | ToolDefinition) -> list[Native]:
     """Returns the cache point that follows a block or a tool."""
-    point = carried_by(record.extras, NAME).get("cachePoint")
+    point = get_extras(record.extras, NAME).get("cachePoint")
     return [] if point is None else [{"cachePoint": point}]
 
 
@@ -58,8 +58,8 @@ def _lift_cited(body: Native, _: LiftContext) -> Part | None:
     content = body.get("content") or []
     if len(content) != 1 or content[0].keys() != {"text"}:
         return None
-    carried = CITED.carried(body)
-    return Text(content[0]["text"], extras=extras_of(NAME, carried and {"citationsContent": carried}))
+    extra = CITED.extra(body)
+    return Text(content[0]["text"], extras=make_extras(NAME, extra and {"citationsContent": extra}))
 
 
 def _lift_reasoning(body: Native, _: LiftContext) -> Part | None:
@@ -71,7 +71,7 @@ def _lift_reasoning(body: Native, _: LiftContext) -> Part | None:
         return None
     signature = body[kind].get("signature")
     metadata = {"signature": signature} if signature else None
-    return Reasoning(body[kind]["text"], metadata=metadata, extras=extras_of(NAME, REASONING_TEXT.carried(body[kind])))
+    return Reasoning(body[kind]["text"], metadata=metadata, extras=make_extras(NAME, REASONING_TEXT.extra(body[kind])))
 
 
 def _lift_call(body: Native, context: LiftContext) -> Part | None:
@@ -79,7 +79,7 @@ def _lift_call(body: Native, context: LiftContext) -> Part | None:
     if body.get("type") == "server_tool_use":
         return None
     id_ = context.pairing.call(body["toolUseId"], body["name"])
-    return ToolCall(id_, body["name"], body["input"], extras=extras_of(NAME, TOOL_USE.carried(body)))
+    return ToolCall(id_, body["name"], body["input"], extras=make_extras(NAME, TOOL_USE.extra(body)))
 
 
 def lift_result(native: Native, context: LiftContext) -> ToolResult:
@@ -87,7 +87,7 @@ def lift_result(native: Native, context: LiftContext) -> ToolResult:
     body = native["toolResult"]
     kind, value = _lift_value(body["content"], context)
     id_, name = context.pairing.result(body["toolUseId"], None)
-    result = ToolResult(id_, name, kind, value, extras=extras_of(NAME, TOOL_RESULT.carried(body)))  # type: ignore[arg-type]
+    result = ToolResult(id_, name, kind, value, extras=make_extras(NAME, TOOL_RESULT.extra(body)))  # type: ignore[arg-type]
     if body.get("status") == "error":
         fail(result)
     return result
@@ -139,9 +139,9 @@ def write_blocks(parts: list[Part]) -> list[Native]:
 
 
 def _write_text(part: Text) -> Native:
-    carried = carried_by(part.extras, NAME)
-    if "citationsContent" in carried:
-        return {"citationsContent": CITED.put({"content": [{"text": part.text}]}, carried["citationsContent"])}
+    extra = get_extras(part.extras, NAME)
+    if "citationsContent" in extra:
+        return {"citationsContent": CITED.put({"content": [{"text": part.text}]}, extra["citationsContent"])}
     return {"text": part.text}
 
 
@@ -150,7 +150,7 @@ def _write_reasoning(part: Reasoning) -> Native:
     if "redactedData" in metadata:
         return {"reasoningContent": {"redactedContent": metadata["redactedData"]}}
     signed = {"signature": metadata["signature"]} if "signature" in metadata else {}
-    return {"reasoningContent": {"reasoningText": REASONING_TEXT.put({"text": part.text, **signed}, beside(part))}}
+    return {"reasoningContent": {"reasoningText": REASONING_TEXT.put({"text": part.text, **signed}, other_keys(part))}}
 
 
 def _write_media(media: Media) -> Native | None:
@@ -159,13 +159,15 @@ def _write_media(media: Media) -> Native | None:
 
 
 def _write_call(call: ToolCall) -> Native:
-    return {"toolUse": TOOL_USE.put({"toolUseId": call.id, "name": call.name, "input": call.arguments}, beside(call))}
+    return {
+        "toolUse": TOOL_USE.put({"toolUseId": call.id, "name": call.name, "input": call.arguments}, other_keys(call))
+    }
 
 
 def _write_result(result: ToolResult) -> Native:
     status = "error" if has_failed(result) else None
     native = {"toolUseId": result.tool_call_id, "content": _write_value(result), "status": status}
-    return {"toolResult": TOOL_RESULT.put(without_nulls(native), beside(result))}
+    return {"toolResult": TOOL_RESULT.put(without_nulls(native), other_keys(result))}
 
 
 def _write_value(result: ToolResult) -> list[Native]:
@@ -180,7 +182,7 @@ def _write_value(result: ToolResult) -> list[Native]:
 def _write_inner(part: Text | Media) -> Native | None:
     if isinstance(part, Media):
         return _write_media(part)
-    block: Any = carried_by(part.extras, NAME).get("block")
+    block: Any = get_extras(part.extras, NAME).get("block")
     return block if block is not None and _json_text_of(block) == part.text else _write_text(part)
 
 

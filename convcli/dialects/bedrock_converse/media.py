@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.values import pairs
 from convcli.model.transcript import Media, MediaKind, Part, ToolDefinition
 
 NAME = "bedrock-converse"
 
 MEDIA: dict[MediaKind, Keys] = {
-    "image": Keys("format source error", carried="error"),
-    "document": Keys("format name source context citations", carried="context citations"),
+    "image": Keys("format source error", extra="error"),
+    "document": Keys("format name source context citations", extra="context citations"),
     "video": Keys("format source"),
-    "audio": Keys("format source error", carried="error"),
+    "audio": Keys("format source error", extra="error"),
 }
-S3 = Keys("uri bucketOwner", carried="bucketOwner")
+S3 = Keys("uri bucketOwner", extra="bucketOwner")
 
 FIELD = {"bytes": "data", "s3Location": "url", "text": "text", "content": "text"}
 """The `Media` field for each kind of source."""
@@ -50,10 +50,10 @@ def kind_of(union: Native) -> str:
     return members[0] if len(members) == 1 else ""
 
 
-def beside(part: Part | ToolDefinition) -> Native:
+def other_keys(part: Part | ToolDefinition) -> Native:
     """Returns the extras that belong in the block itself."""
-    carried = carried_by(part.extras, NAME)
-    return omit(carried, "cachePoint")
+    extra = get_extras(part.extras, NAME)
+    return omit(extra, "cachePoint")
 
 
 # ---------------------------------------------------------------- lift
@@ -66,20 +66,20 @@ def lift_media(kind: MediaKind, body: Native, _: LiftContext) -> Media | None:
     if value is None:
         return None
     media_type = TYPES[kind].get(format_)
-    carried = {**(MEDIA[kind].carried(body) or {}), **({"source": rest} if rest else {})}
+    extra = {**(MEDIA[kind].extra(body) or {}), **({"source": rest} if rest else {})}
     if format_ and media_type is None:
-        carried["format"] = format_
+        extra["format"] = format_
     name = body["name"] or None if kind == "document" else None
     fields: dict[str, Any] = {FIELD[form]: value, "media_type": media_type, "name": name}
-    return Media(kind, **fields, extras=extras_of(NAME, carried))
+    return Media(kind, **fields, extras=make_extras(NAME, extra))
 
 
 def _lift_source(form: str, source: Native) -> tuple[str | None, Native]:
     """Returns the value of a source, and what must be kept in extras."""
     value = source[form]
     if form == "s3Location":
-        carried = S3.carried(value)
-        return value["uri"], {"s3Location": carried} if carried else {}
+        extra = S3.extra(value)
+        return value["uri"], {"s3Location": extra} if extra else {}
     return (_text_of(value), {"content": value}) if form == "content" else (value, {})
 
 
@@ -94,20 +94,20 @@ def _text_of(content: list[Native]) -> str | None:
 
 def write_media(media: Media) -> Native | None:
     """Returns the body of a media block."""
-    carried = beside(media)
-    source = _write_source(media, carried.pop("source", {}))
+    extra = other_keys(media)
+    source = _write_source(media, extra.pop("source", {}))
     if source is None:
         return None
-    format_ = FORMATS[media.type].get(media.media_type or "") or carried.get("format")
+    format_ = FORMATS[media.type].get(media.media_type or "") or extra.get("format")
     name = media.name or "" if media.type == "document" else None
     native = without_nulls({"format": format_ or None, "name": name, "source": source})
-    return MEDIA[media.type].put({**carried, **native}, None, sort=True)
+    return MEDIA[media.type].put({**extra, **native}, None, sort=True)
 
 
-def _write_source(media: Media, carried: Native) -> Native | None:
+def _write_source(media: Media, extra: Native) -> Native | None:
     if media.data is not None:
         return {"bytes": media.data}
     if media.text is not None:
-        content = carried.get("content")
+        content = extra.get("content")
         return {"content": content} if content is not None and _text_of(content) == media.text else {"text": media.text}
-    return None if media.url is None else {"s3Location": S3.put({"uri": media.url}, carried.get("s3Location"))}
+    return None if media.url is None else {"s3Location": S3.put({"uri": media.url}, extra.get("s3Location"))}

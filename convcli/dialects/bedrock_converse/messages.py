@@ -7,7 +7,7 @@ from itertools import groupby
 from convcli.dialects.bedrock_converse.blocks import is_cache_point, lift_block, lift_result, mark_cache, write_blocks
 from convcli.dialects.bedrock_converse.media import NAME, kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.model.transcript import Message, Part, Path
 
 MESSAGE = Keys("role content")
@@ -20,7 +20,7 @@ def lift_messages(natives: list[Native], prefix: Path, context: LiftContext) -> 
 
 def lift_message(native: Native, path: Path, context: LiftContext) -> None:
     """Adds a message for each result and for each run of other blocks; extras go to the first."""
-    extras = extras_of(NAME, MESSAGE.carried(native))
+    extras = make_extras(NAME, MESSAGE.extra(native))
     for role, blocks, start in _pieces(native):
         parts, part_paths = lift_blocks(blocks, ("content",), context, start, result=role == "tool")
         context.add(Message(role, parts, extras=extras), path, part_paths)
@@ -65,4 +65,4 @@ def side(message: Message) -> str:
 
 def _write_turn(role: str, turn: list[Message]) -> Native:
     blocks = write_blocks([part for message in turn for part in message.parts])
-    return MESSAGE.put({"role": role, "content": blocks}, carried_by(turn[0].extras, NAME))
+    return MESSAGE.put({"role": role, "content": blocks}, get_extras(turn[0].extras, NAME))

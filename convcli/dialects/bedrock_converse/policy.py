@@ -11,18 +11,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.bedrock_converse.blocks import lift_block
-from convcli.dialects.bedrock_converse.media import FORMATS, NAME, TYPES, beside, kind_of
+from convcli.dialects.bedrock_converse.media import FORMATS, NAME, TYPES, kind_of, other_keys
 from convcli.dialects.bedrock_converse.messages import side
 from convcli.dialects.bedrock_converse.request import SETTINGS, USAGE, lift_format, write_format
 from convcli.dialects.bedrock_converse.rules import IDS, NAMES
 from convcli.families.anthropic import policy
-from convcli.families.anthropic.usage import taken_usage
+from convcli.families.anthropic.usage import keep_supported_usage
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import parts_in_roles, refusals_as_texts
-from convcli.kit.objects import carried_by
+from convcli.kit.fitting import keep_parts_of_roles, refusals_as_texts
+from convcli.kit.objects import get_extras
 from convcli.kit.passes import MEDIA, on_each_message, on_each_part, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
-from convcli.kit.results import expressed, with_parts
+from convcli.kit.results import apply_convention, with_parts
 from convcli.kit.values import pairs, with_total
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, ToolResult, Transcript
@@ -77,7 +77,7 @@ def _keep_supported_media(media: Media) -> Media | None:
     if not is_embedded and not (media.url or "").startswith("s3://"):
         return None
     format_ = _format(media)
-    if not format_ and not is_document and "format" not in beside(media):
+    if not format_ and not is_document and "format" not in other_keys(media):
         return None
     media_type = TYPES[media.type].get(format_)
     return media if media_type == media.media_type else replace(media, media_type=media_type)
@@ -88,7 +88,7 @@ def _format(media: Media) -> str:
     if media.media_type is not None:
         media_type = media.media_type.partition(";")[0].strip().lower()
         return FORMATS[media.type].get(ALIASES.get(media_type, media_type), "")
-    if "format" in beside(media):
+    if "format" in other_keys(media):
         return ""
     guesses = [
         media_type.rpartition("/")[2]
@@ -111,7 +111,7 @@ def _keep_own_opaque(part: Opaque, message: Message) -> Opaque | None:
 def _drop_unsupported_content(result: ToolResult) -> ToolResult:
     """Drops blank text and audio from a result."""
     if result.kind == "multimodal":
-        return policy.taken_value(result, NAME, _keep_result_media)
+        return policy.keep_supported_value(result, NAME, _keep_result_media)
     is_blank = result.kind != "data" and result.value and not result.value.strip()
     return replace(result, value="") if is_blank else result
 
@@ -179,12 +179,12 @@ def _join(turn: list[Message]) -> Message:
     return replace(turn[0], parts=parts, stop_reason=reason, usage=usage)
 
 
-def finished(transcript: Transcript) -> Transcript:
+def keep_supported_finish(transcript: Transcript) -> Transcript:
     """Maps stop reasons and counts to those of the API."""
-    native = carried_by(transcript.extras, NAME).get("stopReason", "")
+    native = get_extras(transcript.extras, NAME).get("stopReason", "")
 
     def fit_finish(message: Message) -> Message:
-        reason, usage = message.stop_reason, taken_usage(with_total(message.usage or {}), USAGE)
+        reason, usage = message.stop_reason, keep_supported_usage(with_total(message.usage or {}), USAGE)
         if reason is not None and FINISH.get(native, native) != reason:
             reason = FINISH[FINISH_OF.get(reason, "end_turn")]
         is_same = reason == message.stop_reason and usage == message.usage
@@ -194,16 +194,16 @@ def finished(transcript: Transcript) -> Transcript:
 
 
 TURNS: tuple[Pass, ...] = (
-    policy.named_model,
-    *policy.paired_turns(NAMES, IDS),
-    parts_in_roles(PARTS_IN_ROLES),
+    policy.drop_empty_model,
+    *policy.pair_turns(NAMES, IDS),
+    keep_parts_of_roles(PARTS_IN_ROLES),
     refusals_as_texts,
     on_parts(lambda part, _: policy.not_blank(part), "text"),
     on_parts(lambda part, _: _keep_signed(part), "reasoning"),
     on_parts(lambda part, _: _keep_supported_media(part), *MEDIA),
     on_parts(_keep_own_opaque, "opaque"),
     on_results(_drop_unsupported_content),
-    expressed(RESULTS),
+    apply_convention(RESULTS),
     named_documents,
 )
 joined = on_messages(_join_sides)
@@ -218,7 +218,7 @@ def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
     return schema if schema.get("type") == "object" else {**schema, "type": "object"}
 
 
-def taken_settings(transcript: Transcript) -> Transcript:
+def keep_supported_settings(transcript: Transcript) -> Transcript:
     """Keeps settings within the limits of the service, and a tool choice that it knows."""
     settings = {name: value for name, value in (transcript.settings or {}).items() if _is_allowed(name, value)}
     format_ = write_format(settings.get("responseFormat", {}))

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from convcli.dialects.bedrock_converse.blocks import cache_after, mark_cache
-from convcli.dialects.bedrock_converse.media import NAME, beside, kind_of
+from convcli.dialects.bedrock_converse.media import NAME, kind_of, other_keys
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, make_extras, omit, without_nulls
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.settings import Setting, Settings
 from convcli.model.errors import ContentError
@@ -40,27 +40,27 @@ def lift_tools(config: Native, transcript: Transcript, context: LiftContext) -> 
         if not mark_cache(transcript.tools[-1] if transcript.tools else None, native):
             transcript.tools.append(_lift_tool(native))
             context.origin.tools.append(("toolConfig", "tools", i))
-    carried = dict(CONFIG.carried(config) or {})
+    extra = dict(CONFIG.extra(config) or {})
     choice = config.get("toolChoice")
     if choice:
         transcript.tool_choice = _lift_choice(choice)
         if transcript.tool_choice is None or not exact_json.exact(_write_choice(transcript.tool_choice), choice):
-            carried["toolChoice"] = choice
-    return carried
+            extra["toolChoice"] = choice
+    return extra
 
 
-def write_tools(transcript: Transcript, carried: Native) -> Native | None:
+def write_tools(transcript: Transcript, extra: Native) -> Native | None:
     """Returns `toolConfig`, which the API accepts only with tools."""
     if transcript.tools is None:
         return None
     config: Native = {
         "tools": [native for tool in transcript.tools for native in (_write_tool(tool), *cache_after(tool))]
     }
-    native, choice = carried.get("toolChoice"), transcript.tool_choice
+    native, choice = extra.get("toolChoice"), transcript.tool_choice
     if choice is not None and (native is None or _lift_choice(native) != choice):
         native = _write_choice(choice)
     config |= {} if native is None else {"toolChoice": native}
-    return CONFIG.put(config, omit(carried, "toolChoice"))
+    return CONFIG.put(config, omit(extra, "toolChoice"))
 
 
 def _lift_tool(native: Native) -> ToolDefinition:
@@ -78,18 +78,18 @@ def _lift_tool(native: Native) -> ToolDefinition:
         spec.get("description") or None,
         spec["inputSchema"]["json"],
         spec.get("strict"),
-        extras=extras_of(NAME, TOOL_SPEC.carried(spec), inputSchema=SCHEMA.carried(spec["inputSchema"])),
+        extras=make_extras(NAME, TOOL_SPEC.extra(spec), inputSchema=SCHEMA.extra(spec["inputSchema"])),
     )
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
-    carried = beside(tool)
-    if tool.parameters is None and "tool" in carried:
-        whole: Native = carried["tool"]
+    extra = other_keys(tool)
+    if tool.parameters is None and "tool" in extra:
+        whole: Native = extra["tool"]
         return whole
-    schema = SCHEMA.put({"json": tool.parameters}, carried.pop("inputSchema", None))
+    schema = SCHEMA.put({"json": tool.parameters}, extra.pop("inputSchema", None))
     native = {"name": tool.name, "description": tool.description, "inputSchema": schema, "strict": tool.strict}
-    return {"toolSpec": TOOL_SPEC.put(without_nulls(native), omit(carried, "tool"))}
+    return {"toolSpec": TOOL_SPEC.put(without_nulls(native), omit(extra, "tool"))}
 
 
 def _lift_choice(native: Native) -> ToolChoice | None:
@@ -108,8 +108,8 @@ def lift_format(native: Native) -> dict[str, Any] | None:
     """Returns the response format, whose schema is JSON in a string."""
     stated = _json_schema(native)
     schema = _parsed(stated.get("schema"))
-    named = {key: stated[key] for key in ("name", "description") if stated.get(key)}
-    return None if schema is None else {"type": "json_schema", **named, "schema": schema}
+    drop_empty_name = {key: stated[key] for key in ("name", "description") if stated.get(key)}
+    return None if schema is None else {"type": "json_schema", **drop_empty_name, "schema": schema}
 
 
 def write_format(format_: dict[str, Any]) -> Native | None:
@@ -168,14 +168,14 @@ SETTINGS = Settings(
 
 def lift_settings(native: Native, transcript: Transcript) -> Native:
     """Sets the settings, and returns what must be kept of them, under the keys of the request."""
-    settings, carried = SETTINGS.lift(native)
+    settings, extra = SETTINGS.lift(native)
     transcript.settings = settings or None
     format_ = (native.get("outputConfig") or {}).get("textFormat")
     if format_ and _has_more(format_):
-        carried["outputConfig"] = {**carried.get("outputConfig", {}), "textFormat": format_}
-    return carried
+        extra["outputConfig"] = {**extra.get("outputConfig", {}), "textFormat": format_}
+    return extra
 
 
-def write_settings(transcript: Transcript, carried: Native) -> Native:
+def write_settings(transcript: Transcript, extra: Native) -> Native:
     """Returns the settings that the API has, with the kept extras."""
-    return SETTINGS.write(transcript.settings or {}, carried)
+    return SETTINGS.write(transcript.settings or {}, extra)

@@ -70,7 +70,7 @@ RULES = (
     turns.alternating(),
     turns.not_empty(("user", "assistant")),
     turns.not_blank(),
-    turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.decodable(),
     for_requests(turns.signed("warning")),
     links.paired(links.PairingRules(together=True)),

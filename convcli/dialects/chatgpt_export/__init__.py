@@ -20,13 +20,13 @@ from typing import Any
 
 from convcli.dialects.chatgpt_export import contents
 from convcli.dialects.chatgpt_export.contents import NAME, Content
-from convcli.dialects.chatgpt_export.tree import Tree, rest_of
+from convcli.dialects.chatgpt_export.tree import Tree, except_keys
 from convcli.kit.contexts import LiftContext
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Keys, Native, as_text, carried_by, extras_of, omit, without_empty
+from convcli.kit.objects import Keys, Native, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.texts import text_of
+from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, time_of_seconds
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import trees
 from convcli.validation.survey import limited_to
@@ -41,17 +41,17 @@ FINISHED = {"stop": "stop", "max_tokens": "length", "interrupted": "aborted"}
 BROKEN_OFF = "finished_partial_completion"
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes the tree, or other conversation keys if the tree is missing."""
     if not isinstance(document, dict):
         return None
     mapping = document.get("mapping")
     if isinstance(mapping, dict) and any(map(_is_node, mapping.values())):
-        return Clue(98, "a mapping of nodes with parents and messages")
+        return Evidence(98, "a mapping of nodes with parents and messages")
     if isinstance(mapping, dict) and not document.keys().isdisjoint(("current_node", "create_time")):
-        return Clue(90, "a mapping and a conversation's time or current node")
+        return Evidence(90, "a mapping and a conversation's time or current node")
     other_keys = document.keys() & {"conversation_id", "default_model_slug", "current_node", "safe_urls"}
-    return Clue(70, "conversation keys") if "create_time" in document and other_keys else None
+    return Evidence(70, "conversation keys") if "create_time" in document and other_keys else None
 
 
 def _is_node(node: Any) -> bool:
@@ -63,15 +63,15 @@ def _is_node(node: Any) -> bool:
 
 def lift(document: Any) -> Transcript:
     """Returns the transcript of a conversation, with all of its branches."""
-    context, tree = LiftContext(NAME, document, spot=()), Tree(document["mapping"])
+    context, tree = LiftContext(NAME, document, node_path=()), Tree(document["mapping"])
     called: dict[str, dict[str, str]] = {}
     for id_ in tree.order:
         node, parent = document["mapping"][id_], tree.parent(id_)
         before = called.get(parent or "", {})
-        message, spots = _lift_message(node["message"], before, context)
+        message, part_paths = _lift_message(node["message"], before, context)
         message.id, message.parent_id = id_, parent
         _carry_node(message, id_, node)
-        context.add(message, ("mapping", id_, "message"), spots)
+        context.add(message, ("mapping", id_, "message"), part_paths)
         calls = {tool: part.id for part in message.parts if isinstance(part, ToolCall) for tool in _names(part.name)}
         called[id_] = {**before, **calls} if calls else before
     transcript = context.transcript(head=tree.head(document.get("current_node")))
@@ -88,10 +88,10 @@ def _lift_facts(native: Native, tree: Tree, transcript: Transcript) -> Transcrip
     for key, known in (("id", transcript.id), ("current_node", _shown_head(native, tree))):
         if rest.get(key) == known:
             rest.pop(key, None)
-    nodes = tree.carried()
-    transcript.extras = extras_of(NAME, {**rest, **({NODES: nodes} if nodes else {})})
+    nodes = tree.extra()
+    transcript.extras = make_extras(NAME, {**rest, **({NODES: nodes} if nodes else {})})
     if ids and transcript.origin is not None:
-        transcript.origin.renamed = {"conversation_id": ids[0]}
+        transcript.origin.aliases = {"conversation_id": ids[0]}
     return transcript
 
 
@@ -122,7 +122,7 @@ def _lift_message(native: Native, called: dict[str, str], context: LiftContext) 
     message = Message(author["role"], [])
     rest = without_empty(native, "content")
     rest |= {"content": content.rest} if content.rest else {}
-    pairs = list(zip(content.parts, (("content", *spot) for spot in content.spots), strict=True))
+    pairs = list(zip(content.parts, (("content", *node_path) for node_path in content.part_paths), strict=True))
     pairs += _attached(rest, content)
     if message.role == "tool":
         pairs = [(_result(author.get("name"), pairs, native, called, context), ())]
@@ -130,7 +130,7 @@ def _lift_message(native: Native, called: dict[str, str], context: LiftContext) 
         pairs = _with_call(rest.pop("recipient"), pairs, context)
     message.parts = [part for part, _ in pairs]
     _lift_other_keys(message, rest)
-    return message, [spot for _, spot in pairs]
+    return message, [node_path for _, node_path in pairs]
 
 
 def _attached(rest: Native, content: Content) -> list[tuple[Part, Path]]:
@@ -205,16 +205,16 @@ def _lift_other_keys(message: Message, rest: Native) -> None:
         del rest["recipient"]
     metadata = without_empty(metadata)
     nested = {"author": author, "metadata": metadata}
-    message.extras = extras_of(NAME, {**rest, **{key: value for key, value in nested.items() if value}})
+    message.extras = make_extras(NAME, {**rest, **{key: value for key, value in nested.items() if value}})
 
 
 def _carry_node(message: Message, id_: str, node: Native) -> None:
     """Keeps the other keys of the node in extras, and the id of the message if it differs."""
-    carried = dict(carried_by(message.extras, NAME))
-    if carried.get("id") == id_:
-        del carried["id"]
-    nested = rest_of(id_, node)
-    message.extras = extras_of(NAME, {**carried, **({NODE: nested} if nested else {})})
+    extra = dict(get_extras(message.extras, NAME))
+    if extra.get("id") == id_:
+        del extra["id"]
+    nested = except_keys(id_, node)
+    message.extras = make_extras(NAME, {**extra, **({NODE: nested} if nested else {})})
 
 
 DIALECT = Dialect(

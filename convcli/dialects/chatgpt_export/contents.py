@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from convcli.kit.objects import Native, as_text, carried_by, extras_of, says_something, without_empty
+from convcli.kit.objects import Native, as_text, get_extras, has_content, make_extras, without_empty
 from convcli.model.transcript import MEDIA_KINDS, Media, MediaKind, Opaque, Part, Path, Reasoning, Text
 
 NAME = "chatgpt-export"
@@ -34,7 +34,7 @@ class Content(NamedTuple):
     """The parts of a content, their paths in it, and its other keys."""
 
     parts: list[Part]
-    spots: list[Path]
+    part_paths: list[Path]
     rest: Native
 
 
@@ -63,7 +63,7 @@ def _pieces(content: Native) -> PartsAndKeys | None:
     pieces = content.get("parts")
     if not isinstance(pieces, list):
         return None
-    pairs = [(_piece(piece), ("parts", k)) for k, piece in enumerate(pieces) if says_something(piece)]
+    pairs = [(_piece(piece), ("parts", k)) for k, piece in enumerate(pieces) if has_content(piece)]
     return [*pairs], {"parts"}
 
 
@@ -77,7 +77,7 @@ def _asset(piece: Native) -> Part | None:
     """Returns the media of an asset pointer, or the text of an audio transcription; None for anything else."""
     kind = piece.get("content_type")
     if kind == "audio_transcription" and isinstance(piece.get("text"), str):
-        return Text(piece["text"], extras=_carried(piece, "content_type", "text"))
+        return Text(piece["text"], extras=_extra(piece, "content_type", "text"))
     if kind == "real_time_user_audio_video_asset_pointer" and isinstance(piece.get("audio_asset_pointer"), dict):
         sound = piece["audio_asset_pointer"]
         pointer_object = {**piece, "audio_asset_pointer": {key: sound[key] for key in sound if key != POINTER}}
@@ -90,12 +90,12 @@ def _asset(piece: Native) -> Part | None:
 def _media_of_pointer(kind: MediaKind, pointer: Any, pointer_object: Native) -> Media | None:
     if not isinstance(pointer, str) or not pointer:
         return None
-    return Media(kind, file_id=pointer, extras=_carried(pointer_object, "content_type", POINTER))
+    return Media(kind, file_id=pointer, extras=_extra(pointer_object, "content_type", POINTER))
 
 
-def _carried(native: Native, *used: str) -> dict[str, Native] | None:
+def _extra(native: Native, *used: str) -> dict[str, Native] | None:
     kept = without_empty(native, *used)
-    return extras_of(NAME, kept)
+    return make_extras(NAME, kept)
 
 
 def _thoughts(content: Native) -> PartsAndKeys | None:
@@ -112,7 +112,7 @@ def _thought(thought: Native) -> Reasoning:
     return Reasoning(
         text if isinstance(text, str) else "",
         summary=[summary] if isinstance(summary, str) and summary else None,
-        extras=_carried(thought, *used),
+        extras=_extra(thought, *used),
     )
 
 
@@ -198,10 +198,10 @@ def _name(media: Media, file: Native) -> None:
     """Sets what an attached file states and its pointer does not."""
     media.name, media.media_type = _text(file, "name"), _text(file, "mime_type")
     known = {"id", *(["name"] if media.name else []), *(["mime_type"] if media.media_type else [])}
-    carried = carried_by(media.extras, NAME)
+    extra = get_extras(media.extras, NAME)
     rest = without_empty(file, *known)
-    rest = {key: value for key, value in rest.items() if key not in carried or carried[key] != value}
-    media.extras = extras_of(NAME, {**carried, **({"attachment": rest} if rest else {})})
+    rest = {key: value for key, value in rest.items() if key not in extra or extra[key] != value}
+    media.extras = make_extras(NAME, {**extra, **({"attachment": rest} if rest else {})})
 
 
 def _text(native: Native, key: str) -> str | None:

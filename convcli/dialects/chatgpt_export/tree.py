@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.objects import Native, as_text, omit, says_something
+from convcli.kit.objects import Native, as_text, has_content, omit
 from convcli.kit.sessions import head_at
 
 
@@ -53,9 +53,9 @@ class Tree:
         nearest = self._nearest(current) if isinstance(current, str) else None
         return head_at(nearest, [(id_, self.parent(id_)) for id_ in self.order])
 
-    def carried(self) -> Native:
+    def extra(self) -> Native:
         """Returns the other keys of nodes without a message, by id."""
-        rests = {id_: rest_of(id_, node) for id_, node in self._mapping.items() if not self._has_message(id_)}
+        rests = {id_: except_keys(id_, node) for id_, node in self._mapping.items() if not self._has_message(id_)}
         inner = {id_ for id_ in self._parents.values() if id_ is not None}
         for id_, rest in rests.items():
             if id_ not in inner and self._parents[id_] is not None:
@@ -63,10 +63,10 @@ class Tree:
         return {id_: rest for id_, rest in rests.items() if rest}
 
 
-def rest_of(id_: str, node: Native) -> Native:
+def except_keys(id_: str, node: Native) -> Native:
     """Returns the keys of a node other than its message and its place in the tree."""
     rest = omit(node, "parent", "children", "message")
-    return {key: value for key, value in rest.items() if says_something(value) and (key, value) != ("id", id_)}
+    return {key: value for key, value in rest.items() if has_content(value) and (key, value) != ("id", id_)}
 
 
 def _parent(node: Native) -> str | None:

@@ -31,10 +31,10 @@ from convcli.dialects.claude_code.rows import BLOCKS, CALLER, NAME, ROLES
 from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
-from convcli.kit import lacking, sessions
-from convcli.kit.objects import Record, carried_by, objects_in, omit, with_carried
+from convcli.kit import sessions, unsupported
+from convcli.kit.objects import Record, get_extras, objects_in, omit, set_extras
 from convcli.kit.sessions import folder_of
-from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
 from convcli.model.transcript import Part, ToolCall, Transcript
 
 MARKS = {
@@ -49,22 +49,22 @@ MARKS = {
 """Event rows, by the keys that they have."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes Claude Code by linked rows with messages, the first row of a stream, or rows of other known kinds."""
     rows = document.get("loglines") if isinstance(document, dict) else document
     natives = objects_in(rows)
     turns_ = [row for row in natives if row.get("type") in ROLES and isinstance(row.get("message"), dict)]
     if any("parentUuid" in row and "content" in row["message"] for row in turns_):
-        return Clue(98, "rows with a message and a parentUuid")
+        return Evidence(98, "rows with a message and a parentUuid")
     if any(row.get("type") == "system" and "session_id" in row and row.get("subtype") == "init" for row in natives):
-        return Clue(97, "the first row of a stream")
+        return Evidence(97, "the first row of a stream")
     if any({"sessionId", "session_id"} & row.keys() and "content" in row["message"] for row in turns_):
-        return Clue(95, "rows with a message and a session")
+        return Evidence(95, "rows with a message and a session")
     if any("content" in row["message"] for row in turns_):
-        return Clue(85, "user or assistant rows with a message")
+        return Evidence(85, "user or assistant rows with a message")
     kinds = [(row, MARKS.get(str(row.get("type")))) for row in natives]
     marked = any(keys is not None and row.keys() >= set(keys) for row, keys in kinds)
-    return Clue(80, "rows of kinds that exist only in Claude Code") if marked else None
+    return Evidence(80, "rows of kinds that exist only in Claude Code") if marked else None
 
 
 MAX_NAME_LENGTH = 200
@@ -116,8 +116,8 @@ def _detach_subagent(transcript: Transcript) -> Transcript:
 
 
 def _without_agent(record: Record, key: str) -> Record:
-    inner = omit(carried_by(record.extras, NAME).get(key, {}), "isSidechain", "agentId")
-    return with_carried(record, NAME, key, inner)
+    inner = omit(get_extras(record.extras, NAME).get(key, {}), "isSidechain", "agentId")
+    return set_extras(record, NAME, key, inner)
 
 
 PROGRAM = Program(
@@ -138,16 +138,16 @@ def write(transcript: Transcript, _: Options) -> Any:
     return write_session(transcript)
 
 
-LACKS = (places.LACKS | lacking.SESSION | lacking.REQUEST | lacking.FUNCTION_ONLY - {"tool.strict"}) - lacking.fields(
-    "id title cwd head"
-) | lacking.fields("message.name")
+UNSUPPORTED = (
+    places.UNSUPPORTED | unsupported.SESSION | unsupported.REQUEST | unsupported.FUNCTION_ONLY - {"tool.strict"}
+) - unsupported.fields("id title cwd head") | unsupported.fields("message.name")
 
 DIALECT = Dialect(
     name=NAME,
     title="Claude Code",
     specification="sessions of Claude Code 2.1.330, claude-agent-sdk 0.2.187; read 2026-11-22",
     framings=("events", "document"),
-    beside=".meta.json",
+    other_keys=".meta.json",
     forms=("session",),
     programs=(PROGRAM,),
     detect=detect,
@@ -156,8 +156,8 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(policy.results_of(BLOCKS),),
-    lacks=LACKS,
-    has=lacking.fields("message.cost message.replaces message.parentCallId"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.cost message.replaces message.parentCallId"),
     repeats=frozenset(("/*/message/usage/input_tokens", "/loglines/*/message/usage/input_tokens")),
     reasons={
         **places.REASONS,
@@ -200,7 +200,7 @@ DIALECT = Dialect(
         "message.error": ("..", "error"),
         "message.parentCallId": ("..", CALLER),
     },
-    metadata=lacking.fields(
+    metadata=unsupported.fields(
         "agent-name ai-title api-request api-request-blob api-request-shape atis-latch cost-state custom-title "
         "file-history-snapshot last-prompt mode permission-mode pr-link progress queue-operation result summary "
         "system toolUseResult tools-used attachment/agent_listing_delta attachment/auto_mode "

@@ -12,14 +12,14 @@ from convcli.dialects.claude_code.rows import BLOCKS, NAME
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import policy
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.families.anthropic.usage import taken_usage
+from convcli.families.anthropic.usage import keep_supported_usage
 from convcli.kit import sessions
-from convcli.kit.fitting import functions_only, without
-from convcli.kit.ids import is_uuid, new_uuid, numbered, with_session_id
-from convcli.kit.objects import carried_by, objects_in, omit, with_carried, without_carried
+from convcli.kit.fitting import keep_functions, without
+from convcli.kit.ids import is_uuid, new_uuid, number_messages, set_session_id
+from convcli.kit.objects import drop_extras, get_extras, objects_in, omit, set_extras
 from convcli.kit.passes import fused, on_each_message, on_messages, shared
-from convcli.kit.renaming import Renaming, call_ids, distinct_ids, renaming, with_ids
-from convcli.kit.results import single_results
+from convcli.kit.renaming import Renaming, call_ids, make_ids_distinct, rename_tools_and_ids, with_ids
+from convcli.kit.results import keep_one_result_each
 from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
 
@@ -42,7 +42,7 @@ def _fit_summary(message: Message) -> Message:
 
 def _keep_known_counts(message: Message) -> Message:
     """Keeps only the counts of Anthropic's API."""
-    usage = taken_usage(message.usage or {})
+    usage = keep_supported_usage(message.usage or {})
     return message if usage == message.usage else replace(message, usage=usage)
 
 
@@ -67,9 +67,9 @@ def _drop_repeated_answer_ids(messages: list[Message]) -> list[Message]:
     seen: set[Any] = set()
     fitted: list[Message] = []
     for message in messages:
-        id_ = carried_by(message.extras, NAME).get("id") if message.role == "assistant" else None
+        id_ = get_extras(message.extras, NAME).get("id") if message.role == "assistant" else None
         is_other = id_ is not None and id_ in seen
-        fitted.append(without_carried(message, NAME, "id") if is_other else message)
+        fitted.append(drop_extras(message, NAME, "id") if is_other else message)
         seen.add(id_)
     return shared(messages, fitted)
 
@@ -83,10 +83,10 @@ def _drop_broken_links(message: Message) -> Message:
 
 def _move_facts_to_last_row(message: Message) -> Message:
     """Moves the facts of an answer to its last row; the first row is that of its first part."""
-    lines = [k for k, part in enumerate(message.parts) if "line" in carried_by(part.extras, NAME)]
+    lines = [k for k, part in enumerate(message.parts) if "line" in get_extras(part.extras, NAME)]
     parts = list(message.parts)
     if lines[:1] == [0]:
-        parts[0] = without_carried(parts[0], NAME, "line")
+        parts[0] = drop_extras(parts[0], NAME, "line")
     if lines[-1:] > [0]:
         parts[lines[-1]] = _without_row_keys(parts[lines[-1]], "line", ("message",))
     else:
@@ -96,11 +96,11 @@ def _move_facts_to_last_row(message: Message) -> Message:
 
 def _without_row_keys(record: Any, key: str, names: tuple[str, ...]) -> Any:
     """Returns the record without these keys in the extras of its row; of a nested message only the role is kept."""
-    row_extras = carried_by(record.extras, NAME).get(key, {})
+    row_extras = get_extras(record.extras, NAME).get(key, {})
     role = row_extras.get("message", {}).get("role") if "message" in names else None
     kept = omit(row_extras, *names)
     kept |= {"message": {"role": role}} if role is not None else {}
-    return with_carried(record, NAME, key, kept)
+    return set_extras(record, NAME, key, kept)
 
 
 def _reduce_prompt(messages: list[Message]) -> list[Message]:
@@ -111,24 +111,26 @@ def _reduce_prompt(messages: list[Message]) -> list[Message]:
     return messages if messages[0] == bare and bare.parts else [*([bare] if bare.parts else ()), *messages[1:]]
 
 
-WITH_UUIDS = numbered(new_uuid)
+WITH_UUIDS = number_messages(new_uuid)
 
 
 def _link_rows(transcript: Transcript) -> Transcript:
     """Gives every row an id, a time and a parent: the previous row, or in a tree the row that it named."""
     messages = transcript.messages
     starts = [k for k in range(len(messages)) if form.begins_row(messages, k)]
-    rows = sessions.timed(WITH_UUIDS(Transcript([messages[k] for k in starts]))).messages
+    rows = sessions.set_times(WITH_UUIDS(Transcript([messages[k] for k in starts]))).messages
     is_tree = transcript.head is not None
     last: dict[str | None, int] = {}
     index: dict[str | None, int] = {}
     parents: list[int | None] = []
     for k, row in enumerate(rows):
-        named = messages[starts[k]].id
-        parents.append(index.get(row.parent_id) if is_tree and named is not None else last.get(row.parent_call_id))
+        drop_empty_name = messages[starts[k]].id
+        parents.append(
+            index.get(row.parent_id) if is_tree and drop_empty_name is not None else last.get(row.parent_call_id)
+        )
         last[row.parent_call_id] = k
-        index.setdefault(named, k)
-    parents, head = form.settled(rows, parents)
+        index.setdefault(drop_empty_name, k)
+    parents, head = form.settle_extras(rows, parents)
     fitted = list(messages)
     for k, row, parent_index in zip(starts, rows, parents, strict=True):
         parent = None if parent_index is None else rows[parent_index].id
@@ -136,7 +138,7 @@ def _link_rows(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=shared(messages, fitted), head=head)
 
 
-WITH_ID = with_session_id(write_session, is_uuid)
+WITH_ID = set_session_id(write_session, is_uuid)
 
 
 def _identify_session(transcript: Transcript) -> Transcript:
@@ -152,25 +154,25 @@ def _identify_session(transcript: Transcript) -> Transcript:
 
 
 FIT = fused(
-    sessions.without_empty_directory,
-    sessions.own_events(NAME, _is_read_as_message),
-    sessions.latest_branch(lambda message: not form.is_hidden(message)),
-    sessions.with_models,
+    sessions.drop_empty_directory,
+    sessions.keep_own_events(NAME, _is_read_as_message),
+    sessions.keep_latest_branch(lambda message: not form.is_hidden(message)),
+    sessions.set_models_of_answers,
     on_each_message(_fit_summary),
-    policy.leading_instructions,
-    renaming(NAMES, IDS),
-    on_messages(single_results),
-    sessions.results_between_events,
-    distinct_ids(IDS),
+    policy.join_leading_instructions,
+    rename_tools_and_ids(NAMES, IDS),
+    on_messages(keep_one_result_each),
+    sessions.put_results_before_events,
+    make_ids_distinct(IDS),
     on_messages(_rename_numbered_ids),
     on_messages(_drop_repeated_answer_ids),
     on_each_message(_drop_broken_links),
-    *policy.taken_parts(BLOCKS, roles=ROLES),
+    *policy.keep_supported_parts(BLOCKS, roles=ROLES),
     on_each_message(_move_facts_to_last_row),
     on_messages(_reduce_prompt),
     on_each_message(_keep_known_counts),
-    functions_only(NAME),
-    policy.typed_schemas(NAME),
+    keep_functions(NAME),
+    policy.add_schema_types(NAME),
     without("message.name", "message.provider", "message.weight", "message.label"),
     _link_rows,
     _identify_session,

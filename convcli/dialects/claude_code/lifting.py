@@ -8,7 +8,7 @@ import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import CALLER, NAME, QUEUED, ROW, STREAM, TURNS
 from convcli.families.anthropic.blocks import kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit, says_something, with_key
+from convcli.kit.objects import Native, get_extras, has_content, make_extras, objects_in, omit, set_extra_key
 from convcli.kit.sessions import add_event, joined
 from convcli.kit.streams import apart
 from convcli.model.transcript import Message, Path, Text, ToolCall, Transcript
@@ -27,7 +27,7 @@ def lift(document: Any) -> Transcript:
         if other_keys:
             add_event(reader.context, other_keys, ())
     transcript = reader.lift(document["loglines"] if is_web else document)
-    agent = getattr(document, "beside", None)
+    agent = getattr(document, "companion", None)
     return _complete_subagent(transcript, agent) if isinstance(agent, dict) else transcript
 
 
@@ -38,8 +38,8 @@ def _complete_subagent(transcript: Transcript, agent_file: dict[str, Any]) -> Tr
         message.parent_call_id = message.parent_call_id or caller
     if transcript.title is None and isinstance(task, str) and task:
         transcript.title = task
-    extras: dict[str, Any] = {**carried_by(transcript.extras, NAME), "agent": agent_file}
-    transcript.extras = extras_of(NAME, extras)
+    extras: dict[str, Any] = {**get_extras(transcript.extras, NAME), "agent": agent_file}
+    transcript.extras = make_extras(NAME, extras)
     return transcript
 
 
@@ -87,10 +87,10 @@ class _SessionReader:
             shared_values.pop("cwd", None) or (first.get("cwd") if isinstance(first.get("cwd"), str) else None) or None
         )
         transcript.title = form.title_of(self.rows)
-        transcript.extras = extras_of(NAME, {"session": shared_values} if shared_values else None)
+        transcript.extras = make_extras(NAME, {"session": shared_values} if shared_values else None)
         begin = min(self.begins, default=0)
         steps = {HERE: self.prefix[0] if self.prefix else "..", FIRST: begin, TITLE: bare.get(form.TITLE, 0)}
-        self.context.origin.renamed = {name: str(step) for name, step in steps.items()}
+        self.context.origin.aliases = {name: str(step) for name, step in steps.items()}
         self.context.origin.routes |= {
             (*self.prefix, str(begin), key): (*self.prefix, i, key) for key, i in self._late(begin).items()
         }
@@ -116,7 +116,7 @@ class _SessionReader:
         path = (*self.prefix, i)
         if prompt.system:
             parts = [TURNS.blocks.lift(block, self.context) for block in prompt.system]
-            self.context.add(Message("system", parts), (*path, *prompt.path), prompt.spots)
+            self.context.add(Message("system", parts), (*path, *prompt.path), prompt.part_paths)
         transcript.tools = form.lift_tools(prompt)
         self.context.origin.tools = [(*path, *prompt.at, k) for k in range(len(prompt.tools or ()))]
         return transcript
@@ -144,7 +144,7 @@ class _SessionReader:
         self.begins[group[0]] = message
         self.message_at |= dict.fromkeys(group, message)
         other_keys = self._row_extras(rows[0], facts, message)
-        message.extras = with_key(message.extras, NAME, "row", other_keys)
+        message.extras = set_extra_key(message.extras, NAME, "row", other_keys)
         at = 0
         for row, blocks in zip(rows[1:], contents, strict=False):
             at += len(blocks)
@@ -154,7 +154,7 @@ class _SessionReader:
                 key for key in form.OF_ANSWER if key in line and key in other_keys and line[key] == other_keys[key]
             ]
             part = message.parts[at]
-            part.extras = with_key(part.extras, NAME, "line", omit(line, *repeated))
+            part.extras = set_extra_key(part.extras, NAME, "line", omit(line, *repeated))
 
     def _part_path(self, path: Path, i: int, k: int) -> Path:
         inside = ("content", k)
@@ -166,7 +166,7 @@ class _SessionReader:
         first = (*self.prefix, group[0], "message")
         for i in group:
             for key, value in self.rows[i]["message"].items():
-                if key in ("role", "content") or not says_something(value) or (key, value) == ("type", "message"):
+                if key in ("role", "content") or not has_content(value) or (key, value) == ("type", "message"):
                     continue
                 if i != group[0] and not exact_json.exact(facts.get(key), value):
                     self.context.origin.routes[(*first, key)] = (*self.prefix, i, "message", key)
@@ -175,25 +175,25 @@ class _SessionReader:
 
     def _row_extras(self, row: Native, facts: Native, message: Message) -> Native:
         """Returns what a row states and neither its message nor most other rows state."""
-        usual, carried = self.usual, ROW.lift(row, message) or {}
-        carried = {
-            key: value for key, value in carried.items() if key not in usual or not exact_json.exact(usual[key], value)
+        usual, extra = self.usual, ROW.lift(row, message) or {}
+        extra = {
+            key: value for key, value in extra.items() if key not in usual or not exact_json.exact(usual[key], value)
         }
-        if row.get(CALLER) and carried.get("isSidechain") is True:
-            del carried["isSidechain"]
+        if row.get(CALLER) and extra.get("isSidechain") is True:
+            del extra["isSidechain"]
         parent, logical = row.get("parentUuid"), row.get("logicalParentUuid")
         if parent is not None and parent not in self.by_uuid:
-            carried["parentUuid"] = parent
+            extra["parentUuid"] = parent
         if logical is not None and (parent is not None or logical not in self.by_uuid):
-            carried["logicalParentUuid"] = logical
+            extra["logicalParentUuid"] = logical
         differ = {
             key: value
             for key, value in row["message"].items()
-            if value is not facts.get(key, value) and says_something(value) and not exact_json.exact(value, facts[key])
+            if value is not facts.get(key, value) and has_content(value) and not exact_json.exact(value, facts[key])
         }
         if row["message"].get("role") not in (None, row["type"]):
             differ["role"] = row["message"]["role"]
-        return {**carried, "message": differ} if differ else carried
+        return {**extra, "message": differ} if differ else extra
 
     # ------------------------------------------------------------ links
 
@@ -213,7 +213,7 @@ class _SessionReader:
         runs = [str((form.is_aside(one), row.get("agentId"), row.get(CALLER))) for row, one in placed]
         _follow(parents, unnamed, runs)
         _call(messages, parents)
-        parents, transcript.head = form.settled(messages, parents)
+        parents, transcript.head = form.settle_extras(messages, parents)
         if linked or transcript.head is not None:
             for message, parent_index in zip(messages, parents, strict=True):
                 message.parent_id = None if parent_index is None else messages[parent_index].id
@@ -271,7 +271,7 @@ def _call(messages: list[Message], parents: list[int | None]) -> None:
         inherited = messages[parent_index].parent_call_id if parent_index is not None else None
         message.parent_call_id = inherited or (prompts.get(first.text) if isinstance(first, Text) else None)
         if message.parent_call_id is not None:
-            message.extras = with_key(message.extras, NAME, "row", omit(form.row_of(message), "isSidechain"))
+            message.extras = set_extra_key(message.extras, NAME, "row", omit(form.row_of(message), "isSidechain"))
 
 
 def _has_id(row: Any) -> bool:

@@ -13,7 +13,7 @@ from convcli.families.anthropic import request
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
 from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_facts, write_facts
 from convcli.kit.envelopes import REPLACES_ALL, Envelope
-from convcli.kit.objects import Keys, Native, carried_by, omit
+from convcli.kit.objects import Keys, Native, get_extras, omit
 from convcli.kit.settings import Setting
 from convcli.kit.usage import COST
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
@@ -59,13 +59,13 @@ TITLES = {TITLE: "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 # ---------------------------------------------------------------- messages in rows
 
 
-def _lift_facts(native: Native, message: Message, carried: Native) -> None:
+def _lift_facts(native: Native, message: Message, extra: Native) -> None:
     """Reads the facts of a message except its id: convcli identifies messages by the ids of their rows."""
-    lift_facts(omit(native, "id"), message, carried)
+    lift_facts(omit(native, "id"), message, extra)
 
 
-def _write_facts(message: Message, carried: Native) -> Native:
-    facts = write_facts(Message(message.role, [], model=message.model, **_spent(message)), carried)
+def _write_facts(message: Message, extra: Native) -> Native:
+    facts = write_facts(Message(message.role, [], model=message.model, **_spent(message)), extra)
     return {"type": "message", **facts} if message.role == "assistant" else facts
 
 
@@ -78,7 +78,7 @@ TURNS = Turns(
     BLOCKS,
     Keys(
         "id type role model content stop_reason stop_sequence stop_details usage container context_management",
-        carried="id type stop_sequence stop_details container context_management",
+        extra="id type stop_sequence stop_details container context_management",
     ),
     _lift_facts,
     _write_facts,
@@ -111,7 +111,7 @@ def begins_row(messages: Sequence[Message], index: int) -> bool:
 
 def row_of(message: Message) -> Native:
     """Returns the extras of a message's first row."""
-    row: Native = carried_by(message.extras, NAME).get("row", {})
+    row: Native = get_extras(message.extras, NAME).get("row", {})
     return row
 
 
@@ -142,7 +142,7 @@ def usual(rows: list[Native]) -> Native:
 # ---------------------------------------------------------------- the branch that Claude Code displays
 
 
-def settled(messages: Sequence[Message], parents: list[int | None]) -> tuple[list[int | None], str | None]:
+def settle_extras(messages: Sequence[Message], parents: list[int | None]) -> tuple[list[int | None], str | None]:
     """Returns the parents of messages, by index, and the head if there is more than one branch.
 
     The displayed branch ends with the last message. Results of parallel calls fork the chain: they are put back after
@@ -189,7 +189,7 @@ class Prompt(NamedTuple):
     path: Path
     system: list[Native]
     tools: list[Native] | None
-    spots: list[Path]
+    part_paths: list[Path]
     at: Path
 
 

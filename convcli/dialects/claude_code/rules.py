@@ -8,7 +8,7 @@ from typing import Any
 from convcli.dialects.claude_code.rows import LINKS, NAME, ROLES, is_turn, row_of
 from convcli.families.anthropic.response import IDS
 from convcli.kit.ids import is_uuid
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, get_extras
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import links, names, trees, turns
@@ -49,7 +49,7 @@ def _problems(row: Native, is_linked: bool) -> Iterator[tuple[str, Severity]]:
 def _cut(survey: Survey) -> Iterator[Breach]:
     problem = "no row has the uuid of this parent: Claude Code sends no earlier message"
     for i, message in enumerate(survey.messages):
-        lines = [carried_by(part.extras, NAME).get("line", {}) for part in message.parts]
+        lines = [get_extras(part.extras, NAME).get("line", {}) for part in message.parts]
         for k, row_extras in enumerate([row_of(message), *lines]):
             if not row_extras.keys().isdisjoint(LINKS):
                 at: Any = NodeRef(i, k - 1) if k else NodeRef(i, field="message.parentId")
@@ -71,11 +71,11 @@ RULES = (
     for_requests(Rule(("unread-row", "duplicate-message-id"), _unread)),
     for_requests(Rule(("missing-parent",), _cut)),
     links.paired(links.PairingRules(where="later", missing="warning", unique="request")),
-    turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.results_in_roles("user"),
     turns.decodable(),
     for_requests(turns.signed()),
     for_requests(turns.not_blank()),
     for_requests(names.of_calls(IDS)),
-    trees.rooted(mended=True),
+    trees.rooted(fixed=True),
 )

@@ -10,7 +10,7 @@ import convcli.dialects.claude_code.rows as form
 from convcli.dialects.claude_code.rows import ANSWERS, NAME, ROW, SHAPE, TITLES, TURNS
 from convcli.families.anthropic import request
 from convcli.kit.grouping import lines
-from convcli.kit.objects import Native, carried_by, omit, without_carried, without_nulls
+from convcli.kit.objects import Native, drop_extras, get_extras, omit, without_nulls
 from convcli.kit.sessions import row_of_event
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, Transcript
@@ -59,7 +59,7 @@ class _RowWriter:
     """The rows so far, and the id of each message's last row."""
 
     def __init__(self, transcript: Transcript) -> None:
-        session = carried_by(transcript.extras, NAME).get("session", {})
+        session = get_extras(transcript.extras, NAME).get("session", {})
         ids = {"sessionId": transcript.id, "cwd": transcript.cwd}
         self.usual = {**form.ALWAYS, **session, **without_nulls(ids)}
         self.rows: list[Any] = []
@@ -74,10 +74,10 @@ class _RowWriter:
             line = form.row_of(first)
             if n > 0:
                 line = {key: line[key] for key in form.OF_ANSWER if key in line}
-                line |= carried_by(parts[0].extras, NAME)["line"]
+                line |= get_extras(parts[0].extras, NAME)["line"]
             record = first if n == 0 else _record(line, first)
-            one = replace(first, parts=[without_carried(part, NAME, "line") for part in parts])
-            native = turns.write([without_carried(one, NAME, "row"), *group[1:]])[0]
+            one = replace(first, parts=[drop_extras(part, NAME, "line") for part in parts])
+            native = turns.write([drop_extras(one, NAME, "row"), *group[1:]])[0]
             content: Native = omit(self.usual, *line)
             if form.is_aside(first):
                 content["isSidechain"] = True

@@ -41,31 +41,31 @@ from convcli.families.responses.facts import OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
 from convcli.kit import sessions
 from convcli.kit.ids import is_uuid
-from convcli.kit.lacking import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.objects import Native
+from convcli.kit.unsupported import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import arguments, links
 from convcli.validation.survey import Survey, for_requests
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes a header or rows with a payload; in the older generation a header before items."""
     if isinstance(document, dict):
         session, items = document.get("session"), document.get("items")
         is_session = isinstance(session, dict) and "id" in session and isinstance(items, list) and _are_items(items)
-        return Clue(94, "a session and its items") if is_session else None
+        return Evidence(94, "a session and its items") if is_session else None
     if not isinstance(document, list) or not document or not all(isinstance(row, dict) for row in document):
         return None
     first, payloads = document[0], [row for row in document if isinstance(row.get("payload"), dict)]
     if first.get("type") == META and first in payloads and "cli_version" in first["payload"]:
-        return Clue(98, "a session_meta header")
+        return Evidence(98, "a session_meta header")
     if any(row.get("type") in (ITEM, EVENT, TURN, META, "world_state") for row in payloads):
-        return Clue(95, "rollout rows")
+        return Evidence(95, "rollout rows")
     is_header = {"id", "timestamp"} <= first.keys() and not first.keys().isdisjoint(("instructions", "git"))
     is_header = is_header and first.keys().isdisjoint(("type", "role"))
-    return Clue(94, "a header before items") if is_header and _are_items(document[1:]) else None
+    return Evidence(94, "a header before items") if is_header and _are_items(document[1:]) else None
 
 
 def _are_items(rows: list[Any]) -> bool:
@@ -158,9 +158,9 @@ RULES = (
     arguments.not_filled(),
 )
 
-LACKS = FUNCTION_ONLY | MESSAGE - {"message.createdAt", "message.usage"}
-LACKS |= frozenset(f"message.{name}" for name in ("grouping", "cost", "weight", "label", "parentCallId"))
-LACKS |= fields("title updatedAt head toolChoice settings tool_result.status image.name")
+UNSUPPORTED = FUNCTION_ONLY | MESSAGE - {"message.createdAt", "message.usage"}
+UNSUPPORTED |= frozenset(f"message.{name}" for name in ("grouping", "cost", "weight", "label", "parentCallId"))
+UNSUPPORTED |= fields("title updatedAt head toolChoice settings tool_result.status image.name")
 
 DIALECT = Dialect(
     name=NAME,
@@ -177,7 +177,7 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(RESULTS,),
     has=fields("message.provider tool_call.custom"),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     reasons={
         **sessions.REASONS,
         **sessions.NO_REQUEST,

@@ -14,11 +14,11 @@ from convcli.families.responses import fitting as service
 from convcli.families.responses.parts import RESULTS
 from convcli.kit import custom, sessions
 from convcli.kit.definitions import described
-from convcli.kit.fitting import functions_only, refusals_as_texts, with_parameters
-from convcli.kit.ids import is_uuid, with_session_id
-from convcli.kit.objects import carried_by, omit, with_carried
+from convcli.kit.fitting import add_parameters, keep_functions, refusals_as_texts
+from convcli.kit.ids import is_uuid, set_session_id
+from convcli.kit.objects import get_extras, omit, set_extras
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared
-from convcli.kit.renaming import distinct_ids, renaming
+from convcli.kit.renaming import make_ids_distinct, rename_tools_and_ids
 from convcli.kit.results import has_failed, separate_results
 from convcli.model.transcript import Media, Message, Text, ToolCall, ToolResult, Transcript
 
@@ -59,7 +59,9 @@ def _fit_role(message: Message, *, is_first: bool) -> Message:
 
 def _keep_image(media: Media) -> Media | None:
     """Returns an image with its data or a URL, else None: Codex skips a message with a file."""
-    return service.takes_media(media) if media.type == "image" and (media.data is not None or media.url) else None
+    return (
+        service.keep_response_media(media) if media.type == "image" and (media.data is not None or media.url) else None
+    )
 
 
 def _fit_failures(transcript: Transcript) -> Transcript:
@@ -83,7 +85,9 @@ def _write_failure_in_text(result: ToolResult) -> ToolResult:
 def _make_call_ids_distinct(transcript: Transcript) -> Transcript:
     """Makes call ids unique within an answer; calls of two answers may share one."""
     answers = ([part.id for part in message.parts if isinstance(part, ToolCall)] for message in transcript.messages)
-    return transcript if all(len(set(ids)) == len(ids) for ids in answers) else distinct_ids(service.IDS)(transcript)
+    return (
+        transcript if all(len(set(ids)) == len(ids) for ids in answers) else make_ids_distinct(service.IDS)(transcript)
+    )
 
 
 # ---------------------------------------------------------------- answers
@@ -95,7 +99,7 @@ def _fit_answers(transcript: Transcript) -> Transcript:
     No other message gets a model or a provider.
     """
     messages, model = transcript.messages, None
-    provider = (carried_by(transcript.extras, NAME).get("header") or {}).get(PROVIDER) or None
+    provider = (get_extras(transcript.extras, NAME).get("header") or {}).get(PROVIDER) or None
     rolled_back = gone(messages)
     fitted: list[Message] = []
     for index, message in enumerate(messages):
@@ -136,12 +140,12 @@ def _is_one(last: Message, message: Message) -> bool:
 
 def _drop_replacement_history(message: Message) -> Message:
     """Drops the kept list of a compaction, which Codex would read differently: its messages are written instead."""
-    row_extras = rows.beside_of(message)
+    row_extras = rows.row_extras_of(message)
     facts = row_extras.get("compacted") if message.replaces is not None else None
     if not isinstance(facts, dict) or "replacement_history" not in facts:
         return message
     kept = {**row_extras, "compacted": omit(facts, "replacement_history")}
-    return with_carried(message, NAME, "row", {key: value for key, value in kept.items() if value})
+    return set_extras(message, NAME, "row", {key: value for key, value in kept.items() if value})
 
 
 # ---------------------------------------------------------------- the session
@@ -157,34 +161,34 @@ def _date_instructions(transcript: Transcript) -> Transcript:
 
 def _content(transcript: Transcript) -> Any:
     messages = [message for index, message in enumerate(transcript.messages) if index or message.role != "system"]
-    return write_rows(messages, carried_by(transcript.extras, NAME).get("header") or {})
+    return write_rows(messages, get_extras(transcript.extras, NAME).get("header") or {})
 
 
 FIT = (
-    sessions.active_branch,
+    sessions.keep_active_branch,
     sessions.events(lambda message: own_row(message) is not None),
     separate_results,
     on_messages(_fit_roles),
-    renaming(service.NAMES, service.IDS),
+    rename_tools_and_ids(service.NAMES, service.IDS),
     _make_call_ids_distinct,
     refusals_as_texts,
-    service.takes_part(NAME, _keep_image),
+    service.keep_response_parts(NAME, _keep_image),
     custom.calls,
-    service.takes_output(NAME, _keep_image),
+    service.keep_output_parts(NAME, _keep_image),
     _fit_failures,
-    service.not_emptied(service.own_items(NAME, is_input=True), on_messages(service.followed_reasoning)),
-    sessions.with_models,
+    service.drop_emptied(service.keep_own_items(NAME, is_input=True), on_messages(service.drop_unfollowed_reasoning)),
+    sessions.set_models_of_answers,
     on_each_message(sessions.replacing_all),
     on_each_message(_drop_replacement_history),
     _fit_answers,
     on_messages(_join_answers),
     on_messages(_keep_sound_events),
-    functions_only(NAME),
+    keep_functions(NAME),
     described,
-    with_parameters(),
-    sessions.timed,
+    add_parameters(),
+    sessions.set_times,
     _date_instructions,
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, rows.ROW)),
-    sessions.with_directory,
-    with_session_id(_content, is_uuid),
+    sessions.set_directory,
+    set_session_id(_content, is_uuid),
 )

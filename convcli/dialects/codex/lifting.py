@@ -12,7 +12,7 @@ from convcli.families.responses.turns import ItemReader
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, with_key, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, set_extra_key, without_nulls
 from convcli.kit.sessions import add_event
 from convcli.kit.texts import text_of
 from convcli.model.transcript import Message, Opaque, Path, Text, Transcript
@@ -29,7 +29,7 @@ WRITER = {"originator": "convcli", "cli_version": "0.169.0"}
 """Header values that a transcript lacks: convcli writes the format of this version."""
 TOOLS = Definitions(
     NAME,
-    Keys("name namespace description inputSchema deferLoading", carried="namespace deferLoading"),
+    Keys("name namespace description inputSchema deferLoading", extra="namespace deferLoading"),
     schema="inputSchema",
 )
 SHELL = "local_shell"
@@ -52,7 +52,7 @@ class _Reader:
         self.context = LiftContext(NAME, document)
         self.items = ItemReader(self.context)
         self.rows = rows.rows_of(document)
-        self.gone = rows.taken_back(self.rows)
+        self.gone = rows.rolled_back(self.rows)
         self.repeats = rows.repeated(self.rows, self.gone)
         self.shown: dict[int, dict[int, str]] = {}
         """The times of the screen events of each item, by row index and event number."""
@@ -75,7 +75,7 @@ class _Reader:
 
     def _row(self, i: int, row: Row) -> None:
         if i in self.gone:
-            self._event(row, taken_back=True)
+            self._event(row, rolled_back=True)
         elif row.kind == rows.COMPACTED:
             self._compacted(row)
         elif rows.is_message(row.kind, row.payload):
@@ -83,10 +83,10 @@ class _Reader:
         elif not self._states(i, row):
             self._event(row)
 
-    def _event(self, row: Row, *, taken_back: bool = False) -> None:
-        if taken_back or rows.closes(row.native):
+    def _event(self, row: Row, *, rolled_back: bool = False) -> None:
+        if rolled_back or rows.closes(row.native):
             self.items.close()
-        add_event(self.context, row.native, row.place, rows.ROW, taken_back=taken_back)
+        add_event(self.context, row.native, row.place, rows.ROW, rolled_back=rolled_back)
 
     def _states(self, i: int, row: Row) -> bool:
         """Records what a row states about answers; True if it is the row that `write` would make of that."""
@@ -120,7 +120,7 @@ class _Reader:
             self.stated["provider"] = row.payload[PROVIDER], (*row.path, PROVIDER)
         header = {key: value for key, value in header.items() if value != WRITER.get(key)}
         if base.get("text"):
-            extras = extras_of(NAME, Keys("text").carried(base))
+            extras = make_extras(NAME, Keys("text").extra(base))
             message = Message("system", [Text(base["text"])], created_at=transcript.created_at, extras=extras)
             self.context.add(message, (*row.path, "base_instructions"), [("text",)])
         elif base:
@@ -130,11 +130,11 @@ class _Reader:
             transcript.tools = list(map(TOOLS.lift, tools))
             origin.tools = [(*row.path, "dynamic_tools", k) for k in range(len(tools))]
         steps = [str(step) for step in row.path]
-        origin.renamed = dict(zip(("#", "@"), steps if len(steps) > 1 else ["..", *steps], strict=True))
+        origin.aliases = dict(zip(("#", "@"), steps if len(steps) > 1 else ["..", *steps], strict=True))
         if "timestamp" not in row.payload:
             origin.routes[*steps, "timestamp"] = (*row.path[:-1], "timestamp")
         row_extras = _timed(row_extras, time, transcript.created_at)
-        transcript.extras = extras_of(NAME, None, header=header, headerRow=row_extras)
+        transcript.extras = make_extras(NAME, None, header=header, headerRow=row_extras)
 
     def _item(self, i: int, row: Row) -> None:
         count = len(self.context.messages)
@@ -154,11 +154,11 @@ class _Reader:
         if any(one != time for one in screen_times.values()):
             row_extras["shown"] = [screen_times.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
-            message.extras = with_key(message.extras, NAME, "row", row_extras)
+            message.extras = set_extra_key(message.extras, NAME, "row", row_extras)
         else:
             # keys differ so that losses are reported at the row: a part is an item, or inside an item's content
             key = "messageRow" if kind_of(row.payload) == "message" else "row"
-            message.parts[k].extras = with_key(message.parts[k].extras, NAME, key, row_extras)
+            message.parts[k].extras = set_extra_key(message.parts[k].extras, NAME, key, row_extras)
 
     def _add(self, item: Native, path: Path, kind: str = rows.ITEM) -> tuple[Message, int]:
         kind_of_item = kind_of(item)
@@ -173,7 +173,7 @@ class _Reader:
                 setattr(message, field, stated)
         if kind_of_item == "local_shell_call":
             part = message.parts[k]
-            part.extras = {NAME: {"type": "local_shell_call", **carried_by(part.extras, NAME)}}
+            part.extras = {NAME: {"type": "local_shell_call", **get_extras(part.extras, NAME)}}
         if message.role == "tool":
             message.parts = [rows.as_stated(message.parts[0], self.failed)]  # type: ignore[arg-type]
         return message, k
@@ -192,17 +192,17 @@ class _Reader:
             text = facts.pop("message", "")
             self.context.add(Message("user", [Text(text)] if text else []), row.path, [("message",)])
         messages, places = self.context.messages[start:], self.context.origin.places
-        for n, (path, spots) in enumerate(places[start:], start):
+        for n, (path, part_paths) in enumerate(places[start:], start):
             steps = path[len(row.path) :]  # all messages of a compaction share its row and time
-            places[n] = row.path, [(*steps, *spot) for spot in spots or ()]
+            places[n] = row.path, [(*steps, *node_path) for node_path in part_paths or ()]
         if facts.get("message") == text_of(messages[-1].parts):
             del facts["message"]
         time, row_extras = row.envelope()
         row_extras |= {"compacted": facts} if facts else {}
         for message in messages:
             message.created_at = time
-            carried = row_extras if message is messages[0] else {"compacted": True}
-            message.extras = with_key(message.extras, NAME, "row", carried)
+            extra = row_extras if message is messages[0] else {"compacted": True}
+            message.extras = set_extra_key(message.extras, NAME, "row", extra)
         messages[0].replaces = "all"
         self.items.close()
 

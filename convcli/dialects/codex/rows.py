@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convcli.families.responses.items import CALLS, OUTPUTS, kind_of
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, omit
+from convcli.kit.objects import Native, get_extras, omit
 from convcli.kit.sessions import Repeats
 from convcli.kit.values import counts, read_arguments, take_counts
 from convcli.model.transcript import Message, Opaque, Path, ToolResult
@@ -248,7 +248,7 @@ def is_rollback(native: Any) -> bool:
     return _payload(native, EVENT).get("type") == "thread_rolled_back"
 
 
-def taken_back(rows: list[Row]) -> set[int]:
+def rolled_back(rows: list[Row]) -> set[int]:
     """Returns the rows of turns that the user rolled back: the last `num_turns` that still count."""
     gone: set[int] = set()
     if not any(is_rollback(row.native) for row in rows):
@@ -265,16 +265,16 @@ def taken_back(rows: list[Row]) -> set[int]:
     return gone
 
 
-BESIDE = ("row", "messageRow")
+ROW_KEYS = ("row", "messageRow")
 
 
-def beside_of(message: Any) -> Native:
+def row_extras_of(message: Any) -> Native:
     """Returns the row extras of a message or a part."""
-    carried = carried_by(message.extras, NAME)
-    other_keys: Native = next((carried[key] for key in BESIDE if key in carried), {})
+    extra = get_extras(message.extras, NAME)
+    other_keys: Native = next((extra[key] for key in ROW_KEYS if key in extra), {})
     return other_keys
 
 
 def in_compaction(message: Message) -> bool:
     """True if the message is in the row of a compaction."""
-    return message.replaces is not None or bool(beside_of(message).get("compacted"))
+    return message.replaces is not None or bool(row_extras_of(message).get("compacted"))

@@ -14,7 +14,7 @@ from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
 from convcli.families.responses.turns import ItemWriter
-from convcli.kit.objects import Keys, Native, carried_by, omit, without_carried
+from convcli.kit.objects import Keys, Native, drop_extras, get_extras, omit
 from convcli.kit.texts import text_of
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
@@ -25,26 +25,26 @@ NUMBERED = Keys("timestamp ordinal")
 
 def write(transcript: Transcript, _: Options) -> Rows:
     """Returns a rollout of the newer generation."""
-    messages, carried = transcript.messages, carried_by(transcript.extras, NAME)
-    header: Native = {**WRITER, **(carried.get("header") or {})}
+    messages, extra = transcript.messages, get_extras(transcript.extras, NAME)
+    header: Native = {**WRITER, **(extra.get("header") or {})}
     content: Native = {} if transcript.cwd is None else {"cwd": transcript.cwd}
     if "base_instructions" in header:
         content["base_instructions"] = header["base_instructions"]
     if messages and messages[0].role == "system":
-        content["base_instructions"] = {"text": text_of(messages[0].parts), **carried_by(messages[0].extras, NAME)}
+        content["base_instructions"] = {"text": text_of(messages[0].parts), **get_extras(messages[0].extras, NAME)}
         messages = messages[1:]
     if transcript.tools is not None:
         content["dynamic_tools"] = list(map(TOOLS.write, transcript.tools))
-    head = row(transcript.created_at, rows.META, HEADER.write(transcript, header, **content), carried.get("headerRow"))
+    head = row(transcript.created_at, rows.META, HEADER.write(transcript, header, **content), extra.get("headerRow"))
     natives = [head, *write_rows(messages, header)]
     if rows.is_paginated(header):
         natives = [NUMBERED.put({"ordinal": i, **native}, None, sort=True) for i, native in enumerate(natives)]
     return Rows(natives)
 
 
-def row(time: str | None, kind: str, payload: Native, beside: Native | None = None) -> Native:
+def row(time: str | None, kind: str, payload: Native, other_keys: Native | None = None) -> Native:
     """Returns a row with its time (unless the extras have another), its type and its payload."""
-    return {"timestamp": time, "type": kind, "payload": payload, **(beside or {})}
+    return {"timestamp": time, "type": kind, "payload": payload, **(other_keys or {})}
 
 
 def write_rows(messages: list[Message], header: Native) -> list[Native]:
@@ -59,7 +59,7 @@ def gone(messages: list[Message]) -> set[int]:
         return set()
     writer = _Writer(messages, False, set())
     natives = [(index, native) for index in range(len(messages)) for native in writer.rows(index)]
-    return {natives[i][0] for i in rows.taken_back(rows.rows_of([native for _, native in natives]))}
+    return {natives[i][0] for i in rows.rolled_back(rows.rows_of([native for _, native in natives]))}
 
 
 class _Writer:
@@ -102,11 +102,11 @@ class _Writer:
             self.model = message.model
             natives.append(row(message.created_at, rows.TURN, {"model": self.model}))
         for n, (item, part) in enumerate(self._items(message)):
-            beside = dict(rows.beside_of(message if n == 0 or part is None else part))
-            time, shown = beside.pop("timestamp", message.created_at), beside.pop("shown", [])
+            other_keys = dict(rows.row_extras_of(message if n == 0 or part is None else part))
+            time, shown = other_keys.pop("timestamp", message.created_at), other_keys.pop("shown", [])
             is_item = item.get("type") != rows.BETWEEN_AGENTS
             kind, payload = (rows.ITEM, item) if is_item else (rows.BETWEEN_AGENTS, item["payload"])
-            natives.append(row(time, kind, payload, beside))
+            natives.append(row(time, kind, payload, other_keys))
             events = rows.screen(item) if self.on_screen else []
             times = [*shown, *[None] * len(events)]
             natives += [row(own or time, rows.EVENT, event) for own, event in zip(times, events, strict=False)]
@@ -118,20 +118,20 @@ class _Writer:
 
     def _compacted(self, messages: list[Message]) -> Native:
         items = [item for message in messages for item, _ in self._items(message)]
-        beside = dict(rows.beside_of(messages[0]))
-        facts = beside.pop("compacted", {})
+        other_keys = dict(rows.row_extras_of(messages[0]))
+        facts = other_keys.pop("compacted", {})
         payload = {"message": text_of(messages[-1].parts), "replacement_history": items, **facts}
-        return row(messages[0].created_at, rows.COMPACTED, payload, beside)
+        return row(messages[0].created_at, rows.COMPACTED, payload, other_keys)
 
     def _items(self, message: Message) -> list[tuple[Native, Part | None]]:
         """Returns the items of a message, each with the message part that it begins with."""
         part = message.parts[0] if len(message.parts) == 1 else None
         if isinstance(part, Opaque) and message.role == "user" and part.value.get("type") in rows.WHOLE:
             return [(part.value, part)]
-        bare = [_as_text(without_carried(part, NAME, *rows.BESIDE)) for part in message.parts]
+        bare = [_as_text(drop_extras(part, NAME, *rows.ROW_KEYS)) for part in message.parts]
         parts = {id(one): part for one, part in zip(bare, message.parts, strict=True)}
         start = len(self.items.items)
-        self.items.message(replace(without_carried(message, NAME, *rows.BESIDE), parts=bare))
+        self.items.message(replace(drop_extras(message, NAME, *rows.ROW_KEYS), parts=bare))
         pairs = zip(self.items.items[start:], self.items.firsts[start:], strict=True)
         return [(_as_codex(item, parts.get(id(first))), parts.get(id(first))) for item, first in pairs]
 
@@ -147,7 +147,7 @@ def _as_text(part: Any) -> Any:
 
 def _as_codex(item: Native, part: Part | None) -> Native:
     """Returns the item as Codex writes it."""
-    is_shell = isinstance(part, ToolCall) and carried_by(part.extras, NAME).get("type") == "local_shell_call"
+    is_shell = isinstance(part, ToolCall) and get_extras(part.extras, NAME).get("type") == "local_shell_call"
     if is_shell and part.name == SHELL and part.raw_arguments is None:  # type: ignore[union-attr]
         call = omit(item, "name", "arguments")
         status = item.get("status", "completed")

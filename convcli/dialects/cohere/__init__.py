@@ -25,16 +25,16 @@ from convcli.dialects.cohere.messages import NAME, express, lift_message, write_
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.fitting import of_conversations
-from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
+from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.lacking import fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
-from convcli.kit.renaming import LETTERS, WORD, Alphabet, renaming
+from convcli.kit.renaming import LETTERS, WORD, Alphabet, rename_tools_and_ids
 from convcli.kit.settings import BUDGET, Setting, Settings, in_snake_case
+from convcli.kit.unsupported import fields, settings_but
 from convcli.kit.values import pairs, put_counts, take_counts
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_outputs, for_requests, limited_to
@@ -42,9 +42,9 @@ from convcli.validation.survey import for_outputs, for_requests, limited_to
 REQUEST = Keys(
     "model messages tools strict_tools tool_choice documents citation_options response_format safety_mode max_tokens "
     "stop_sequences temperature seed frequency_penalty presence_penalty k p logprobs thinking priority stream",
-    carried="documents citation_options safety_mode priority",
+    extra="documents citation_options safety_mode priority",
 )
-RESPONSE = Keys("id finish_reason message usage logprobs", carried="logprobs")
+RESPONSE = Keys("id finish_reason message usage logprobs", extra="logprobs")
 
 
 def _lift_format(native: Native) -> Native | None:
@@ -110,22 +110,22 @@ NAMES = Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS
 """Cohere documents no length limit."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Recognizes Cohere by its settings, plans, documents as results, or finish reasons in capitals."""
     if isinstance(document, dict):
         reason = document.get("finish_reason")
         if isinstance(document.get("message"), dict) and isinstance(reason, str) and reason.isupper():
-            return Clue(97, "a message with a finish reason in capitals")
+            return Evidence(97, "a message with a finish reason in capitals")
     messages = messages_in(document, "role")
     if messages is None:
         return None
     if isinstance(document, dict):
         settings = [key for key in OWN_SETTINGS if document.get(key) is not None]
         if settings or document.get("tool_choice") in tuple(CHOICES):
-            return Clue(97, f"the setting {settings[0] if settings else 'tool_choice in capitals'}")
+            return Evidence(97, f"the setting {settings[0] if settings else 'tool_choice in capitals'}")
     if any(isinstance(message.get("tool_plan"), str) for message in messages):
-        return Clue(97, "messages with tool_plan")
-    return Clue(97, "results with documents") if any(map(_has_document, messages)) else None
+        return Evidence(97, "messages with tool_plan")
+    return Evidence(97, "results with documents") if any(map(_has_document, messages)) else None
 
 
 def _has_document(message: Native) -> bool:
@@ -141,32 +141,32 @@ def _has_document(message: Native) -> bool:
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    settings, carried = SETTINGS.lift(native)
+    settings, extra = SETTINGS.lift(native)
     tools, carried_strict = _lift_tools(native, context)
     return context.transcript(
         model=native.get("model"),
         tools=tools,
         tool_choice=CHOICES[native["tool_choice"]] if native.get("tool_choice") else None,
         settings=settings or None,
-        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried, **carried_strict}),
+        extras=make_extras(NAME, {**(REQUEST.extra(native) or {}), **extra, **carried_strict}),
     )
 
 
 def _lift_response(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "response"
-    message, spots = lift_message(native["message"], context)
-    context.add(message, ("message",), spots)
-    carried = dict(RESPONSE.carried(native) or {})
+    message, part_paths = lift_message(native["message"], context)
+    context.add(message, ("message",), part_paths)
+    extra = dict(RESPONSE.extra(native) or {})
     finish: str | None = native.get("finish_reason")
     if finish:
         message.stop_reason = FINISH.get(finish, finish)
         if FINISH_OF.get(message.stop_reason, finish) != finish:
-            carried["finish_reason"] = finish
+            extra["finish_reason"] = finish
     if native.get("usage"):
         usage, rest = take_counts(_whole_counts(native["usage"]), COUNTS)
         message.usage = usage or None
-        carried |= {"usage": rest} if rest else {}
-    return context.transcript(id=native.get("id"), extras=extras_of(NAME, carried))
+        extra |= {"usage": rest} if rest else {}
+    return context.transcript(id=native.get("id"), extras=make_extras(NAME, extra))
 
 
 def _whole_counts(value: Any) -> Any:
@@ -181,9 +181,9 @@ def _lift_tools(native: Native, context: LiftContext) -> tuple[list[ToolDefiniti
     tools = common.lift_tools({"tools": native.get("tools")}, context)
     for tool in tools or ():
         if tool.strict is not None:  # Cohere ignores this key of the function
-            carried = carried_by(tool.extras, NAME)
-            inner = {**carried.get("function", {}), "strict": tool.strict}
-            tool.strict, tool.extras = None, extras_of(NAME, carried, function=inner)
+            extra = get_extras(tool.extras, NAME)
+            inner = {**extra.get("function", {}), "strict": tool.strict}
+            tool.strict, tool.extras = None, make_extras(NAME, extra, function=inner)
     strict = native.get("strict_tools")
     if not (strict and tools):
         return tools, {"strict_tools": strict} if strict else {}
@@ -210,7 +210,7 @@ def _keep_user_images(part: Part, message: Message) -> Part | None:
     if not isinstance(part, Media):
         return part
     is_kept = message.role == "user" and _is_supported(part)
-    return fitting.known_detail(part, turns.DETAILS) if is_kept else None
+    return fitting.drop_unknown_detail(part, turns.DETAILS) if is_kept else None
 
 
 def _is_supported(media: Media) -> bool:
@@ -218,7 +218,7 @@ def _is_supported(media: Media) -> bool:
 
 
 def _drop_empty(message: Message) -> Message | None:
-    return message if message.parts or carried_by(message.extras, NAME) else None
+    return message if message.parts or get_extras(message.extras, NAME) else None
 
 
 def _fit_strictness(transcript: Transcript) -> Transcript:
@@ -239,32 +239,32 @@ def _fit_tool_choice(transcript: Transcript) -> Transcript:
 
 
 PARTS = (
-    fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     on_parts(_keep_user_images, *MEDIA),
     on_parts(_keep_text, "text", "reasoning", "refusal"),
-    fitting.only_own_opaque(NAME),
-    fitting.ordered_parts("text reasoning image opaque", "tool_call", kind=kind_in_turn),
+    fitting.drop_other_opaque(NAME),
+    fitting.sort_parts("text reasoning image opaque", "tool_call", kind=kind_in_turn),
 )
 MESSAGES = fused(
-    renaming(NAMES),
+    rename_tools_and_ids(NAMES),
     *of_conversations(
         NAME, RESULTS, lambda media: write_image(media) is not None, fitting.roles({"developer": "system"})
     ),
     *PARTS,
     on_each_message(_drop_empty),
-    fitting.functions_only(NAME),
-    fitting.with_parameters(typed=True),
-    fitting.some_tools,
+    fitting.keep_functions(NAME),
+    fitting.add_parameters(typed=True),
+    fitting.drop_empty_tools,
     _fit_strictness,
     _fit_tool_choice,
     SETTINGS.fits,
 )
 ANSWER = fused(
-    renaming(NAMES),
-    fitting.last_answer,
-    fitting.parts_in_roles({"tool_result": ()}),
+    rename_tools_and_ids(NAMES),
+    fitting.keep_last_answer,
+    fitting.keep_parts_of_roles({"tool_result": ()}),
     *PARTS,
-    fitting.known_finish(FINISH, FINISH_OF, "COMPLETE"),
+    fitting.keep_known_finish(FINISH, FINISH_OF, "COMPLETE"),
 )
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
@@ -281,28 +281,28 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
-    carried, choice = carried_by(transcript.extras, NAME), transcript.tool_choice
+    extra, choice = get_extras(transcript.extras, NAME), transcript.tool_choice
     native = {
         "model": transcript.model,
         "messages": messages,
         **common.write_tools(transcript, NAME, strict=False),
         "strict_tools": next((tool.strict for tool in transcript.tools or () if tool.strict is not None), None),
         "tool_choice": choice and ("NONE" if choice == "none" else "REQUIRED"),
-        **SETTINGS.write(transcript.settings or {}, carried),
+        **SETTINGS.write(transcript.settings or {}, extra),
     }
-    return REQUEST.write(native, SETTINGS.rest(carried))
+    return REQUEST.write(native, SETTINGS.rest(extra))
 
 
 def _write_response(transcript: Transcript) -> Native:
     message = transcript.messages[0]
-    carried = dict(carried_by(transcript.extras, NAME))
+    extra = dict(get_extras(transcript.extras, NAME))
     native = {
         "id": transcript.id,
         "finish_reason": message.stop_reason and FINISH_OF.get(message.stop_reason, message.stop_reason),
         "message": write_message(message, listed=True),
-        "usage": put_counts(message.usage or {}, carried.pop("usage", {}), COUNTS) or None,
+        "usage": put_counts(message.usage or {}, extra.pop("usage", {}), COUNTS) or None,
     }
-    return RESPONSE.write(native, carried)
+    return RESPONSE.write(native, extra)
 
 
 RULES = (
@@ -313,7 +313,7 @@ RULES = (
     turns.not_empty(("user", "assistant", "system")),
     turns.not_blank(),
     turns.system_first(),
-    turns.parts_in_roles({"tool_call": ("assistant",)}),
+    turns.keep_parts_of_roles({"tool_call": ("assistant",)}),
     links.results_identified(),
     links.paired(links.PairingRules(where="later", unique="request", missing="warning")),
     names.of_tools(NAMES),
@@ -325,8 +325,8 @@ RULES = (
     for_requests(tools.typed()),
 )
 
-LACKS = lacks(
-    LACKING
+UNSUPPORTED = unsupported_by_form(
+    COMMONLY_UNSUPPORTED
     | settings_but("reasoningEffort", *SETTINGS.names())
     | fields(
         "createdAt metadata audio video document image.mediaType reasoning.summary message.name tool_result.name "
@@ -334,7 +334,7 @@ LACKS = lacks(
     ),
     of_answers="id",
 )
-LACKS["response"] |= {"model"}
+UNSUPPORTED["response"] |= {"model"}
 
 DIALECT = Dialect(
     name=NAME,
@@ -350,7 +350,7 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(single=True),
     rules=RULES,
     conventions=(RESULTS,),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     reasons={
         **REASONS,
         "message": "Cohere rejects an empty message",

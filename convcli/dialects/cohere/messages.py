@@ -13,15 +13,15 @@ from convcli.families.openai.calls import (
     write_parts,
 )
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.texts import is_bare
 from convcli.kit.values import read_arguments
-from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Spots, Text, ToolResult
+from convcli.model.transcript import Media, Message, Opaque, Part, PartPaths, Path, Reasoning, Text, ToolResult
 from convcli.wire import exact_json
 
 NAME = "cohere"
 PLAN = "tool_plan"
-MESSAGE = Keys("role tool_plan content tool_calls citations", carried="citations")
+MESSAGE = Keys("role tool_plan content tool_calls citations", extra="citations")
 RESULT = Keys("role tool_call_id content")
 PARTS = {"text": Keys("type text"), "thinking": Keys("type thinking"), "image_url": Keys("type image_url")}
 IMAGE = Keys("url detail")
@@ -30,7 +30,7 @@ IMAGE = Keys("url detail")
 # ---------------------------------------------------------------- messages
 
 
-def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Returns a message or a result; a plan becomes reasoning before everything else."""
     if native["role"] == "tool":
         return _lift_result(native, context)
@@ -42,8 +42,8 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
         lifted.append((Text(content), ("content",)))
     for j, call in enumerate(native.get("tool_calls") or ()):
         lifted.append((_lift_call(call, context), ("tool_calls", j)))
-    extras = extras_of(NAME, MESSAGE.carried(native))
-    return Message(native["role"], [part for part, _ in lifted], extras=extras), [spot for _, spot in lifted]
+    extras = make_extras(NAME, MESSAGE.extra(native))
+    return Message(native["role"], [part for part, _ in lifted], extras=extras), [node_path for _, node_path in lifted]
 
 
 def _lift_call(native: Native, context: LiftContext) -> Part:
@@ -62,7 +62,7 @@ def write_message(message: Message, *, listed: bool = False) -> Native:
     content, calls = write_parts(message.parts, NAME, _write_part)
     whole = content if listed or not content else content_of(content)
     native = without_nulls({"role": message.role, "content": whole or None, "tool_calls": calls or None})
-    return MESSAGE.put(native, carried_by(message.extras, NAME))
+    return MESSAGE.put(native, get_extras(message.extras, NAME))
 
 
 # ---------------------------------------------------------------- parts
@@ -72,27 +72,27 @@ def _lift_part(native: Native) -> Part:
     kind = native["type"]
     if kind not in PARTS:
         return Opaque(NAME, native)
-    carried = PARTS[kind].carried(native) or {}
+    extra = PARTS[kind].extra(native) or {}
     if kind == "image_url":
         body = native["image_url"]
-        inner = IMAGE.carried(body)
+        inner = IMAGE.extra(body)
         part: Part = common.media_of_url("image", body["url"], detail=body.get("detail") or None)
-        carried |= {"image_url": inner} if inner else {}
+        extra |= {"image_url": inner} if inner else {}
     else:
         part = (Text if kind == "text" else Reasoning)(native[kind])
-    part.extras = extras_of(NAME, carried)
+    part.extras = make_extras(NAME, extra)
     return part
 
 
 def _write_part(part: Part) -> Native | None:
     """Returns a part, or None if the API does not support it."""
-    carried = carried_by(part.extras, NAME)
+    extra = get_extras(part.extras, NAME)
     if isinstance(part, Opaque):
         return part.value if part.dialect == NAME else None
     if isinstance(part, Text):
-        return PARTS["text"].put({"type": "text", "text": part.text}, carried)
+        return PARTS["text"].put({"type": "text", "text": part.text}, extra)
     if isinstance(part, Reasoning):
-        return PARTS["thinking"].put({"type": "thinking", "thinking": part.text}, carried)
+        return PARTS["thinking"].put({"type": "thinking", "thinking": part.text}, extra)
     return write_image(part) if isinstance(part, Media) else None
 
 
@@ -101,28 +101,28 @@ def write_image(media: Media) -> Native | None:
     url = common.url_of_media(media) if media.type == "image" else None
     if url is None:
         return None
-    carried = carried_by(media.extras, NAME)
+    extra = get_extras(media.extras, NAME)
     body = {"url": url} if media.detail is None else {"url": url, "detail": media.detail}
-    outer = omit(carried, "image_url")
-    image = {"type": "image_url", "image_url": IMAGE.put(body, carried.get("image_url"))}
+    outer = omit(extra, "image_url")
+    image = {"type": "image_url", "image_url": IMAGE.put(body, extra.get("image_url"))}
     return PARTS["image_url"].put(image, outer)
 
 
 # ---------------------------------------------------------------- results
 
 
-def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
-    kind, value, carried = _lift_value(native.get("content"))
+def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
+    kind, value, extra = _lift_value(native.get("content"))
     ids = context.pairing.result(native.get("tool_call_id") or None, None)
-    result = ToolResult(*ids, kind, value, extras=extras_of(NAME, carried))
-    return Message("tool", [result], extras=extras_of(NAME, RESULT.carried(native))), None
+    result = ToolResult(*ids, kind, value, extras=make_extras(NAME, extra))
+    return Message("tool", [result], extras=make_extras(NAME, RESULT.extra(native))), None
 
 
 def _write_result(message: Message) -> Native:
     result = message.parts[0]
     assert isinstance(result, ToolResult)
     native = {"role": "tool", "tool_call_id": result.tool_call_id, "content": _write_value(result)}
-    return RESULT.put(native, carried_by(message.extras, NAME))
+    return RESULT.put(native, get_extras(message.extras, NAME))
 
 
 def _lift_value(content: Any) -> tuple[Any, Any, Native]:
@@ -138,21 +138,21 @@ def _lift_value(content: Any) -> tuple[Any, Any, Native]:
         return "data", _read_documents(content), {"documents": document_extras} if any(document_extras) else {}
     pieces = [_lift_piece(part) for part in content]
     parts = [part for part in pieces if isinstance(part, Text)]
-    carried = {"content": content} if len(parts) < len(pieces) else {}
+    extra = {"content": content} if len(parts) < len(pieces) else {}
     if not parts or (len(parts) == 1 and is_bare(parts[0])):
-        return "text", parts[0].text if parts else "", carried
-    return "multimodal", parts, carried
+        return "text", parts[0].text if parts else "", extra
+    return "multimodal", parts, extra
 
 
 def _write_value(result: ToolResult) -> Any:
-    carried = carried_by(result.extras, NAME)
-    if "content" in carried and _lift_value(carried["content"])[:2] == (result.kind, result.value):
-        return carried["content"]
+    extra = get_extras(result.extras, NAME)
+    if "content" in extra and _lift_value(extra["content"])[:2] == (result.kind, result.value):
+        return extra["content"]
     if result.kind == "multimodal":
         return [_write_piece(part) for part in result.value if isinstance(part, Text)]
     value = {"error": result.value} if result.kind == "error" or result.is_error else result.value
     if result.kind != "text" and _are_documents(value):
-        return _documents(value, carried.get("documents", []))
+        return _documents(value, extra.get("documents", []))
     return text_of_result(result)
 
 
@@ -196,10 +196,10 @@ def _lift_piece(native: Native) -> Part:
 
 
 def _write_piece(part: Text) -> Native:
-    carried = carried_by(part.extras, NAME)
-    if "document" in carried:
-        return {"type": "document", "document": carried["document"]}
-    return PARTS["text"].put({"type": "text", "text": part.text}, carried)
+    extra = get_extras(part.extras, NAME)
+    if "document" in extra:
+        return {"type": "document", "document": extra["document"]}
+    return PARTS["text"].put({"type": "text", "text": part.text}, extra)
 
 
 # ---------------------------------------------------------------- fit

@@ -34,32 +34,32 @@ from convcli.dialects.copilot_cli.rows import (
     records_in,
 )
 from convcli.dialects.copilot_cli.writing import write_session
-from convcli.kit import custom, lacking, sessions
+from convcli.kit import custom, sessions, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import parts_in_roles, refusals_as_texts
+from convcli.kit.fitting import keep_parts_of_roles, refusals_as_texts
 from convcli.kit.grouping import on_rows
-from convcli.kit.ids import is_uuid, new_uuid, numbered, with_session_id
-from convcli.kit.objects import carried_by, objects_in
+from convcli.kit.ids import is_uuid, new_uuid, number_messages, set_session_id
+from convcli.kit.objects import get_extras, objects_in
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts
-from convcli.kit.renaming import Alphabet, distinct_ids
-from convcli.kit.results import TEXT_AND_FILES, expressed, single_results, with_parts
+from convcli.kit.renaming import Alphabet, make_ids_distinct
+from convcli.kit.results import TEXT_AND_FILES, apply_convention, keep_one_result_each, with_parts
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
 from convcli.validation.survey import Survey, for_requests
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects the first row of a session, or assistant messages of the program."""
     rows = [row for row in objects_in(document) if isinstance(row.get("data"), dict)]
     if any(row.get("type") == START and "copilotVersion" in row["data"] for row in rows):
-        return Clue(99, "the first row has copilotVersion")
+        return Evidence(99, "the first row has copilotVersion")
     if any(row.get("type") == ANSWER and "messageId" in row["data"] for row in rows):
-        return Clue(95, "assistant messages have messageId in data")
+        return Evidence(95, "assistant messages have messageId in data")
     has_turn = any(is_message(row) and {"id", "parentId"} <= row.keys() for row in rows)
-    return Clue(80, "rows have data, id and parentId") if has_turn else None
+    return Evidence(80, "rows have data, id and parentId") if has_turn else None
 
 
 def lift(document: Any) -> Transcript:
@@ -109,7 +109,7 @@ def _keep_fields_of_role(transcript: Transcript) -> Transcript:
         stated |= {name: None for name in ("model", "parent_call_id") if getattr(message, name) == ""}
         if message.role == "assistant":
             output = {name: count for name, count in (message.usage or {}).items() if name == "outputTokens"}
-            usage = {**counts_of(carried_by(message.extras, NAME), records), **output} or None
+            usage = {**counts_of(get_extras(message.extras, NAME), records), **output} or None
             stated |= {} if usage == message.usage else {"usage": usage}
         return replace(message, **stated) if stated else message
 
@@ -123,7 +123,7 @@ def _drop_other_ids(message: Message) -> Message:
 def _set_ids_and_times(transcript: Transcript) -> Transcript:
     """Gives each row a unique UUID and a time; events keep their own."""
     starts = [k for k, message in enumerate(transcript.messages) if message.role != "event"]
-    return on_rows(transcript, starts, on_each_message(_drop_other_ids), numbered(new_uuid), sessions.timed)
+    return on_rows(transcript, starts, on_each_message(_drop_other_ids), number_messages(new_uuid), sessions.set_times)
 
 
 def _read_back(transcript: Transcript) -> Transcript:
@@ -133,24 +133,24 @@ def _read_back(transcript: Transcript) -> Transcript:
 IDS = Alphabet("", "", 0)
 """Any string. Of two calls with the same id, the program treats the second as interrupted (tried with 1.0.102)."""
 FIT = fused(
-    sessions.own_events(NAME, is_message),
-    sessions.active_branch,
-    sessions.with_models,
-    on_messages(single_results),
+    sessions.keep_own_events(NAME, is_message),
+    sessions.keep_active_branch,
+    sessions.set_models_of_answers,
+    on_messages(keep_one_result_each),
     refusals_as_texts,
-    parts_in_roles(ROLES),
+    keep_parts_of_roles(ROLES),
     custom.calls,
     on_parts(_keep_own_parts, "image", "audio", "video", "document", "opaque", "tool_result"),
-    expressed(TEXT_AND_FILES),
+    apply_convention(TEXT_AND_FILES),
     on_each_message(_fit_summary),
     on_each_message(lambda message: message if message.role in ("tool", "event") else joined(message)),
-    sessions.results_between_events,
-    distinct_ids(IDS),
+    sessions.put_results_before_events,
+    make_ids_distinct(IDS),
     _keep_fields_of_role,
     _set_ids_and_times,
-    sessions.without_empty_directory,
-    with_session_id(lambda transcript: write_session(transcript), is_uuid),
-    sessions.settled(_read_back),
+    sessions.drop_empty_directory,
+    set_session_id(lambda transcript: write_session(transcript), is_uuid),
+    sessions.settle_extras(_read_back),
 )
 
 # ---------------------------------------------------------------- rules
@@ -181,9 +181,9 @@ PROGRAM = Program(
     command="copilot --resume {id}",
     unsent=("system", "reasoning"),
 )
-HAS = lacking.fields("id cwd createdAt message.id message.createdAt message.usage")
-LACKS = lacking.AROUND_PARTS - HAS
-LACKS |= lacking.METADATA | lacking.fields(
+HAS = unsupported.fields("id cwd createdAt message.id message.createdAt message.usage")
+UNSUPPORTED = unsupported.AROUND_PARTS - HAS
+UNSUPPORTED |= unsupported.METADATA | unsupported.fields(
     "reasoning.summary refusal.metadata tool_result.status tool_result.name image.detail"
 )
 
@@ -206,8 +206,8 @@ DIALECT = Dialect(
         for_requests(Rule(("missing-key", "bad-item-id"), _can_be_resumed)),
     ),
     conventions=(TEXT_AND_FILES,),
-    lacks=LACKS,
-    has=lacking.fields("message.replaces message.parentCallId tool_call.custom"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.replaces message.parentCallId tool_call.custom"),
     repeats=frozenset(("/*/parentId",)),
     reasons={
         **sessions.REASONS,
@@ -236,7 +236,7 @@ DIALECT = Dialect(
             "tool_result.kind=success tool_call.rawArguments=arguments tool_call.custom=type"
         ),
     },
-    metadata=lacking.fields(
+    metadata=unsupported.fields(
         "assistant.idle assistant.intent assistant.message_delta assistant.message_start assistant.reasoning "
         "assistant.reasoning_delta assistant.tool_call_delta assistant.turn_end assistant.turn_start "
         "assistant.usage hook.end hook.start model.call_final_result model.call_finished model.call_start "
@@ -249,7 +249,7 @@ DIALECT = Dialect(
         "subagent.selected subagent.started tool.execution_partial_result tool.execution_progress "
         "tool.execution_start tool.shell_output"
     ),
-    envelope=lacking.fields(
+    envelope=unsupported.fields(
         "row start messageId originatingMessageId interactionId turnId apiCallId rte toolTelemetry"
     ),
 )

@@ -25,7 +25,7 @@ from convcli.dialects.copilot_cli.rows import (
 from convcli.families.google.parts import kind_of
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, extras_of, rest_of
+from convcli.kit.objects import Native, except_keys, make_extras
 from convcli.kit.sessions import add_event
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import (
@@ -64,13 +64,13 @@ def _lift_start(row: Native, transcript: Transcript) -> None:
     transcript.id, transcript.created_at = data.pop("sessionId", None) or None, data.pop("startTime", None) or None
     context = data.pop("context", None) or {}
     transcript.cwd = context.get("cwd") or None
-    context = rest_of(context, "cwd")
-    rest = {key: value for key, value in rest_of(data).items() if PRODUCER.get(key) != value}
+    context = except_keys(context, "cwd")
+    rest = {key: value for key, value in except_keys(data).items() if PRODUCER.get(key) != value}
     rest |= {"context": context} if context else {}
     usual = {"timestamp": transcript.created_at, "id": id_of_start(transcript)}
-    extras = {key: value for key, value in rest_of(row, "type", "data").items() if usual.get(key) != value}
+    extras = {key: value for key, value in except_keys(row, "type", "data").items() if usual.get(key) != value}
     extras |= {"data": DATA.put(rest, None, sort=True)} if rest else {}
-    transcript.extras = extras_of(NAME, {"start": FIRST.put(extras, None, sort=True)} if extras else {})
+    transcript.extras = make_extras(NAME, {"start": FIRST.put(extras, None, sort=True)} if extras else {})
 
 
 class _EventReader:
@@ -85,7 +85,7 @@ class _EventReader:
         extras |= {"parentId": row["parentId"]} if row.get("parentId") not in (None, before) else {}
         part_paths: list[Path] = []
         rest = self._lift_data(row["type"], data, message, part_paths)
-        message.extras = extras_of(NAME, {**rest, **({"row": extras} if extras else {})})
+        message.extras = make_extras(NAME, {**rest, **({"row": extras} if extras else {})})
         self.context.add(message, (i, "data"), part_paths)
 
     def _lift_data(self, kind: str, data: Native, message: Message, part_paths: list[Path]) -> Native:
@@ -101,7 +101,7 @@ class _EventReader:
         if kind == SUMMARY:
             message.parts, message.replaces = [Text(data["summaryContent"])], "all"
             part_paths.append(("summaryContent",))
-            return rest_of(data, "success", "summaryContent")
+            return except_keys(data, "success", "summaryContent")
         message.role = data["role"] if kind == SYSTEM else "user"
         if data["content"]:
             message.parts.append(Text(data["content"]))
@@ -109,7 +109,7 @@ class _EventReader:
         for k, native in enumerate(data.get("attachments") or () if kind == USER else ()):
             message.parts.append(_lift_attachment(native))
             part_paths.append(("attachments", k))
-        return rest_of(data, "content", "attachments" if kind == USER else "role")
+        return except_keys(data, "content", "attachments" if kind == USER else "role")
 
     def _answer(self, data: Native, message: Message, part_paths: list[Path]) -> Native:
         message.role, message.model = "assistant", data.get("model") or None
@@ -128,13 +128,13 @@ class _EventReader:
             message.parts.append(self._call(native))
             part_paths.append(("toolRequests", k))
         lifted_keys = ("content", "model", "parentToolCallId", "reasoningText", "toolRequests", "outputTokens")
-        rest = rest_of(data, *lifted_keys)
-        return rest_of(rest, "messageId") if rest.get("messageId") == message.id else rest
+        rest = except_keys(data, *lifted_keys)
+        return except_keys(rest, "messageId") if rest.get("messageId") == message.id else rest
 
     def _call(self, native: Native) -> ToolCall:
         name, arguments = native["name"], native.get("arguments")
         id_ = self.context.pairing.call(native["toolCallId"] or None, name)
-        rest = rest_of(
+        rest = except_keys(
             native, "toolCallId", "name", "arguments", *(("type",) if native.get("type") == "function" else ())
         )
         call = ToolCall(id_, name, {})
@@ -146,13 +146,13 @@ class _EventReader:
             rest |= {"asText": True} if call.raw_arguments is None else {}
         else:
             call.arguments = arguments or {}
-        call.extras = extras_of(NAME, rest)
+        call.extras = make_extras(NAME, rest)
         return call
 
     def _result(self, data: Native) -> tuple[ToolResult, Native]:
         id_, name = self.context.pairing.result(data["toolCallId"] or None, None)
-        rest = rest_of(data, "toolCallId", "success", "parentToolCallId", "result", "error")
-        inner, failure = rest_of(data.get("result") or {}), rest_of(data.get("error") or {})
+        rest = except_keys(data, "toolCallId", "success", "parentToolCallId", "result", "error")
+        inner, failure = except_keys(data.get("result") or {}), except_keys(data.get("error") or {})
         if not data["success"]:
             result = ToolResult(id_, name, "error", failure.pop("message", None) or "")
         else:
@@ -178,13 +178,13 @@ class _EventReader:
 
 
 def _media_extras(native: Native, media: Media) -> Native:
-    return rest_of(native, "mimeType", "data", *(("type",) if native.get("type") == media.type else ()))
+    return except_keys(native, "mimeType", "data", *(("type",) if native.get("type") == media.type else ()))
 
 
 def _lift_attachment(native: Native) -> Part:
     mime, data = native.get("mimeType"), native.get("data")
     if native.get("type") != "blob" or not (isinstance(mime, str) and mime and isinstance(data, str)):
         return Opaque(NAME, native)
-    rest = rest_of(native, "type", "mimeType", "data", "displayName")
+    rest = except_keys(native, "type", "mimeType", "data", "displayName")
     name = native.get("displayName")
-    return Media(kind_of(mime), data=data, media_type=mime, name=name or None, extras=extras_of(NAME, rest))
+    return Media(kind_of(mime), data=data, media_type=mime, name=name or None, extras=make_extras(NAME, rest))

@@ -11,7 +11,7 @@ from convcli.dialects.copilot_cli.rows import (
     NAME,
 )
 from convcli.families.google.parts import kind_of
-from convcli.kit.objects import carried_by, extras_of
+from convcli.kit.objects import get_extras, make_extras
 from convcli.kit.passes import shared
 from convcli.kit.values import MEDIA_TYPES
 from convcli.model.transcript import (
@@ -33,7 +33,7 @@ def picture_of(media: Media, *, inside: bool) -> Media | None:
     bare = Media(media.type, data=media.data, media_type=media.media_type or MEDIA_TYPES[media.type])
     bare.type = kind_of(bare.media_type)
     if not inside:
-        bare.name, bare.extras = media.name or None, extras_of(NAME, carried_by(media.extras, NAME))
+        bare.name, bare.extras = media.name or None, make_extras(NAME, get_extras(media.extras, NAME))
     elif bare.type != "image":
         return None
     return media if bare == media else bare

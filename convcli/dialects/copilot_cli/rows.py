@@ -75,9 +75,9 @@ def is_message(row: Any) -> bool:
     return kind in (USER, SYSTEM, ANSWER, RESULT)
 
 
-def counts_of(carried: Mapping[str, Any], records: Records) -> dict[str, int]:
+def counts_of(extra: Mapping[str, Any], records: Records) -> dict[str, int]:
     """Returns the token counts that a separate row states for an assistant message."""
-    id_ = carried.get("apiCallId")
+    id_ = extra.get("apiCallId")
     return records.counts.get(id_, {}) if isinstance(id_, str) else {}
 
 

@@ -23,7 +23,7 @@ from convcli.dialects.copilot_cli.rows import (
     records_in,
 )
 from convcli.kit import custom
-from convcli.kit.objects import Native, carried_by, omit, rest_of
+from convcli.kit.objects import Native, except_keys, get_extras, omit
 from convcli.kit.results import in_words
 from convcli.kit.sessions import row_of_event
 from convcli.kit.values import write_arguments
@@ -55,11 +55,11 @@ def write_session(transcript: Transcript) -> Rows:
 
 
 def _write_start(transcript: Transcript) -> Native:
-    carried = carried_by(transcript.extras, NAME).get("start", {})
-    rest = dict(carried.get("data", {}))
+    extra = get_extras(transcript.extras, NAME).get("start", {})
+    rest = dict(extra.get("data", {}))
     context = {**({} if transcript.cwd is None else {"cwd": transcript.cwd}), **rest.pop("context", {})}
     stated = {"sessionId": transcript.id, **PRODUCER, "startTime": transcript.created_at, **rest}
-    data = DATA.put({**rest_of(stated), **({"context": context} if context else {})}, None, sort=True)
+    data = DATA.put({**except_keys(stated), **({"context": context} if context else {})}, None, sort=True)
     row = {
         "type": START,
         "data": data,
@@ -69,7 +69,7 @@ def _write_start(transcript: Transcript) -> Native:
     }
     return {
         **{key: value for key, value in row.items() if key == "parentId" or value is not None},
-        **rest_of(carried, "data"),
+        **except_keys(extra, "data"),
     }
 
 
@@ -80,8 +80,8 @@ class _EventWriter:
         self.records = records
 
     def row(self, message: Message, before: Any) -> Native:
-        carried = carried_by(message.extras, NAME)
-        row_keys, rest = carried.get("row", {}), rest_of(carried, "row")
+        extra = get_extras(message.extras, NAME)
+        row_keys, rest = extra.get("row", {}), except_keys(extra, "row")
         kind, content = self._data(message, rest)
         data = DATA.put({**content, **omit(rest, *content)}, None, sort=True)
         return ROW.write(message, row_keys, type=kind, data=data, parentId=row_keys.get("parentId", before))
@@ -109,7 +109,7 @@ class _EventWriter:
         calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
         native |= {"model": message.model, "outputTokens": output, "parentToolCallId": message.parent_call_id}
         native |= {"reasoningText": JOINT.join(thoughts) or None, "toolRequests": calls or None}
-        return rest_of(native)
+        return except_keys(native)
 
     def _result(self, result: ToolResult, rest: Native) -> Native:
         native: Native = {"toolCallId": result.tool_call_id, "success": result.kind != "error"}
@@ -130,18 +130,18 @@ class _EventWriter:
 
 
 def _write_call(call: ToolCall) -> Native:
-    carried = carried_by(call.extras, NAME)
+    extra = get_extras(call.extras, NAME)
     text = custom.input_of(call)
     native: Native = {"toolCallId": call.id, "name": call.name, "type": "function", "arguments": call.arguments}
     if text is not None:
         native |= {"type": "custom", "arguments": text}
-    elif call.raw_arguments is not None or carried.get("asText"):
+    elif call.raw_arguments is not None or extra.get("asText"):
         native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
-    return REQUEST.put({**native, **rest_of(carried, "asText")}, None, sort=True)
+    return REQUEST.put({**native, **except_keys(extra, "asText")}, None, sort=True)
 
 
 def _write_attachment(part: Media | Opaque) -> Any:
     if isinstance(part, Opaque):
         return part.value
     native = {"type": "blob", "mimeType": part.media_type, "data": part.data, "displayName": part.name}
-    return {**rest_of(native), **carried_by(part.extras, NAME)}
+    return {**except_keys(native), **get_extras(part.extras, NAME)}

@@ -27,14 +27,14 @@ from convcli.dialects.gemini_cli.thoughts import TOKENS
 from convcli.dialects.gemini_cli.writing import write_rows
 from convcli.families.google import places
 from convcli.families.google.contents import adopt
-from convcli.kit import lacking, sessions
+from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, carried_by, carry, extras_of, omit
+from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omit
 from convcli.kit.sessions import event_of
 from convcli.kit.texts import text_of
-from convcli.model.dialect import Clue, Dialect, Options, Program, ReadBeside, SessionFacts
+from convcli.kit.unsupported import fields
+from convcli.model.dialect import Dialect, Evidence, Options, Program, ReadCompanion, SessionFacts
 from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
@@ -50,34 +50,34 @@ ROOT = "#"
 """The root in the table of places: the first row of a log, the document itself otherwise."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects session metadata, rows of a log, or records of type gemini."""
     if isinstance(document, dict):
         if isinstance(document.get("sessionId"), str) and isinstance(document.get("projectHash"), str):
-            return Clue(97, "the session has sessionId and projectHash")
+            return Evidence(97, "the session has sessionId and projectHash")
         if is_header(document) and "messages" in document:
-            return Clue(97, "the session has sessionId, times and messages")
+            return Evidence(97, "the session has sessionId, times and messages")
         turns = document.get("history")
         if isinstance(turns, list) and any(isinstance(turn, dict) and turn.get("role") == "model" for turn in turns):
-            return Clue(60, "history is a list of turns with role model")
+            return Evidence(60, "history is a list of turns with role model")
         records = document.get("messages")
         return _detect_records(records) if isinstance(records, list) else None
     if not isinstance(document, list) or not document:
         return None
     if kind_of(document[0]) == "metadata":
-        return Clue(
+        return Evidence(
             97, f"the log begins with sessionId and {'projectHash' if 'projectHash' in document[0] else 'times'}"
         )
     if any(kind_of(row) in ("rewind", "metadata") for row in document):
-        return Clue(95, "rows have $set or $rewindTo")
+        return Evidence(95, "rows have $set or $rewindTo")
     return _detect_records(document)
 
 
-def _detect_records(records: list[Any]) -> Clue | None:
+def _detect_records(records: list[Any]) -> Evidence | None:
     known = [record for record in records if isinstance(record, dict)]
     for kind in ("gemini", "model"):
         if any(record.get("type") == kind and ("content" in record or "parts" in record) for record in known):
-            return Clue(93, f"records have type {kind}")
+            return Evidence(93, f"records have type {kind}")
     return None
 
 
@@ -94,11 +94,11 @@ def lift(document: Any) -> Transcript:
     else:
         context.origin.form = "json"
         metadata = _lift_document(document, reading)
-    context.origin.renamed[ROOT] = "0" if isinstance(document, list) else ".."
+    context.origin.aliases[ROOT] = "0" if isinstance(document, list) else ".."
     for status, call in reading.states.values():  # no later record had the result
-        carry(call, NAME, {"status": status} if status and status != NOT_RUN else {})
+        add_extras(call, NAME, {"status": status} if status and status != NOT_RUN else {})
     transcript = context.transcript()
-    transcript.extras = extras_of(NAME, META.lift(metadata, transcript))
+    transcript.extras = make_extras(NAME, META.lift(metadata, transcript))
     adopt(context)
     return transcript
 
@@ -127,7 +127,7 @@ def _lift_log(rows: list[Any], reading: Reading) -> Native:
             lift_record(record, path, (live[after] for after in range(count, len(live))), reading)
             continue
         if role_of(record) is not None and kind_of(record) == "record" and record["id"] not in ids:
-            context.origin.taken_back.add(len(context.messages))
+            context.origin.rolled_back.add(len(context.messages))
         context.add(event_of(NAME, record), path, [()])
     return metadata
 
@@ -137,11 +137,11 @@ def _lift_log(rows: list[Any], reading: Reading) -> Native:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns a log or a document."""
-    carried = carried_by(transcript.extras, NAME)
+    extra = get_extras(transcript.extras, NAME)
     rows = write_rows(transcript.messages)
     if options.form == "json":
-        return META.write(transcript, carried, messages=rows)
-    return Rows([META.write(transcript, carried), *rows])
+        return META.write(transcript, extra, messages=rows)
+    return Rows([META.write(transcript, extra), *rows])
 
 
 # ---------------------------------------------------------------- rules
@@ -158,7 +158,7 @@ def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
     transcript = survey.transcript
     stated = {"sessionId": transcript.id, "startTime": transcript.created_at, "lastUpdated": transcript.updated_at}
     for key in ("sessionId", "projectHash", "startTime", "lastUpdated"):
-        if not {**stated, **carried_by(transcript.extras, NAME)}.get(key):
+        if not {**stated, **get_extras(transcript.extras, NAME)}.get(key):
             yield Breach("missing-key", NodeRef(), f"a session can be resumed only with `{key}`")
     for i in range(len(survey.messages)):
         native = survey.native(NodeRef(i))
@@ -187,7 +187,7 @@ RULES = (
     for_outputs(Rule(("unread-row",), _is_sent)),
 )
 
-LACKS = lacking.METADATA | fields(
+UNSUPPORTED = unsupported.METADATA | fields(
     "cwd message.parentId message.name message.stopReason message.error reasoning.summary tool_call.rawArguments "
     "refusal.metadata"
 )
@@ -206,7 +206,7 @@ def _hash(directory: str) -> str:
     return sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _directory(path: str, read: ReadBeside) -> Any:
+def _directory(path: str, read: ReadCompanion) -> Any:
     """Returns the working directory of a session.
 
     Since 0.27 the session's folder names it, or the list of projects does, by folder name or hash.
@@ -242,7 +242,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     repeats=REPEATED,
     rules=RULES,
     conventions=places.CONVENTIONS,
@@ -277,6 +277,6 @@ DIALECT = Dialect(
         "message.usage": ("tokens",),
         **{f"message.usage.{ours}": ("tokens", theirs) for theirs, ours in TOKENS.items()},
     },
-    metadata=lacking.fields("gemini user error info warning"),
+    metadata=unsupported.fields("gemini user error info warning"),
     envelope=frozenset(("projectHash", "kind", "timestamp", "tokens")),
 )

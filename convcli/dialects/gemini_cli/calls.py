@@ -8,7 +8,7 @@ from convcli.families.google.keys import Service, Writer, names
 from convcli.families.google.parts import lift_part, read_part
 from convcli.families.google.results import lift_result, write_result
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, carry, says_something, without_nulls
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, has_content, without_nulls
 from convcli.kit.results import fail, has_failed, result_of
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
@@ -19,7 +19,7 @@ WRITER = Writer(SERVICE)
 """Writes contents of the Gemini API, with every id."""
 
 _DISPLAY = "resultDisplay agentId displayName description renderOutputAsMarkdown"
-ENTRY = Keys(f"id name args result status timestamp {_DISPLAY}", carried=_DISPLAY)
+ENTRY = Keys(f"id name args result status timestamp {_DISPLAY}", extra=_DISPLAY)
 
 UNFINISHED = {"executing": "running", "validating": "pending", "scheduled": "pending", "awaiting_approval": "pending"}
 """States of a call without a final result → status of the intermediate format."""
@@ -56,24 +56,24 @@ def lift_entry(
 
     `twin` is the same call in the content, if there is one.
     """
-    carried = dict(ENTRY.carried(entry) or {})
-    call = _lift_call(entry, reading) if twin is None else _adopt(entry, twin, carried, reading)
+    extra = dict(ENTRY.extra(entry) or {})
+    call = _lift_call(entry, reading) if twin is None else _adopt(entry, twin, extra, reading)
     status = entry.get("status")
     is_later = answers.contain(call)
     result = None if is_later else lift_entry_result(entry.get("result"), call, status, reading)
-    if is_later and says_something(entry.get("result")) and entry["result"] != [answers.by_id.get(call.id)]:
-        carried["result"] = entry["result"]
+    if is_later and has_content(entry.get("result")) and entry["result"] != [answers.by_id.get(call.id)]:
+        extra["result"] = entry["result"]
     if is_later:
         reading.states[call.id] = (status, call)
     elif status and status != (NOT_RUN if result is None else status_of(result)):
-        carried["status"] = status
+        extra["status"] = status
     message = None if result is None else Message("tool", [result])
     stamp = entry.get("timestamp")
     if stamp and stamp != time and message is not None:
         message.created_at = stamp
     elif stamp and stamp != time:
-        carried["timestamp"] = stamp
-    carry(call, NAME, carried)
+        extra["timestamp"] = stamp
+    add_extras(call, NAME, extra)
     return call, message
 
 
@@ -82,7 +82,7 @@ def _lift_call(entry: Native, reading: Reading) -> ToolCall:
     return ToolCall(reading.context.pairing.call(entry.get("id") or None, name), name, entry.get("args") or {})
 
 
-def _adopt(entry: Native, call: ToolCall, carried: Native, reading: Reading) -> ToolCall:
+def _adopt(entry: Native, call: ToolCall, extra: Native, reading: Reading) -> ToolCall:
     """Returns the call of the content, the model's output; values of the entry that differ become extras."""
     pairing = reading.context.pairing
     id_ = entry.get("id")
@@ -91,9 +91,9 @@ def _adopt(entry: Native, call: ToolCall, carried: Native, reading: Reading) -> 
         pairing.invented.discard(call.id)
         call.id = pairing.call(id_, call.name)
     if entry["name"] != call.name:
-        carried["name"] = entry["name"]
-    if says_something(entry.get("args")) and not exact_json.exact(entry["args"], call.arguments):
-        carried["args"] = entry["args"]
+        extra["name"] = entry["name"]
+    if has_content(entry.get("args")) and not exact_json.exact(entry["args"], call.arguments):
+        extra["args"] = entry["args"]
     return call
 
 
@@ -102,7 +102,7 @@ def lift_entry_result(native: Any, call: ToolCall, status: Any, reading: Reading
 
     It is a string, a part, or a list of them. Media parts may follow the function response.
     """
-    if not says_something(native):
+    if not has_content(native):
         return None
     context = reading.context
     items = native if isinstance(native, list) else [native]
@@ -113,7 +113,7 @@ def lift_entry_result(native: Any, call: ToolCall, status: Any, reading: Reading
     if len(answers) == 1:
         answer = answers[0].native["functionResponse"]
         result = lift_result(answers[0], call.id, answer["name"], context)
-        carry(result, NAME, {"id": answer["id"]} if answer.get("id") not in (None, "", call.id) else {})
+        add_extras(result, NAME, {"id": answer["id"]} if answer.get("id") not in (None, "", call.id) else {})
     elif not answers and all(isinstance(part, (Text, Media)) for part in other_parts):
         result = ToolResult(call.id, call.name, "multimodal", [])
     else:
@@ -161,8 +161,8 @@ def status_of(result: ToolResult) -> str:
 
 def write_entry(call: ToolCall, answer: Message | None, later: ToolResult | None, time: str | None) -> Native:
     """Returns the entry of a call, with its result unless that is in a `later` record."""
-    carried = dict(carried_by(call.extras, NAME))
-    state, stamp = carried.pop("status", None), carried.pop("timestamp", None)
+    extra = dict(get_extras(call.extras, NAME))
+    state, stamp = extra.pop("status", None), extra.pop("timestamp", None)
     result = None if answer is None else result_of(answer)
     own_time = (stamp if isinstance(stamp, str) else None) or (None if answer is None else answer.created_at)
     native = {
@@ -173,20 +173,20 @@ def write_entry(call: ToolCall, answer: Message | None, later: ToolResult | None
         "status": _state(state, later if result is None else result),
         "timestamp": own_time or time,
     }
-    return ENTRY.put(without_nulls(native), carried)
+    return ENTRY.put(without_nulls(native), extra)
 
 
-def _state(carried: Any, result: ToolResult | None) -> str:
+def _state(extra: Any, result: ToolResult | None) -> str:
     """Returns the state of a call: the extra, if it still agrees with the result."""
     if result is None:
-        return carried if isinstance(carried, str) else NOT_RUN
-    same = isinstance(carried, str) and carried not in ("error", "cancelled")
-    same = same and UNFINISHED.get(carried, result.status) == result.status
-    return carried if same else status_of(result)
+        return extra if isinstance(extra, str) else NOT_RUN
+    same = isinstance(extra, str) and extra not in ("error", "cancelled")
+    same = same and UNFINISHED.get(extra, result.status) == result.status
+    return extra if same else status_of(result)
 
 
 def write_answer(result: ToolResult) -> Native:
     """Returns the function response part of a result, with its own id if it had one."""
     native = write_result(result, WRITER)
-    id_ = carried_by(result.extras, NAME).get("id")
+    id_ = get_extras(result.extras, NAME).get("id")
     return {**native, "functionResponse": {**native["functionResponse"], "id": id_}} if isinstance(id_, str) else native

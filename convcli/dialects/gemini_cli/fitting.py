@@ -12,15 +12,15 @@ from convcli.dialects.gemini_cli.log import REWIND, kind_of, replay
 from convcli.dialects.gemini_cli.records import EVENT, role_of
 from convcli.dialects.gemini_cli.thoughts import lift_tokens, write_tokens
 from convcli.dialects.gemini_cli.writing import groups, needs_content, with_results, write_rows
-from convcli.families.google.carried import Carried, known
+from convcli.families.google.extras import ExtraKeys, known
 from convcli.families.google.fitting import expressible_parts, with_signature, without_blanks
 from convcli.families.google.turns import user_without_result
 from convcli.kit import sessions
 from convcli.kit.fitting import without
-from convcli.kit.ids import with_session_id
-from convcli.kit.objects import carried_by, without_carried, without_keys
+from convcli.kit.ids import set_session_id
+from convcli.kit.objects import drop_extra_keys, drop_extras, get_extras
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_results, shared
-from convcli.kit.renaming import renaming
+from convcli.kit.renaming import rename_tools_and_ids
 from convcli.kit.results import result_of, separate_results
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Extras, Message, Part, ToolCall, ToolResult, Transcript
@@ -68,9 +68,9 @@ def _keep_answer_fields(message: Message) -> Message:
 
 
 def _without_text(extras: Extras | None, *keys: str) -> Extras | None:
-    carried = carried_by(extras, NAME)
-    gone = [key for key in keys if isinstance(carried.get(key), str)]
-    return without_keys(extras, NAME, *gone) if gone else extras
+    extra = get_extras(extras, NAME)
+    gone = [key for key in keys if isinstance(extra.get(key), str)]
+    return drop_extra_keys(extras, NAME, *gone) if gone else extras
 
 
 def _group_into_records(transcript: Transcript) -> Transcript:
@@ -122,7 +122,7 @@ class _Frames:
         result = result_of(message)
         if result is None or result.tool_call_id not in self.calls or id(result) in self.twice:
             return False
-        if carried_by(message.extras, NAME):  # only a separate record can store extras
+        if get_extras(message.extras, NAME):  # only a separate record can store extras
             return False
         if self.has_content and (message.id is not None or self.is_user):
             return False
@@ -210,15 +210,15 @@ def _clean_call_extras(row: list[Message], later: Mapping[str, ToolResult]) -> l
         return row
     joined = {result.tool_call_id for one in row[1:] if (result := result_of(one)) is not None}
 
-    def drop_extras(part: Part) -> Part:
+    def drop_part_extras(part: Part) -> Part:
         if not isinstance(part, ToolCall) or not part.extras:
             return part
         answer = None if part.id in joined else later.get(part.id)
-        differs = answer is not None and carried_by(part.extras, NAME).get("result") != [write_answer(answer)]
+        differs = answer is not None and get_extras(part.extras, NAME).get("result") != [write_answer(answer)]
         gone = [key for key, goes in (("result", not differs), ("timestamp", part.id in joined)) if goes]
-        return without_carried(part, NAME, *gone)
+        return drop_extras(part, NAME, *gone)
 
-    parts = shared(first.parts, [drop_extras(part) for part in first.parts])
+    parts = shared(first.parts, [drop_part_extras(part) for part in first.parts])
     return row if parts is first.parts else [replace(first, parts=parts), *row[1:]]
 
 
@@ -226,7 +226,7 @@ def _keep_own_extras(record: Any, _: Any = None) -> Any:
     """Drops the extras of other dialects."""
     if not record.extras:
         return record
-    own = {name: carried for name, carried in record.extras.items() if name in (NAME, SERVICE.owner)}
+    own = {name: extra for name, extra in record.extras.items() if name in (NAME, SERVICE.owner)}
     return record if len(own) == len(record.extras) else replace(record, extras=own or None)
 
 
@@ -253,14 +253,14 @@ def _set_hash_and_times(transcript: Transcript) -> Transcript:
     times = [one.created_at for one in transcript.messages if one.created_at is not None and one.id is not None]
     start = transcript.created_at or next(iter(times), sessions.EPOCH)
     end = transcript.updated_at or max([start, *times])
-    carried = carried_by(transcript.extras, NAME)
-    if isinstance(carried.get("projectHash"), str):
+    extra = get_extras(transcript.extras, NAME)
+    if isinstance(extra.get("projectHash"), str):
         extras = transcript.extras
     else:
         from hashlib import sha256  # slow to import, and few calls need it
 
         digest = sha256((transcript.cwd or "").encode("utf-8", "surrogatepass")).hexdigest()
-        extras = {**(transcript.extras or {}), NAME: {**carried, "projectHash": digest}}
+        extras = {**(transcript.extras or {}), NAME: {**extra, "projectHash": digest}}
     return replace(transcript, created_at=start, updated_at=end, extras=extras)
 
 
@@ -272,15 +272,15 @@ def _clean_header(transcript: Transcript) -> Transcript:
 
 RECORDS: tuple[Pass, ...] = (
     without_blanks,
-    renaming(SERVICE.names),
-    sessions.active_branch,
-    sessions.own_events(NAME),
+    rename_tools_and_ids(SERVICE.names),
+    sessions.keep_active_branch,
+    sessions.keep_own_events(NAME),
     on_each_message(_clear_dead_event),
     separate_results,
     on_each_message(user_without_result),
-    sessions.results_between_events,
-    sessions.with_models,
-    known(SERVICE, Carried(None), Carried(None)),
+    sessions.put_results_before_events,
+    sessions.set_models_of_answers,
+    known(SERVICE, ExtraKeys(None), ExtraKeys(None)),
     _keep_own_extras,
     on_each_message(_keep_own_extras),
     on_parts(_keep_own_extras),
@@ -295,7 +295,7 @@ RECORDS: tuple[Pass, ...] = (
     on_messages(_keep_known_states),
     without("tools", "tool_choice", "settings"),
 )
-SESSION: tuple[Pass, ...] = (_set_hash_and_times, with_session_id(lambda transcript: write_rows(transcript.messages)))
+SESSION: tuple[Pass, ...] = (_set_hash_and_times, set_session_id(lambda transcript: write_rows(transcript.messages)))
 FIT = {
     "log": (*RECORDS, _keep_consistent_dead_rows, _clean_header, *SESSION),
     "json": (*RECORDS, on_messages(_drop_dead_rows), *SESSION),

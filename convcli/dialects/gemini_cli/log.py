@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from convcli.kit.objects import Native, rest_of
+from convcli.kit.objects import Native, except_keys
 from convcli.model.transcript import Path
 
 UPDATE, REWIND = "$set", "$rewindTo"
@@ -92,7 +92,7 @@ def _update(row: Native, i: int, live: dict[str, tuple[Path, Native]], done: Rep
     is_update = UPDATE in row
     native, place = (row[UPDATE], (i, UPDATE)) if is_update else (row, (i,))
     for origin, stated in (((i,), row), (place, native))[not is_update :]:
-        done.metadata.append((origin, rest_of(stated, *MEMBERS)))
+        done.metadata.append((origin, except_keys(stated, *MEMBERS)))
     messages = native.get("messages")
     if not isinstance(messages, list):
         return

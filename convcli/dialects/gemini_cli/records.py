@@ -10,7 +10,7 @@ from convcli.dialects.gemini_cli.thoughts import lift_thought, lift_tokens
 from convcli.families.google.parts import DATA, PART, lift_part, read_part
 from convcli.families.google.results import lift_result, stated
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, carry, says_something
+from convcli.kit.objects import Native, add_extras, get_extras, has_content
 from convcli.kit.pairing import Twins
 from convcli.kit.sessions import event_of
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall
@@ -59,9 +59,9 @@ def lift_record(native: Native, path: Path, following: Iterable[Native], reading
     else:
         _lift_model(native, body, path, following, reading)
     message = context.messages[first]
-    carried = {**(RECORDS[role].lift(native, message) or {}), **_repeated_keys(native, body)}
-    carried |= carried_by(message.extras, NAME)
-    message.extras = {**(message.extras or {}), NAME: carried} if carried else message.extras
+    extra = {**(RECORDS[role].lift(native, message) or {}), **_repeated_keys(native, body)}
+    extra |= get_extras(message.extras, NAME)
+    message.extras = {**(message.extras or {}), NAME: extra} if extra else message.extras
 
 
 def _body_of(native: Native) -> Body:
@@ -79,7 +79,7 @@ def _items(content: Any) -> list[Any]:
 def _repeated_keys(native: Native, body: Body) -> Native:
     """Returns keys that repeat another key, as extras."""
     others = [key for key, is_second in (("role", "type" in native), ("parts", body.key == "content")) if is_second]
-    return {key: native[key] for key in others if says_something(native.get(key))}
+    return {key: native[key] for key in others if has_content(native.get(key))}
 
 
 def _lift_item(item: Any, reading: Reading) -> Part:
@@ -114,7 +114,7 @@ def _settle_later(result: Any, reading: Reading) -> None:
     status, call = reading.states.pop(result.tool_call_id, (None, None))
     settle(result, status)
     if call is not None and status and status != status_of(result):
-        carry(call, NAME, {"status": status})
+        add_extras(call, NAME, {"status": status})
 
 
 def is_answer(item: Any) -> bool:
@@ -132,13 +132,13 @@ def _lift_model(native: Native, body: Body, path: Path, following: Iterable[Nati
     reading.context.add(message, path, part_paths)
     thoughts = native.get("thoughts") or []
     if thoughts and any(isinstance(part, Reasoning) for part in message.parts):
-        carry(message, NAME, {"thoughts": thoughts})
+        add_extras(message, NAME, {"thoughts": thoughts})
     else:
         message.parts[:0] = [lift_thought(thought, native.get("timestamp")) for thought in thoughts]
         part_paths[:0] = [("thoughts", i) for i in range(len(thoughts))]
     usage, other_counts = lift_tokens(native.get("tokens") or {})
     message.usage = usage or None
-    carry(message, NAME, {"tokens": other_counts} if other_counts else {})
+    add_extras(message, NAME, {"tokens": other_counts} if other_counts else {})
     _lift_calls(native, message, part_paths, path, following, reading)
 
 
@@ -164,7 +164,7 @@ def _lift_calls(
                 here  # the entry is no part, unlike a call in a content
             )
         else:
-            keys = (*carried_by(call.extras, NAME), "status")  # a later record may settle the state
+            keys = (*get_extras(call.extras, NAME), "status")  # a later record may settle the state
             routes = {(*path, *path_by_part[id(twin)], key): (*path, "toolCalls", i, key) for key in keys}
             reading.context.origin.routes |= routes
         if answer is not None:

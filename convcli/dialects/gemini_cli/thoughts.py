@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME
-from convcli.kit.objects import Keys, Native, as_object, carried_by, carry
+from convcli.kit.objects import Keys, Native, add_extras, as_object, get_extras
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Reasoning
 
-THOUGHT = Keys("subject description timestamp", carried="timestamp")
+THOUGHT = Keys("subject description timestamp", extra="timestamp")
 SUBJECT = re.compile(r"\*\*([^*\n]+)\*\*(?: (.+))?", re.DOTALL)
 TOKENS = pairs(
     "input=inputTokens output=outputTokens cached=cacheReadTokens thoughts=reasoningTokens total=totalTokens"
@@ -22,10 +22,10 @@ def lift_thought(native: Native, time: Any) -> Reasoning:
     """Returns a thought as the program sends it to the model: its subject in bold before its description."""
     subject, description = native.get("subject") or "", native.get("description") or ""
     part = Reasoning(" ".join(text for text in (f"**{subject}**" if subject else "", description) if text))
-    carried = dict(THOUGHT.carried(native) or {})
-    if carried.get("timestamp") == time:
-        carried.pop("timestamp", None)
-    carry(part, NAME, carried)
+    extra = dict(THOUGHT.extra(native) or {})
+    if extra.get("timestamp") == time:
+        extra.pop("timestamp", None)
+    add_extras(part, NAME, extra)
     return part
 
 
@@ -48,15 +48,15 @@ def lift_tokens(native: Native) -> tuple[dict[str, int], Native]:
 
 def write_thought(part: Reasoning, time: Any) -> Native:
     """Returns a thought; leading bold text is its subject, as `lift_thought` writes it."""
-    carried = carried_by(part.extras, NAME)
+    extra = get_extras(part.extras, NAME)
     parted = SUBJECT.fullmatch(part.text)
     subject, description = (parted[1], parted[2] or "") if parted else ("", part.text)
-    return THOUGHT.put({"subject": subject, "description": description, "timestamp": time}, carried)
+    return THOUGHT.put({"subject": subject, "description": description, "timestamp": time}, extra)
 
 
 def write_tokens(message: Message) -> Native | None:
     """Returns the token counts, or None if there are none."""
-    other_counts, usage = carried_by(message.extras, NAME).get("tokens"), message.usage or {}
+    other_counts, usage = get_extras(message.extras, NAME).get("tokens"), message.usage or {}
     if not usage and not other_counts:
         return None
     native = {key: usage.get(TOKENS[key], 0) if key in TOKENS else 0 for key in WRITTEN}

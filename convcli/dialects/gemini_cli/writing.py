@@ -10,7 +10,7 @@ from convcli.dialects.gemini_cli.calls import NAME, WRITER, write_answer, write_
 from convcli.dialects.gemini_cli.records import EVENT, RECORDS
 from convcli.dialects.gemini_cli.thoughts import write_thought, write_tokens
 from convcli.families.google.parts import write_part
-from convcli.kit.objects import Native, carried_by, omit
+from convcli.kit.objects import Native, get_extras, omit
 from convcli.kit.sessions import row_of_event
 from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -48,8 +48,8 @@ def _write_row(group: list[Message], later_results: dict[str, ToolResult]) -> An
     if role == "assistant":
         content |= _write_model(first, group[1:], later_results)
     outside = {*content, "tokens"} if role == "assistant" else content
-    carried = omit(carried_by(first.extras, NAME), *outside)
-    return RECORDS[role].write(first, carried, **content)
+    extra = omit(get_extras(first.extras, NAME), *outside)
+    return RECORDS[role].write(first, extra, **content)
 
 
 def with_results(messages: list[Message]) -> list[tuple[list[Message], dict[str, ToolResult]]]:
@@ -88,7 +88,7 @@ def needs_content(parts: list[Part]) -> bool:
     for part in parts:
         rank = RANKS.get(part.type, CONTENT)
         is_signed = part.metadata is not None and "thoughtSignature" in part.metadata
-        if is_signed or rank < last or (rank != CONTENT and carried_by(part.extras, WRITER.service.owner)):
+        if is_signed or rank < last or (rank != CONTENT and get_extras(part.extras, WRITER.service.owner)):
             return True
         last = rank
     return False

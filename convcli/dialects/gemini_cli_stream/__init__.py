@@ -20,16 +20,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.gemini_cli_stream.writing import FAILURE, NAME, STATS, has_end, write
-from convcli.kit import lacking, streams
+from convcli.kit import streams, unsupported
 from convcli.kit.fitting import refusals_as_texts
-from convcli.kit.objects import Keys, Native, extras_of
+from convcli.kit.objects import Keys, Native, make_extras
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
 from convcli.kit.results import has_failed, has_media, in_words, separate_results
 from convcli.kit.runs import Run, add_parts, only_turn
-from convcli.kit.sessions import active_branch, results_between_events
 from convcli.kit.sessions import events as session_events
+from convcli.kit.sessions import keep_active_branch, put_results_before_events
 from convcli.kit.values import paths, take_counts
-from convcli.model.dialect import Clue, Convention, Dialect
+from convcli.model.dialect import Convention, Dialect, Evidence
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import events
@@ -44,17 +44,17 @@ MARKS = {"init": ("session_id",), "tool_use": ("tool_name", "tool_id"), "tool_re
 """Keys by event type that only this program writes."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects events that begin a run, call a tool or return its result."""
     if not isinstance(document, Rows):
         return None
     for row in document:
         marks = MARKS.get(row["type"]) if isinstance(row, dict) and isinstance(row.get("type"), str) else None
         if marks and all(isinstance(row.get(key), str) for key in marks):
-            return Clue(95, f"{row['type']} events have {' and '.join(marks)}")
+            return Evidence(95, f"{row['type']} events have {' and '.join(marks)}")
     texts = [row for row in document if isinstance(row, dict) and isinstance(row.get("content"), str)]
     if any(row.get("type") == "message" and row.get("role") in ("user", "assistant") for row in texts):
-        return Clue(90, "message events have a string as content")
+        return Evidence(90, "message events have a string as content")
     return None
 
 
@@ -76,9 +76,9 @@ def lift(document: Any) -> Transcript:
     for at, event in enumerate(document):
         kind = event["type"]
         if kind in LIFTS:
-            message, carried = LIFTS[kind](event, at, run)
+            message, extra = LIFTS[kind](event, at, run)
             message.created_at = message.created_at or event.get("timestamp") or None
-            run.carry(message, carried, at)
+            run.add_extras(message, extra, at)
         elif kind == "init":
             begun |= event
             run.origin.routes["init",] = (at,)
@@ -92,37 +92,37 @@ def lift(document: Any) -> Transcript:
     transcript.id, transcript.model = begun.get("session_id") or None, begun.get("model") or None
     transcript.created_at = begun.get("timestamp") or None
     transcript.updated_at = (end or {}).get("timestamp") or None
-    carried = {"init": INIT.carried(begun), "result": rest}
-    transcript.extras = extras_of(NAME, {key: value for key, value in carried.items() if value})
+    extra = {"init": INIT.extra(begun), "result": rest}
+    transcript.extras = make_extras(NAME, {key: value for key, value in extra.items() if value})
     return transcript
 
 
 def _lift_message(event: Native, at: int, run: Run) -> tuple[Message, Native | None]:
     message = run.turn(event["role"], at, fresh=not event.get("delta"))
     run.text(message, event["content"], (at, "content"))
-    return message, MESSAGE.carried(event)
+    return message, MESSAGE.extra(event)
 
 
 def _lift_call(event: Native, at: int, run: Run) -> tuple[Message, Native | None]:
     name, arguments = event.get("tool_name") or "", event.get("parameters") or {}
-    return run.call(event.get("tool_id") or None, name, arguments, CALL.carried(event) or {}, (at,)), None
+    return run.call(event.get("tool_id") or None, name, arguments, CALL.extra(event) or {}, (at,)), None
 
 
 def _lift_result(event: Native, at: int, run: Run) -> tuple[Message, Native | None]:
-    carried = RESULT.carried(event) or {}
+    extra = RESULT.extra(event) or {}
     failed = event.get("status") == "error"
     error, output = dict(event.get("error") or {}), event.get("output")
     value = error.pop("message", None) if failed else None
     if error.get("type") == FAILURE and failed:
         del error["type"]
     if value is not None and output and output != value:
-        carried["output"] = output
+        extra["output"] = output
     if error:
-        carried["error"] = error
+        extra["error"] = error
     run.origin.routes[at, "value"] = (at, "output") if value is None else (at, "error", "message")
     kind: Any = "error" if failed else "text"
     text = output or "" if value is None else value
-    result = ToolResult("", "", kind, text, extras=extras_of(NAME, carried))
+    result = ToolResult("", "", kind, text, extras=make_extras(NAME, extra))
     return run.result(event.get("tool_id") or None, None, result, (at,)), None
 
 
@@ -134,7 +134,7 @@ def _lift_end(end: Native | None, at: int, run: Run) -> Native:
     if end is None:
         run.failed(at, None, {})
         return {}
-    rest = END.carried(end) or {}
+    rest = END.extra(end) or {}
     error = dict(end.get("error") or {})
     if end.get("status") == "error":
         message = error.pop("message", None)
@@ -197,8 +197,8 @@ def _keep_run_end(transcript: Transcript) -> Transcript:
     last = next((one for one in reversed(transcript.messages) if one.role != "event"), None)
     failed = last if last is not None and (last.role, last.stop_reason) == ("assistant", "error") else None
     counted = only_turn(transcript.messages) if failed is None or has_end(transcript, failed) else None
-    ended = [_with_end(one, failed is one, counted is one) for one in transcript.messages]
-    return replace(transcript, messages=shared(transcript.messages, ended))
+    move_end_to_response = [_with_end(one, failed is one, counted is one) for one in transcript.messages]
+    return replace(transcript, messages=shared(transcript.messages, move_end_to_response))
 
 
 def _with_end(message: Message, failed: bool, counted: bool) -> Message:
@@ -210,10 +210,10 @@ def _with_end(message: Message, failed: bool, counted: bool) -> Message:
 
 FIT = (
     _drop_blanks,
-    active_branch,
+    keep_active_branch,
     session_events(_is_event),
     separate_results,
-    results_between_events,
+    put_results_before_events,
     refusals_as_texts,
     on_results(_write_as_string),
     on_each_message(_keep_supported_parts),
@@ -229,10 +229,10 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return ("error" if result.is_error else "text", in_words(result))
 
 
-LACKS = (
-    lacking.TOOLS
-    | lacking.CALL_ONLY
-    | lacking.fields(
+UNSUPPORTED = (
+    unsupported.TOOLS
+    | unsupported.CALL_ONLY
+    | unsupported.fields(
         "title cwd toolChoice settings message.id message.parentId message.name message.model text.metadata "
         "tool_call.metadata tool_result.metadata tool_result.name"
     )
@@ -248,10 +248,10 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     repeats=frozenset(("/*/timestamp",)),  # a turn has the time of its first event
     answer_boundaries=lambda: streams.Boundaries(_mark),
-    rules=(events.ended(),),
+    rules=(events.move_end_to_response(),),
     conventions=(
         Convention(
             express,
@@ -275,12 +275,12 @@ DIALECT = Dialect(
         "text": "the text of one turn is one stream: part boundaries are lost",
         "reasoning": "Gemini CLI does not stream thoughts",
         "refusal": "Gemini CLI streams have no event for a refusal: it is written as text",
-        **dict.fromkeys(lacking.TOOLS, "Gemini CLI streams have no tool definitions"),
+        **dict.fromkeys(unsupported.TOOLS, "Gemini CLI streams have no tool definitions"),
         **dict.fromkeys(("toolChoice", "settings"), "Gemini CLI streams have no request settings"),
         "title": "Gemini CLI streams have no title",
         "cwd": "Gemini CLI streams have no directory",
         "head": "Gemini CLI streams have no tree",
-        **dict.fromkeys(lacking.MEDIA, "messages in Gemini CLI streams are text"),
+        **dict.fromkeys(unsupported.MEDIA, "messages in Gemini CLI streams are text"),
         "tool_call.rawArguments": "arguments in Gemini CLI streams are an object",
         "tool_result.name": "a tool result in a Gemini CLI stream has only the id of its call",
         "tool_result.status": "a tool result in a Gemini CLI stream is a success or an error",

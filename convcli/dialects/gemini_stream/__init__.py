@@ -26,23 +26,23 @@ from msgspec.structs import replace
 from convcli.dialects.gemini_stream.assembling import TEXT, GrowingResponse
 from convcli.families.google import document as documents
 from convcli.families.google import places as tables
-from convcli.families.google.carried import OF_ANSWER, Carried
 from convcli.families.google.config import COUNTS
+from convcli.families.google.extras import OF_ANSWER, ExtraKeys
 from convcli.families.google.fitting import answer
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, Shape, names, owned, snake
-from convcli.kit import lacking, streams
-from convcli.kit.objects import Native, as_object, carried_by, objects_in, omit
+from convcli.kit import streams, unsupported
+from convcli.kit.objects import Native, as_object, get_extras, objects_in, omit
 from convcli.kit.passes import on_each_message
 from convcli.kit.streams import fragments
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Origin, Part, Reasoning, Text, Transcript
 from convcli.validation.rules import events
 
-SERVICE = Service("gemini-stream", "google", "models/", names(64), has=ONLY_GEMINI, lacks=ONLY_VERTEX)
+SERVICE = Service("gemini-stream", "google", "models/", names(64), has=ONLY_GEMINI, unsupported=ONLY_VERTEX)
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects several responses that share an id or where one has no end. A single one could be a document."""
     if not isinstance(document, list):
         return None
@@ -56,11 +56,11 @@ def detect(document: Any) -> Clue | None:
     open_ = any("finishReason" not in one and "finish_reason" not in one for one in candidates)
     if not isinstance(document, Rows):
         is_one = len(rows) == 1 or (is_repeated and len(set(map(str, ids))) == 1) or (open_ and not ids)
-        return Clue(90, "the document is an array of responses with candidates") if is_one else None
+        return Evidence(90, "the document is an array of responses with candidates") if is_one else None
     return (
-        Clue(96, "several events have candidates")
+        Evidence(96, "several events have candidates")
         if is_repeated or (open_ and len(rows) > 1)
-        else Clue(85, "events have candidates")
+        else Evidence(85, "events have candidates")
     )
 
 
@@ -137,12 +137,12 @@ def _lift_end(answer: GrowingResponse, messages: list[Message]) -> None:
         extras = omit(answer.error, "message")
         message.error = answer.error.get("message")
         if extras:
-            message.extras = owned(SERVICE.owner, carried_by(message.extras, SERVICE.owner), {"error": extras})
+            message.extras = owned(SERVICE.owner, get_extras(message.extras, SERVICE.owner), {"error": extras})
 
 
 # ---------------------------------------------------------------- fit
 
-OF_EVENTS = OF_ANSWER._replace(inside={**OF_ANSWER.inside, "error": Carried(Shape("error", "code message"))})
+OF_EVENTS = OF_ANSWER._replace(inside={**OF_ANSWER.inside, "error": ExtraKeys(Shape("error", "code message"))})
 
 
 def _join_texts(message: Message) -> Message:
@@ -157,7 +157,7 @@ def _join_texts(message: Message) -> Message:
 
 
 def _is_bare(part: Part) -> bool:
-    return isinstance(part, (Text, Reasoning)) and part.metadata is None and not carried_by(part.extras, SERVICE.owner)
+    return isinstance(part, (Text, Reasoning)) and part.metadata is None and not get_extras(part.extras, SERVICE.owner)
 
 
 def _set_finish_reason(message: Message) -> Message:
@@ -197,9 +197,9 @@ def _events(response: Native, messages: list[Message], size: int) -> Iterator[Na
     rows[-1] |= last
     yield from rows
     for message in messages:
-        carried = carried_by(message.extras, SERVICE.owner).get("error")
-        if message.error is not None or carried:
-            error = as_object(carried)
+        extra = get_extras(message.extras, SERVICE.owner).get("error")
+        if message.error is not None or extra:
+            error = as_object(extra)
             yield {"error": error if message.error is None else {**error, "message": message.error}}
             return
 
@@ -241,12 +241,13 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     answer_boundaries=ResponseBoundaries,
-    rules=(events.ended(), events.in_order(lambda: _OneResponse().objection)),
-    lacks=tables.LACKS_BY_FORM["response"] - {"message.error"},
+    rules=(events.move_end_to_response(), events.in_order(lambda: _OneResponse().objection)),
+    unsupported=tables.UNSUPPORTED_BY_FORM["response"] - {"message.error"},
     reasons={
         **tables.LOSSES,
         **dict.fromkeys(
-            ("message", *lacking.PARTS, *lacking.MEDIA), "Gemini API streams have one answer: the model's last turn"
+            ("message", *unsupported.PARTS, *unsupported.MEDIA),
+            "Gemini API streams have one answer: the model's last turn",
         ),
         **dict.fromkeys(
             ("tools", "tool", "toolChoice", "settings"), "Gemini API streams have one answer, not the request"

@@ -10,7 +10,7 @@ from convcli.families.google.contents import CONTENT
 from convcli.families.google.keys import Shape, listed, snake
 from convcli.families.google.parts import CALL, PART
 from convcli.kit import streams
-from convcli.kit.objects import Native, objects_in, rest_of
+from convcli.kit.objects import Native, except_keys, objects_in
 from convcli.kit.streams import Pieces
 from convcli.model.transcript import Origin, Path
 
@@ -121,8 +121,8 @@ def _continue_call(before: Native, part: Native, call: Native) -> None:
     """Adds what a later event states about a call."""
     whole = before["functionCall"]
     whole["args"] = {**(whole.get("args") or {}), **(call.get("args") or {})}
-    whole |= rest_of(call, "args", "name")
-    before |= rest_of(part, "functionCall")
+    whole |= except_keys(call, "args", "name")
+    before |= except_keys(part, "functionCall")
 
 
 def _text(value: Any) -> Any:
@@ -145,7 +145,7 @@ class GrowingResponse:
             self.error, self.routes["error",] = native["error"], (at, "error")
         usage = {**self.response.get("usageMetadata", {}), **(native.get("usageMetadata") or {})}
         outside = ("candidates", "usageMetadata", "error", "contents")
-        stated = rest_of(native, *outside)
+        stated = except_keys(native, *outside)
         for key, value in stated.items():
             streams.restate(self.response, key, value)
         self.routes |= {(key,): (at, self._stated_key(key)) for key in stated}
@@ -161,13 +161,13 @@ class GrowingResponse:
     def _candidate(self, native: Native, place: Path) -> None:
         index = native.get("index") or 0
         candidate = self.candidates.setdefault(index, GrowingCandidate(place))
-        stated = rest_of(native, "content")
+        stated = except_keys(native, "content")
         for key, value in stated.items():
             streams.restate(candidate.fields, key, value)
         candidate.routes |= {(key,): (*place, key) for key in stated}
         candidate.routes.setdefault(("content",), (*place, "content"))
         content = self._camel(CONTENT, native.get("content") or {})
-        candidate.content |= rest_of(content, "parts")
+        candidate.content |= except_keys(content, "parts")
         parts_path: Path = (*place, "content", "parts")
         for j, part in enumerate(listed(content.get("parts"))):
             candidate.add(self._part(part), parts_path if isinstance(content["parts"], dict) else (*parts_path, j))
@@ -181,12 +181,12 @@ class GrowingResponse:
     def _camel(self, shape: Shape, native: Native) -> Native:
         native, snakes = shape.camel(native)
         for key in snakes:
-            self.origin.renamed.setdefault(key, snake(key))
+            self.origin.aliases.setdefault(key, snake(key))
         return native
 
     def _stated_key(self, key: str) -> str:
         """Returns the key as the events spell it."""
-        return self.origin.renamed.get(key, key)
+        return self.origin.aliases.get(key, key)
 
     def whole(self) -> Native:
         """Returns the response as in the `gemini` dialect."""

@@ -23,29 +23,29 @@ from typing import Any
 from convcli.dialects.goose.fitting import FIT, RESULTS
 from convcli.dialects.goose.lifting import BLOCKS, CONVERSATION, NAME, is_message, lift
 from convcli.dialects.goose.writing import is_contents, write_session
-from convcli.kit import lacking, sessions
+from convcli.kit import sessions, unsupported
 from convcli.kit.objects import Native
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects messages with a time and blocks, in a session or after the row that begins one."""
     if isinstance(document, dict) and "working_dir" in document and isinstance(document.get(CONVERSATION), list):
         messages = document[CONVERSATION]
-        return Clue(97, "the session has working_dir and conversation") if any(map(is_message, messages)) else None
+        return Evidence(97, "the session has working_dir and conversation") if any(map(is_message, messages)) else None
     rows = document if isinstance(document, list) else []
     begins = bool(rows) and isinstance(rows[0], dict) and "working_dir" in rows[0] and "description" in rows[0]
     if begins and any(map(is_message, rows)):
-        return Clue(97, "messages follow a row with working_dir")
+        return Evidence(97, "messages follow a row with working_dir")
     has_tool_blocks = any(
         is_message(row) and any(str(block.get("type")) in BLOCKS for block in row["content"]) for row in rows
     )
-    return Clue(95, "messages have tool requests or responses") if has_tool_blocks else None
+    return Evidence(95, "messages have tool requests or responses") if has_tool_blocks else None
 
 
 def write(transcript: Transcript, _: Options) -> Any:
@@ -109,10 +109,10 @@ PROGRAM = Program(
     resent=_describe_resent,
 )
 
-HAS = lacking.fields("id title cwd createdAt updatedAt message.id message.createdAt")
-LACKS = (lacking.AROUND_PARTS | lacking.METADATA) - HAS
-LACKS |= lacking.CALL_ONLY | lacking.fields("reasoning.summary refusal.metadata audio video document")
-LACKS -= lacking.fields("reasoning.metadata tool_call.metadata")
+HAS = unsupported.fields("id title cwd createdAt updatedAt message.id message.createdAt")
+UNSUPPORTED = (unsupported.AROUND_PARTS | unsupported.METADATA) - HAS
+UNSUPPORTED |= unsupported.CALL_ONLY | unsupported.fields("reasoning.summary refusal.metadata audio video document")
+UNSUPPORTED -= unsupported.fields("reasoning.metadata tool_call.metadata")
 
 DIALECT = Dialect(
     name=NAME,
@@ -127,7 +127,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     conventions=(RESULTS,),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     has=frozenset(("message.provider", "message.replaces")),
     rules=(
         for_requests(Rule(("missing-key", "unread-row"), _find_import_errors)),

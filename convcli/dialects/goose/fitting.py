@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from convcli.dialects.goose.lifting import MESSAGE, NAME, lift, seconds_of
 from convcli.dialects.goose.writing import continues, is_contents, write_session
 from convcli.kit import custom, sessions
-from convcli.kit.fitting import as_read_back, only_own_opaque, refusals_as_texts
-from convcli.kit.grouping import begins, main_path, on_rows
-from convcli.kit.ids import with_session_id
-from convcli.kit.objects import carried_by, omit, with_carried
+from convcli.kit.fitting import drop_other_opaque, refusals_as_texts, settle_by_reading_back
+from convcli.kit.grouping import begins, drop_subagent_runs, on_rows
+from convcli.kit.ids import set_session_id
+from convcli.kit.objects import get_extras, omit, set_extras
 from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
-from convcli.kit.renaming import Alphabet, distinct_ids
-from convcli.kit.results import expressed, in_words, result_of, separate_results, with_parts
+from convcli.kit.renaming import Alphabet, make_ids_distinct
+from convcli.kit.results import apply_convention, in_words, result_of, separate_results, with_parts
 from convcli.kit.texts import only_text
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
@@ -91,22 +91,22 @@ def _mark_visibility(messages: list[Message]) -> list[Message]:
 def _mark(message: Message, *, is_seen: bool) -> Message:
     if message.role == "event" or (not is_seen and message == Message(message.role, message.parts)):
         return message
-    metadata = carried_by(message.extras, NAME).get("metadata", {})
+    metadata = get_extras(message.extras, NAME).get("metadata", {})
     marks = {} if is_seen else {"agentVisible": False}
     marks |= {"userVisible": False} if message.replaces is not None else {}
     same = all(metadata.get(key) == value for key, value in marks.items())
     if same and not (is_seen and metadata.get("agentVisible") is False):
         return message
-    return with_carried(message, NAME, "metadata", {**omit(metadata, "agentVisible", "userVisible"), **marks})
+    return set_extras(message, NAME, "metadata", {**omit(metadata, "agentVisible", "userVisible"), **marks})
 
 
 def _set_times(transcript: Transcript) -> Transcript:
     """Gives each row and the session a time, in ascending order, since goose sorts rows by time."""
     starts = begins(transcript.messages, continues)
-    timed = on_rows(transcript, starts, sessions.timed, on_messages(_sort_times))
-    times = [message.created_at for message in timed.messages if message.created_at is not None]
-    updated = transcript.updated_at or max([timed.created_at or sessions.EPOCH, *times])
-    return replace(timed, updated_at=updated)
+    set_times = on_rows(transcript, starts, sessions.set_times, on_messages(_sort_times))
+    times = [message.created_at for message in set_times.messages if message.created_at is not None]
+    updated = transcript.updated_at or max([set_times.created_at or sessions.EPOCH, *times])
+    return replace(set_times, updated_at=updated)
 
 
 def _sort_times(messages: list[Message]) -> list[Message]:
@@ -119,22 +119,22 @@ def _sort_times(messages: list[Message]) -> list[Message]:
 
 
 FIT = (
-    main_path,
+    drop_subagent_runs,
     custom.as_functions,
     refusals_as_texts,
-    only_own_opaque(NAME),
-    sessions.active_branch,
-    sessions.own_events(NAME, _is_turn),
+    drop_other_opaque(NAME),
+    sessions.keep_active_branch,
+    sessions.keep_own_events(NAME, _is_turn),
     separate_results,
     on_each_message(_fit_role),
-    sessions.results_between_events,
-    distinct_ids(IDS),
-    sessions.with_models,
+    sessions.put_results_before_events,
+    make_ids_distinct(IDS),
+    sessions.set_models_of_answers,
     on_parts(_fit_part),
-    expressed(RESULTS),
+    apply_convention(RESULTS),
     _set_times,
     on_messages(_mark_visibility),
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, MESSAGE)),
-    with_session_id(write_session),
-    as_read_back(lift, lambda transcript, _: write_session(transcript), "export"),
+    set_session_id(write_session),
+    settle_by_reading_back(lift, lambda transcript, _: write_session(transcript), "export"),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, as_object, carried_by, carry, extras_of, omit, rest_of
+from convcli.kit.objects import Keys, Native, add_extras, as_object, except_keys, get_extras, make_extras, omit
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
@@ -39,8 +39,8 @@ MESSAGE = Envelope(
     {"id": "id", "created": Setting("created_at", lambda value: _time(value), lambda time: _seconds(time))},
     content="role content metadata",
 )
-TEXT = Keys("type text annotations _meta", carried="annotations _meta")
-IMAGE = Keys("type data mimeType annotations _meta", carried="annotations _meta")
+TEXT = Keys("type text annotations _meta", extra="annotations _meta")
+IMAGE = Keys("type data mimeType annotations _meta", extra="annotations _meta")
 KNOWN = {"userVisible": True, "agentVisible": True}
 """The defaults of message metadata."""
 CALLS = {"toolRequest": "toolCall", "frontendToolRequest": "toolCall"}
@@ -86,9 +86,9 @@ def lift(document: Any) -> Transcript:
     for i, row in enumerate(rows):
         if row is not session:
             _lift_row(row, (*prefix, i), context)
-    carried = SESSION.lift(session, transcript) or {}
-    is_counted = bool(prefix) and carried.get("message_count") == len(rows)
-    transcript.extras = extras_of(NAME, omit(carried, "message_count") if is_counted else carried)
+    extra = SESSION.lift(session, transcript) or {}
+    is_counted = bool(prefix) and extra.get("message_count") == len(rows)
+    transcript.extras = make_extras(NAME, omit(extra, "message_count") if is_counted else extra)
     if transcript.title is None:
         _retitle(transcript, session, context)
     _find_summary(context.messages)
@@ -97,9 +97,9 @@ def lift(document: Any) -> Transcript:
 
 def _retitle(transcript: Transcript, session: Native, context: LiftContext) -> None:
     """Sets the title from `description`, which older sessions have instead of a name."""
-    carried = dict(carried_by(transcript.extras, NAME))
-    transcript.title = carried.pop("description", None)
-    transcript.extras = extras_of(NAME, carried)
+    extra = dict(get_extras(transcript.extras, NAME))
+    transcript.title = extra.pop("description", None)
+    transcript.extras = make_extras(NAME, extra)
     at = context.origin.routes.get(("description",), ("description",))
     context.origin.routes["name",] = at
 
@@ -131,20 +131,20 @@ NOTICES = ("systemNotification", "actionRequired", "toolConfirmationRequest")
 
 
 def _lift_facts(row: Native, metadata: Native, inference: Native, message: Message) -> None:
-    carried = MESSAGE.lift(row, message) or {}
+    extra = MESSAGE.lift(row, message) or {}
     message.model = inference.get("requestedModel") or None
     message.provider = inference.get("provider") or None
     rest = {key: value for key, value in metadata.items() if key != "inference" and value != KNOWN.get(key)}
     inner = omit(inference, "provider", "requestedModel")
     rest |= {"inference": inner} if inner else {}
-    message.extras = extras_of(NAME, {**carried, **({"metadata": rest} if rest else {})})
+    message.extras = make_extras(NAME, {**extra, **({"metadata": rest} if rest else {})})
 
 
 def _find_summary(messages: list[Message]) -> None:
     """Marks the summary: the first message the model sees, if the user does not, and earlier ones are hidden."""
     hidden = 0
     for message in messages:
-        metadata = carried_by(message.extras, NAME).get("metadata", {})
+        metadata = get_extras(message.extras, NAME).get("metadata", {})
         if metadata.get("agentVisible") is False or message.role == "event":
             hidden += message.role != "event"
         elif message.role == "tool" and not metadata:
@@ -168,11 +168,11 @@ def _lift_block(block: Native, provider: str | None, context: LiftContext) -> Pa
 def _lift_shown(block: Native) -> Part | None:
     """Lifts a text or image block; None for other blocks."""
     if block.get("type") == "text" and isinstance(block.get("text"), str):
-        return Text(block["text"], extras=extras_of(NAME, TEXT.carried(block)))
+        return Text(block["text"], extras=make_extras(NAME, TEXT.extra(block)))
     media_type = block.get("mimeType") or None
     is_image = block.get("type") == "image" and isinstance(block.get("data"), str)
     if is_image and isinstance(media_type, (str, NoneType)):
-        return Media("image", data=block["data"], media_type=media_type, extras=extras_of(NAME, IMAGE.carried(block)))
+        return Media("image", data=block["data"], media_type=media_type, extras=make_extras(NAME, IMAGE.extra(block)))
     return None
 
 
@@ -180,12 +180,12 @@ def _lift_thinking(block: Native, provider: str | None, _: LiftContext) -> Part:
     rest = {key: value for key, value in block.items() if key not in ("type", "thinking") and value not in (None, "")}
     signature = rest.pop("signature", None) if provider in SIGNERS else None
     metadata = {"signature": signature} if signature is not None else None
-    return Reasoning(block["thinking"], metadata=metadata, extras=extras_of(NAME, rest))
+    return Reasoning(block["thinking"], metadata=metadata, extras=make_extras(NAME, rest))
 
 
 def _lift_redacted(block: Native, provider: str | None, _: LiftContext) -> Part:
     rest = omit(block, "type", "data")
-    return Reasoning("", metadata={"redactedData": block["data"]}, extras=extras_of(NAME, rest))
+    return Reasoning("", metadata={"redactedData": block["data"]}, extras=make_extras(NAME, rest))
 
 
 def _outcome(value: Any) -> tuple[Any, Any, Native]:
@@ -211,12 +211,12 @@ def _lift_call(block: Native, _: str | None, context: LiftContext) -> Part:
     if not isinstance(call, dict) or not isinstance(call.get("name"), str):
         context.pairing.invented.add(UNKNOWN)
         id_ = context.pairing.call(block["id"] or None, UNKNOWN)
-        return ToolCall(id_, UNKNOWN, {}, metadata=metadata, extras=extras_of(NAME, {**rest, "error": error or call}))
+        return ToolCall(id_, UNKNOWN, {}, metadata=metadata, extras=make_extras(NAME, {**rest, "error": error or call}))
     arguments = call.get("arguments")
-    inner = rest_of(call, "name", "arguments")
+    inner = except_keys(call, "name", "arguments")
     rest |= {"value": inner} if inner else {}
     id_ = context.pairing.call(block["id"] or None, call["name"])
-    return ToolCall(id_, call["name"], arguments or {}, metadata=metadata, extras=extras_of(NAME, rest))
+    return ToolCall(id_, call["name"], arguments or {}, metadata=metadata, extras=make_extras(NAME, rest))
 
 
 NORMAL = "toolRequest"
@@ -224,17 +224,17 @@ NORMAL = "toolRequest"
 
 def _lift_response(block: Native, _: str | None, context: LiftContext) -> Part:
     value, error, part_extras = _outcome(block["toolResult"])
-    rest = rest_of(block, "type", "id", "toolResult")
+    rest = except_keys(block, "type", "id", "toolResult")
     rest |= {"outcome": part_extras} if part_extras else {}
     id_, name = context.pairing.result(block["id"] or None, None)
     if error is not None:
         kind, value, failed = "error" if isinstance(error, str) else "data", error, not isinstance(error, str)
-        return ToolResult(id_, name, kind, value, is_error=failed or None, extras=extras_of(NAME, rest))  # type: ignore[arg-type]
+        return ToolResult(id_, name, kind, value, is_error=failed or None, extras=make_extras(NAME, rest))  # type: ignore[arg-type]
     native = value if isinstance(value, dict) else {"content": value}
-    inner = rest_of(native, "content", "isError")
+    inner = except_keys(native, "content", "isError")
     result = _lift_contents(id_, name, native.get("content"), native.get("isError") is True)
     rest |= {"value": inner} if inner else {}
-    carry(result, NAME, rest)
+    add_extras(result, NAME, rest)
     return result
 
 
@@ -246,10 +246,10 @@ def _lift_contents(id_: str, name: str, content: Any, failed: bool) -> ToolResul
     parts = [part for part in lifted if part is not None]
     if not isinstance(content, list) or len(parts) < len(lifted):
         return ToolResult(id_, name, "data", content, is_error=failed or None)
-    part_extras = [carried_by(part.extras, NAME) for part in parts]
+    part_extras = [get_extras(part.extras, NAME) for part in parts]
     for part in parts:
         part.extras = None
-    extras = extras_of(NAME, {"content": part_extras} if any(part_extras) else None)
+    extras = make_extras(NAME, {"content": part_extras} if any(part_extras) else None)
     result = result_of_parts(id_, name, parts, failed=failed)
     result.extras = extras
     return result

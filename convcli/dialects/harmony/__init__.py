@@ -29,14 +29,14 @@ from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT
-from convcli.kit import custom, fitting, lacking, results
+from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import carried_by
+from convcli.kit.objects import get_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
-from convcli.kit.renaming import renaming
+from convcli.kit.renaming import rename_tools_and_ids
 from convcli.kit.results import result_of
 from convcli.kit.texts import text_of
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     Message,
@@ -53,12 +53,12 @@ from convcli.validation.survey import Survey, for_outputs
 from convcli.wire.decimals import builtins
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects harmony's marks in the text."""
     value = document.get("text") if isinstance(document, dict) else None
     if not isinstance(value, str) or not value.startswith((text.START, text.CHANNEL)) or text.MESSAGE not in value:
         return None
-    return Clue(98, "the text has harmony's marks")
+    return Evidence(98, "the text has harmony's marks")
 
 
 # ---------------------------------------------------------------- fit
@@ -111,22 +111,22 @@ def _keep_typescript_fields(tool: ToolDefinition) -> ToolDefinition:
 
 
 MESSAGES = fused(
-    fitting.linear,
+    fitting.keep_active_conversation,
     results.results_behind_calls,
-    on_messages(results.single_results),
+    on_messages(results.keep_one_result_each),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    fitting.parts_in_roles({"tool_call": (ASSISTANT,), "reasoning": (ASSISTANT,)}),
+    fitting.keep_parts_of_roles({"tool_call": (ASSISTANT,), "reasoning": (ASSISTANT,)}),
     on_parts(lambda part, _: None, "opaque", *MEDIA),
     on_results(results.one_value),
-    results.expressed(TEXTS),
+    results.apply_convention(TEXTS),
     custom.as_functions,
     on_parts(_remove_marks, "text", "reasoning", "tool_result"),
     on_each_message(_join_texts),
-    renaming(NAMES),
+    rename_tools_and_ids(NAMES),
     on_messages(_sort_unpaired_results),
-    fitting.functions_only(NAME),
-    fitting.some_tools,
+    fitting.keep_functions(NAME),
+    fitting.drop_empty_tools,
     on_tools(_keep_typescript_fields),
 )
 
@@ -147,12 +147,12 @@ def write(transcript: Transcript, options: Options) -> Any:
         is_instruction = message.role == "system" and not _is_of_model(message)
         pieces += _pieces(message, offered if is_instruction else None)
         offered = None if is_instruction else offered
-    return ROW.put({"text": text.write(pieces)}, carried_by(transcript.extras, NAME))
+    return ROW.put({"text": text.write(pieces)}, get_extras(transcript.extras, NAME))
 
 
 def _is_of_model(message: Message) -> bool:
     """True if the message describes the model."""
-    return message.role == "system" and carried_by(message.extras, NAME).get("role") == "system"
+    return message.role == "system" and get_extras(message.extras, NAME).get("role") == "system"
 
 
 def _pieces(message: Message, offered: list[ToolDefinition] | None) -> list[Spoken]:
@@ -170,8 +170,8 @@ def _pieces(message: Message, offered: list[ToolDefinition] | None) -> list[Spok
 def _turn(message: Message) -> list[Spoken]:
     pieces: list[Spoken] = []
     for part in message.parts:
-        carried = carried_by(part.extras, NAME)
-        piece = Spoken(ASSISTANT, "", message.name or "", "", COMMENTARY, carried.get("type", ""))
+        extra = get_extras(part.extras, NAME)
+        piece = Spoken(ASSISTANT, "", message.name or "", "", COMMENTARY, extra.get("type", ""))
         if isinstance(part, ToolCall):
             raw = None if part.raw_arguments is None else text.without_marks(part.raw_arguments)
             content = text.write_json(part.arguments) if raw is None else raw
@@ -182,18 +182,18 @@ def _turn(message: Message) -> list[Spoken]:
             piece = piece._replace(content=part.text, channel=FINAL if part is message.parts[-1] else COMMENTARY)
         else:
             continue
-        pieces.append(piece._replace(channel=carried.get("channel", piece.channel)))
+        pieces.append(piece._replace(channel=extra.get("channel", piece.channel)))
     return pieces
 
 
 def _address(part: ToolCall | ToolResult) -> str:
     """Returns the tool's name as in the text."""
-    return part.name if "namespace" in carried_by(part.extras, NAME) else f"{FUNCTIONS}{part.name}"
+    return part.name if "namespace" in get_extras(part.extras, NAME) else f"{FUNCTIONS}{part.name}"
 
 
 def _write_result(result: ToolResult) -> Spoken:
-    carried = carried_by(result.extras, NAME)
-    channel, kind = carried.get("channel", COMMENTARY), carried.get("type", "")
+    extra = get_extras(result.extras, NAME)
+    channel, kind = extra.get("channel", COMMENTARY), extra.get("type", "")
     return Spoken(_address(result), str(result.value), to=ASSISTANT, channel=channel, type=kind)
 
 
@@ -227,8 +227,8 @@ RULES = (
     tools.unique("warning"),
 )
 
-FIT = {"text": (*MESSAGES, fitting.as_read_back(lift, write, "text"))}
-LACKS = (training.LACKS - {"message.name"}) | lacking.MEDIA | lacking.fields("opaque")
+FIT = {"text": (*MESSAGES, fitting.settle_by_reading_back(lift, write, "text"))}
+UNSUPPORTED = (training.UNSUPPORTED - {"message.name"}) | unsupported.MEDIA | unsupported.fields("opaque")
 
 DIALECT = Dialect(
     name=NAME,
@@ -243,7 +243,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(TEXTS,),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     reasons={
         **training.REASONS,
         "message": "in harmony a result answers a call of the turn before it, and an instruction is not empty",
@@ -259,7 +259,7 @@ DIALECT = Dialect(
         "tool_result.name": "harmony names have only letters, digits, _, . and -",
         "tool_call.rawArguments": "a raw JSON object is read back as an object",
         "tool_result.value": "harmony texts contain no marks",
-        **dict.fromkeys(lacking.MEDIA, "harmony messages are text"),
+        **dict.fromkeys(unsupported.MEDIA, "harmony messages are text"),
     },
     places={"tools": ("text",)},
 )

@@ -12,7 +12,7 @@ from convcli.families.rows import calls
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, text_parts
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of
+from convcli.kit.objects import Keys, Native, make_extras
 from convcli.kit.pairing import Pairing
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import (
@@ -37,12 +37,12 @@ JSON = "json"
 
 def lift(document: Any) -> Transcript:
     """Returns the conversation of a row."""
-    context = LiftContext(NAME, document, spot=())
+    context = LiftContext(NAME, document, node_path=())
     lifting = _PieceLifting(context)
     for piece in read_pieces(document["text"]):
         lifting.piece(piece)
     lifting.end_turn()
-    return context.transcript(tools=lifting.tools, extras=extras_of(NAME, ROW.carried(document)))
+    return context.transcript(tools=lifting.tools, extras=make_extras(NAME, ROW.extra(document)))
 
 
 class WaitingCalls:
@@ -119,7 +119,7 @@ class _PieceLifting:
         if piece.author == "developer":
             return self._instruction(piece)
         if piece.author in ROLES:
-            extras = extras_of(NAME, {"role": "system"}) if piece.author == "system" else None
+            extras = make_extras(NAME, {"role": "system"}) if piece.author == "system" else None
             return Message(piece.author, text_parts(piece.content), name=piece.name or None, extras=extras)
         name, more = _function(piece.author)
         id_ = self.waiting.answer(name)
@@ -143,12 +143,12 @@ def _function(name: str) -> tuple[str, Native]:
 
 def _extras(piece: Spoken, channel: str, kind: str = "", more: Native | None = None) -> Any:
     """Returns channel and content type of a message as extras if they are not the defaults."""
-    carried = dict(more or {})
+    extra = dict(more or {})
     if piece.channel != channel:
-        carried["channel"] = piece.channel
+        extra["channel"] = piece.channel
     if piece.type not in ("", kind):
-        carried["type"] = piece.type
-    return extras_of(NAME, carried)
+        extra["type"] = piece.type
+    return make_extras(NAME, extra)
 
 
 def read_instruction(content: str) -> tuple[str, list[Native] | None]:

@@ -62,8 +62,8 @@ def _property(key: str, spec: Any, is_required: bool, indent: str) -> str:
 
 def _default(spec: Native) -> str:
     value = spec["default"]
-    is_plain = isinstance(value, str) and value in _words(spec) and value.isprintable()
-    return value if is_plain else exact_json.write_text(value)
+    is_clean = isinstance(value, str) and value in _words(spec) and value.isprintable()
+    return value if is_clean else exact_json.write_text(value)
 
 
 def _words(spec: Native) -> list[str]:

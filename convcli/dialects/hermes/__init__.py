@@ -43,12 +43,12 @@ from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, one_thought, read_thought, without
-from convcli.kit import custom, fitting, lacking, results
+from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.definitions import described
-from convcli.kit.objects import without_carried
+from convcli.kit.objects import drop_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
-from convcli.kit.renaming import WORD, Alphabet, renaming
-from convcli.model.dialect import Clue, Convention, Dialect, Pass
+from convcli.kit.renaming import WORD, Alphabet, rename_tools_and_ids
+from convcli.model.dialect import Convention, Dialect, Evidence, Pass
 from convcli.model.transcript import (
     Message,
     Part,
@@ -61,7 +61,7 @@ from convcli.model.transcript import (
 from convcli.wire import exact_json
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects calls, results or tools between tags in turns of text."""
     if not isinstance(document, dict) or "model" in document:
         return None
@@ -77,11 +77,11 @@ def detect(document: Any) -> Clue | None:
     for turn in rows:
         tag, value = (one if isinstance(one, str) else "" for one in (turn[role_key], turn[text_key]))
         if ROLES.get(tag) == "assistant" and text.read_answer(value) is not None:
-            return Clue(97, "an answer has calls between tags")
+            return Evidence(97, "an answer has calls between tags")
         if tag == "tool" and text.read_results(value) is not None:
-            return Clue(97, "a tool turn has results between tags")
+            return Evidence(97, "a tool turn has results between tags")
         if tag == "system" and text.read_tools(value) is not None:
-            return Clue(97, "the instruction has tools between tags")
+            return Evidence(97, "the instruction has tools between tags")
     return None
 
 
@@ -153,8 +153,8 @@ def _remove_result_tags(messages: list[Message]) -> list[Message]:
 def _drop_read_extras(column: str) -> tuple[Pass, Pass]:
     """Returns passes that drop extras under keys that would be read as turns."""
 
-    drop_from_turns = on_each_message(lambda message: without_carried(message, NAME, *NAMES[column]))
-    return drop_from_turns, lambda transcript: without_carried(transcript, NAME, column)
+    drop_from_turns = on_each_message(lambda message: drop_extras(message, NAME, *NAMES[column]))
+    return drop_from_turns, lambda transcript: drop_extras(transcript, NAME, column)
 
 
 def _keep_xml_arguments(call: ToolCall, _: Message) -> ToolCall:
@@ -193,37 +193,37 @@ def _remove_tools_ending(message: Message) -> Message:
 
 def _passes(convention: Convention) -> tuple[Pass, ...]:
     return (
-        fitting.linear,
+        fitting.keep_active_conversation,
         results.results_behind_calls,
-        on_messages(results.single_results),
+        on_messages(results.keep_one_result_each),
         fitting.roles({"developer": "system"}),
         fitting.refusals_as_texts,
-        fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+        fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
         on_parts(lambda part, _: None, "opaque", *MEDIA),
         on_results(results.one_value),
-        results.expressed(convention),
+        results.apply_convention(convention),
         custom.as_functions,
         calls.without_raw_arguments,
         on_each_message(_join_texts),
         on_each_message(_remove_tools_ending),
         on_messages(order.results_by_position),
-        fitting.functions_only(NAME),
-        fitting.some_tools,
+        fitting.keep_functions(NAME),
+        fitting.drop_empty_tools,
         described,
         _read_stated_tools,
     )
 
 
 QWEN_PASSES = (*_passes(TEXTS), on_messages(_remove_result_tags), *_drop_read_extras(MESSAGES))
-XML_PASSES = (on_parts(_keep_xml_arguments, "tool_call"), renaming(FUNCTIONS))
+XML_PASSES = (on_parts(_keep_xml_arguments, "tool_call"), rename_tools_and_ids(FUNCTIONS))
 FIT = {
     CONVERSATIONS: fused(*_passes(RESULTS), *_drop_read_extras(CONVERSATIONS)),
-    QWEN: (*fused(*QWEN_PASSES), fitting.as_read_back(lift, write, QWEN)),
-    QWEN_XML: (*fused(*QWEN_PASSES, *XML_PASSES), fitting.as_read_back(lift, write, QWEN_XML)),
+    QWEN: (*fused(*QWEN_PASSES), fitting.settle_by_reading_back(lift, write, QWEN)),
+    QWEN_XML: (*fused(*QWEN_PASSES, *XML_PASSES), fitting.settle_by_reading_back(lift, write, QWEN_XML)),
 }
 
 
-LACKS = (training.LACKS - {"id"}) | lacking.MEDIA | lacking.fields("opaque")
+UNSUPPORTED = (training.UNSUPPORTED - {"id"}) | unsupported.MEDIA | unsupported.fields("opaque")
 
 
 DIALECT = Dialect(
@@ -239,7 +239,7 @@ DIALECT = Dialect(
     write=write,
     rules=training.RULES,
     conventions=(RESULTS, TEXTS),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     reasons={
         "message": "in Hermes rows a result answers a call of the turn before it",
         "message.role": "Hermes rows have only one role for instructions",
@@ -253,7 +253,7 @@ DIALECT = Dialect(
         "tool_result.name": "XML names have only letters, digits, _, . and -",
         "tool.name": "XML names have only letters, digits, _, . and -",
         **training.REASONS,
-        **dict.fromkeys(lacking.MEDIA, "Hermes turns are text"),
+        **dict.fromkeys(unsupported.MEDIA, "Hermes turns are text"),
     },
     places={"id": ("id",), "tools": ("conversations", 0, "value")},
 )

@@ -9,7 +9,7 @@ from convcli.families.rows import calls
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import read_thought
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of
+from convcli.kit.objects import Keys, Native, make_extras
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolDefinition, ToolResult, Transcript
 
 NAME = "hermes"
@@ -32,15 +32,15 @@ def column_of(row: Native) -> str:
 def lift(document: Any) -> Transcript:
     """Returns the conversation of a row."""
     column = column_of(document)
-    context = LiftContext(NAME, document, spot=(NAMES[column][1],))
+    context = LiftContext(NAME, document, node_path=(NAMES[column][1],))
     lifting = _TextLifting(context, column)
     for i, turn in enumerate(document[column]):
         lifting.turn(turn, (column, i))
     context.origin.form = QWEN_XML if lifting.has_functions else QWEN if column == MESSAGES else CONVERSATIONS
-    carried, id_ = ROWS[column].carried(document) or {}, document.get("id")
+    extra, id_ = ROWS[column].extra(document) or {}, document.get("id")
     if id_ is not None and not isinstance(id_, str):
-        carried, id_ = {**carried, "id": id_}, None
-    return context.transcript(id=id_, tools=lifting.tools, extras=extras_of(NAME, carried))
+        extra, id_ = {**extra, "id": id_}, None
+    return context.transcript(id=id_, tools=lifting.tools, extras=make_extras(NAME, extra))
 
 
 class _TextLifting:
@@ -57,7 +57,7 @@ class _TextLifting:
     def turn(self, native: Native, place: Path) -> None:
         """Lifts one turn: one message, or a message per result."""
         role_key, text_key = NAMES[self.column]
-        value, extras = native[text_key] or "", extras_of(NAME, TURNS[self.column].carried(native))
+        value, extras = native[text_key] or "", make_extras(NAME, TURNS[self.column].extra(native))
         results = self._results(native[role_key], value)
         if results:
             results[0].extras = extras
@@ -111,5 +111,5 @@ class _TextLifting:
         body: Native = {"content": piece} if isinstance(piece, str) else piece
         id_, name = self.context.pairing.result(id_, body.get("name"))
         kind: Any = "text" if isinstance(body["content"], str) else "data"
-        extras = extras_of(NAME, RESULT.carried(body))
+        extras = make_extras(NAME, RESULT.extra(body))
         return Message("tool", [ToolResult(id_, name, kind, body["content"], extras=extras)])

@@ -20,7 +20,7 @@ from convcli.dialects.hermes.text import (
 from convcli.families.rows import calls, order
 from convcli.families.rows.thoughts import JOINT, write_thought
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, omit
+from convcli.kit.objects import Native, get_extras, omit
 from convcli.kit.texts import text_of
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
@@ -65,8 +65,8 @@ def write(transcript: Transcript, options: Options) -> Any:
             turns[0][text_key] = style.with_tools(turns[0][text_key], natives)
     native: Native = {} if transcript.id is None else {"id": transcript.id}
     native[style.column] = turns
-    carried = omit(carried_by(transcript.extras, NAME), *native)
-    return ROWS[style.column].put(native, carried, sort=True)
+    extra = omit(get_extras(transcript.extras, NAME), *native)
+    return ROWS[style.column].put(native, extra, sort=True)
 
 
 def _same(stated: list[ToolDefinition] | None, offered: list[ToolDefinition]) -> bool:
@@ -84,7 +84,7 @@ def _write_turn(turn: list[Message], style: Style) -> Native:
         value = text_of(message.parts)
     role_key, text_key = NAMES[style.column]
     return TURNS[style.column].put(
-        {role_key: style.tags[message.role], text_key: value}, carried_by(message.extras, NAME)
+        {role_key: style.tags[message.role], text_key: value}, get_extras(message.extras, NAME)
     )
 
 
@@ -105,7 +105,7 @@ def _write_answer(message: Message, style: Style) -> str:
 def _write_result(part: Part, style: Style) -> str:
     if not isinstance(part, ToolResult):
         return part.text if isinstance(part, Text) else ""
-    body = RESULT.put({"name": part.name, "content": part.value}, carried_by(part.extras, NAME))
+    body = RESULT.put({"name": part.name, "content": part.value}, get_extras(part.extras, NAME))
     return style.write_result(body)
 
 

@@ -35,18 +35,18 @@ from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.fitting import RESULTS, of_conversations
 from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
-from convcli.families.openai.tables import CALLS, LACKING, REASONS
+from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
 from convcli.families.rows.media import joined_texts
-from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, last_labelled, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
-from convcli.kit import custom, fitting, lacking
+from convcli.kit import custom, fitting, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, omit, without_nulls
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, shared
 from convcli.model.branches import active
-from convcli.model.dialect import Clue, Dialect, Options
-from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Spots, Text, ToolCall, Transcript
+from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.transcript import Media, Message, Opaque, Part, PartPaths, Reasoning, Text, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import for_outputs
 
@@ -64,7 +64,7 @@ EMPTY_CONTENT: list[Part] = [Text("")]
 """An empty text as the only part: how columns of lists store empty content."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects prompts and answers, training flags, labels, object arguments, or tools as a string.
 
     A row without calls looks like a Chat Completions request; the weak match counts only next to rows with calls.
@@ -75,34 +75,34 @@ def detect(document: Any) -> Clue | None:
     if not _is_messages(messages) or all(_is_messages(document.get(key)) for key in (CHOSEN, REJECTED)):
         return _of_answers(document)
     if any(isinstance(message.get("training"), bool) or "training_detail" in message for message in messages):
-        return Clue(96, "messages have training flags")
+        return Evidence(96, "messages have training flags")
     listed = (message.get("tool_calls") for message in messages)
     calls = [call for some in listed if isinstance(some, list) for call in some]
     if any(map(_has_object, calls)):
-        return Clue(94, "calls have a type and object arguments")
+        return Evidence(94, "calls have a type and object arguments")
     if isinstance(document.get("label"), bool) and messages and messages[-1]["role"] == "assistant":
-        return Clue(92, "the row has messages and a label")
+        return Evidence(92, "the row has messages and a label")
     if isinstance(document.get("tools"), str):
-        return Clue(91, "the row has messages, and tools as a string")
+        return Evidence(91, "the row has messages, and tools as a string")
     has_thoughts = any(isinstance(message.get("reasoning_content"), str) for message in messages)
     if has_thoughts:
-        return Clue(70, "messages have reasoning_content")
+        return Evidence(70, "messages have reasoning_content")
     keys_with_value = {key for key, value in document.items() if value is not None}
     is_row = keys_with_value <= ROW_KEYS and not any(calls) and all(message.keys() <= TURN_KEYS for message in messages)
     has_row_marks = "tools" in keys_with_value or any(isinstance(message.get("content"), list) for message in messages)
-    return Clue(5, "the row has messages and no keys of a request") if is_row and has_row_marks else None
+    return Evidence(5, "the row has messages and no keys of a request") if is_row and has_row_marks else None
 
 
-def _of_answers(document: Native) -> Clue | None:
+def _of_answers(document: Native) -> Evidence | None:
     """Detects a prompt with its completion, or two answers; strings match only without other keys."""
     if all(_is_messages(document.get(key)) for key in (CHOSEN, REJECTED)):
-        return Clue(92, "chosen and rejected are messages")
+        return Evidence(92, "chosen and rejected are messages")
     if _is_messages(document.get("prompt")) and _is_messages(document.get("completion")):
-        return Clue(90, "prompt and completion are messages")
+        return Evidence(90, "prompt and completion are messages")
     texts = {key for key, value in document.items() if isinstance(value, str)}
     if texts >= {CHOSEN, REJECTED} and ("prompt" in texts or document.keys() == {CHOSEN, REJECTED}):
-        return Clue(75, "chosen and rejected are strings")
-    return Clue(50, "prompt and completion are strings") if texts >= {"prompt", "completion"} else None
+        return Evidence(75, "chosen and rejected are strings")
+    return Evidence(50, "prompt and completion are strings") if texts >= {"prompt", "completion"} else None
 
 
 def _is_messages(value: Any) -> TypeGuard[list[Native]]:
@@ -121,12 +121,12 @@ def lift(document: Any) -> Transcript:
     """Returns the conversation of a row; that of a preference pair is a tree."""
     context = LiftContext(NAME, document)
     row = Columns(document, context, lift_message)
-    carried = {**row.carried, **(ROW.carried(document) or {})}
+    extra = {**row.extra, **(ROW.extra(document) or {})}
     offered = lift_tools({"tools": document.get("tools")}, context)
-    return context.transcript(tools=offered, head=row.head, extras=extras_of(NAME, carried))
+    return context.transcript(tools=offered, head=row.head, extras=make_extras(NAME, extra))
 
 
-def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Lifts a turn or a result, with its training weight."""
     weight = native.get("training")
     thoughts = [key for key in THOUGHTS if native.get(key)]
@@ -136,7 +136,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
         message.parts, part_paths = message.parts[1:], None if part_paths is None else part_paths[1:]
     ignored = {key: native[key] for key in IGNORED if native.get(key) is not None}
     if ignored:
-        carry(message, NAME, ignored)
+        add_extras(message, NAME, ignored)
     if thoughts:
         parts: list[Part] = [Reasoning(native[key]) for key in thoughts]
         places = part_paths if part_paths is not None else [("content",) for _ in message.parts]
@@ -199,22 +199,22 @@ def _join_texts(message: Message) -> Message:
 
 
 CONVERSATION = fused(
-    *of_conversations(NAME, RESULTS, _is_written, on_each_message(fitting.named)),
+    *of_conversations(NAME, RESULTS, _is_written, on_each_message(fitting.drop_empty_name)),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     on_parts(_fit_media, *MEDIA),
-    fitting.only_own_opaque(NAME),
+    fitting.drop_other_opaque(NAME),
     common.without_empty_text(NAME),
     on_messages(lambda messages: [binary_weight(_join_thoughts(message)) for message in messages]),
-    fitting.ordered_parts("reasoning", "text image audio document opaque", "tool_call", kind=kind_in_turn),
+    fitting.sort_parts("reasoning", "text image audio document opaque", "tool_call", kind=kind_in_turn),
     on_each_message(_join_texts),
-    fitting.functions_only(NAME),
+    fitting.keep_functions(NAME),
     custom.as_functions,
 )
 FIT = {
-    MESSAGES: (*CONVERSATION, on_messages(last_labelled), without_columns(MESSAGES, NAME)),
-    COMPLETION: (*CONVERSATION, on_messages(last_labelled), without_columns(COMPLETION, NAME), counted(NAME)),
+    MESSAGES: (*CONVERSATION, on_messages(keep_last_label), without_columns(MESSAGES, NAME)),
+    COMPLETION: (*CONVERSATION, on_messages(keep_last_label), without_columns(COMPLETION, NAME), counted(NAME)),
     PREFERENCE: (on_both(*CONVERSATION), without_columns(PREFERENCE, NAME)),
 }
 
@@ -226,11 +226,11 @@ def write(transcript: Transcript, options: Options) -> Any:
     """Returns a row with messages, with a prompt and a completion, or with two answers."""
     form = options.form or MESSAGES
     messages = [write_message(message) for message in transcript.messages]
-    carried = dict(carried_by(transcript.extras, NAME))
-    native = columns.written(form, messages, pair_of(transcript), carried)
+    extra = dict(get_extras(transcript.extras, NAME))
+    native = columns.written(form, messages, pair_of(transcript), extra)
     label = _label(transcript.messages) if form != PREFERENCE else None
     native |= {} if label is None else {"label": label == CHOSEN}
-    rest = omit(carried, COUNT)
+    rest = omit(extra, COUNT)
     return ROW.put({**native, **write_tools(transcript, NAME)}, rest)
 
 
@@ -247,11 +247,11 @@ def write_message(message: Message) -> Native:
     return MESSAGE.put({**native, **weight}, None, sort=True)
 
 
-LACKS = (
-    LACKING
-    | lacking.SESSION
-    | lacking.REQUEST
-    | lacking.fields(
+UNSUPPORTED = (
+    COMMONLY_UNSUPPORTED
+    | unsupported.SESSION
+    | unsupported.REQUEST
+    | unsupported.fields(
         "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name "
         "refusal message.usage message.stopReason reasoning.summary"
     )
@@ -280,8 +280,8 @@ DIALECT = Dialect(
         tools.schemas(tools.SchemaDemands()),
     ),
     conventions=(RESULTS,),
-    lacks=LACKS,
-    has=lacking.fields("message.weight message.label"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.weight message.label"),
     reasons={
         **REASONS,
         "message.role": "chat templates have only the roles system, user, assistant and tool",

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, lift_pair
 from convcli.kit.contexts import LiftContext, LiftOne
-from convcli.kit.objects import Native, carried_by, says_something, without_carried
+from convcli.kit.objects import Native, drop_extras, get_extras, has_content
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Text, Transcript
 
@@ -47,7 +47,7 @@ class Columns:
     def __init__(self, row: Native, context: LiftContext, lift_one: LiftOne) -> None:
         self.row, self.context, self.lift_one = row, context, lift_one
         self.head: str | None = None
-        self.carried: Native = {}
+        self.extra: Native = {}
         form = context.origin.form = form_in(row)
         if form == PREFERENCE:
             read = self._pair()
@@ -55,9 +55,9 @@ class Columns:
             read = self._add(context, MESSAGES, "")
         else:
             read = self._add(context, PROMPT, "user")
-            self.carried[COUNT] = len(context.messages)
+            self.extra[COUNT] = len(context.messages)
             read |= self._add(context, ANSWER, "assistant")
-        self.carried |= {key: row[key] for key in COLUMNS if key not in read and says_something(row.get(key))}
+        self.extra |= {key: row[key] for key in COLUMNS if key not in read and has_content(row.get(key))}
         self._label(form)
 
     def _add(self, context: LiftContext, column: str, role: str) -> set[str]:
@@ -102,7 +102,7 @@ class Columns:
         if isinstance(label, bool) and messages and form != PREFERENCE:
             messages[-1].label = LABELS[label]
         elif label is not None:
-            self.carried["label"] = label
+            self.extra["label"] = label
 
 
 # ---------------------------------------------------------------- fit
@@ -110,7 +110,7 @@ class Columns:
 
 def is_counted(transcript: Transcript, owner: str) -> bool:
     """True if the row states how long its prompt is."""
-    return COUNT in carried_by(transcript.extras, owner)
+    return COUNT in get_extras(transcript.extras, owner)
 
 
 def without_columns(form: str, owner: str) -> Pass:
@@ -118,15 +118,15 @@ def without_columns(form: str, owner: str) -> Pass:
     written = {MESSAGES: (MESSAGES,), COMPLETION: (MESSAGES, PROMPT, ANSWER), PREFERENCE: (CHOSEN, REJECTED)}[form]
 
     def drop_columns(transcript: Transcript) -> Transcript:
-        carried = carried_by(transcript.extras, owner)
+        extra = get_extras(transcript.extras, owner)
         gone = {*written, *(() if form == COMPLETION else (COUNT,))}
-        if CHOSEN in carried and REJECTED in carried:
+        if CHOSEN in extra and REJECTED in extra:
             gone |= {CHOSEN, REJECTED}
-        if form == PREFERENCE and not isinstance(carried.get(PROMPT), str):
+        if form == PREFERENCE and not isinstance(extra.get(PROMPT), str):
             gone.add(PROMPT)
         if form != PREFERENCE and transcript.messages:
             gone.add("label")
-        return without_carried(transcript, owner, *gone)
+        return drop_extras(transcript, owner, *gone)
 
     return drop_columns
 
@@ -135,13 +135,13 @@ def counted(owner: str) -> Pass:
     """Returns a pass that sets the prompt length, if unknown: the completion begins after the last user message."""
 
     def set_prompt_length(transcript: Transcript) -> Transcript:
-        carried = carried_by(transcript.extras, owner)
-        count = carried.get(COUNT)
+        extra = get_extras(transcript.extras, owner)
+        count = extra.get(COUNT)
         if isinstance(count, int) and 0 <= count <= len(transcript.messages):
             return transcript
         asked = [at for at, one in enumerate(transcript.messages) if one.role == "user"]
         count = asked[-1] + 1 if asked else 0
-        return replace(transcript, extras={**(transcript.extras or {}), owner: {**carried, COUNT: count}})
+        return replace(transcript, extras={**(transcript.extras or {}), owner: {**extra, COUNT: count}})
 
     return set_prompt_length
 
@@ -149,13 +149,13 @@ def counted(owner: str) -> Pass:
 # ---------------------------------------------------------------- write
 
 
-def written(form: str, messages: list[Native], pair: Preference | None, carried: Native) -> Native:
+def written(form: str, messages: list[Native], pair: Preference | None, extra: Native) -> Native:
     """Returns the columns of a row in this form, from its written messages and its extras."""
     if form == PREFERENCE and pair is not None:
         fork, end = len(pair.prompt), len(pair.prompt) + len(pair.chosen)
         prompt, chosen, rejected = messages[:fork], messages[fork:end], messages[end:]
-        if PROMPT in carried:  # a string prompt, and answers that begin with it
+        if PROMPT in extra:  # a string prompt, and answers that begin with it
             return {CHOSEN: prompt + chosen, REJECTED: prompt + rejected}
         return {PROMPT: prompt, CHOSEN: chosen, REJECTED: rejected}
-    count = carried.get(COUNT, 0)
+    count = extra.get(COUNT, 0)
     return {MESSAGES: messages} if form == MESSAGES else {PROMPT: messages[:count], ANSWER: messages[count:]}

@@ -19,14 +19,14 @@ from typing import Any
 
 from convcli.dialects.inspect_ai.blocks import NAME, resolved
 from convcli.dialects.inspect_ai.messages import lift_message, write_message
-from convcli.kit import custom, fitting, lacking, passes, results, sessions
+from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, extras_of
+from convcli.kit.objects import Native, get_extras, make_extras
 from convcli.kit.texts import only_text
 from convcli.kit.usage import Usage
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import Message, ToolChoice, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import links
 from convcli.wire import exact_json
@@ -51,27 +51,27 @@ SAMPLE_DEFAULTS: Native = {"id": 1, "epoch": 1, "input": "", "target": ""}
 """Default values of required sample keys that a transcript does not have."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects the keys of a log, an epoch with messages, or calls and sources of messages."""
     if isinstance(document, dict):
         if isinstance(document.get("eval"), dict) and not document.keys().isdisjoint(("samples", "plan", "status")):
-            return Clue(97, "the log has eval and samples, plan or status")
+            return Evidence(97, "the log has eval and samples, plan or status")
         is_sample = isinstance(document.get("messages"), list) and "epoch" in document
-        return Clue(96, "the sample has epoch and messages") if is_sample else None
+        return Evidence(96, "the sample has epoch and messages") if is_sample else None
     natives = document if isinstance(document, list) else []
     if not all(isinstance(native, dict) and isinstance(native.get("role"), str) for native in natives):
         return None
     return max(filter(None, map(_mark, natives)), default=None)
 
 
-def _mark(native: Native) -> Clue | None:
+def _mark(native: Native) -> Evidence | None:
     calls = native.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict) and isinstance(call.get("function"), str) and "arguments" in call:
-            return Clue(96, "calls have the function as a string")
+            return Evidence(96, "calls have the function as a string")
     if native["role"] == "tool" and isinstance(native.get("function"), str) and "tool_call_id" in native:
-        return Clue(95, "tool results have a function name")
-    return Clue(94, "messages have a source") if native.get("source") in SOURCES and "id" in native else None
+        return Evidence(95, "tool results have a function name")
+    return Evidence(94, "messages have a source") if native.get("source") in SOURCES and "id" in native else None
 
 
 # ---------------------------------------------------------------- lift
@@ -90,7 +90,7 @@ def lift(document: Any) -> Transcript:
     for i, native in enumerate(document["messages"]):
         lift_message(resolved(native, attachments) if attachments else native, ("messages", i), context)
     transcript = context.transcript()
-    transcript.extras = extras_of(NAME, SAMPLE.lift(document, transcript))
+    transcript.extras = make_extras(NAME, SAMPLE.lift(document, transcript))
     _lift_answers(document, context.messages)
     _lift_tools(document, attachments, transcript)
     return transcript
@@ -168,13 +168,13 @@ def write(transcript: Transcript, options: Options) -> Any:
     natives = [write_message(message) for message in transcript.messages]
     if options.form != "sample":
         return natives
-    carried = carried_by(transcript.extras, NAME)
-    return SAMPLE.write(transcript, {**SAMPLE_DEFAULTS, **carried}, messages=natives)
+    extra = get_extras(transcript.extras, NAME)
+    return SAMPLE.write(transcript, {**SAMPLE_DEFAULTS, **extra}, messages=natives)
 
 
 def form_of(transcript: Transcript) -> str:
     """Returns "sample" if the transcript has extras of one, else "messages"."""
-    return "sample" if carried_by(transcript.extras, NAME) else "messages"
+    return "sample" if get_extras(transcript.extras, NAME) else "messages"
 
 
 # ---------------------------------------------------------------- fit
@@ -201,21 +201,21 @@ RESULTS = Convention(
     },
 )
 COMMON = (
-    fitting.linear,
-    sessions.with_models,
+    fitting.keep_active_conversation,
+    sessions.set_models_of_answers,
     fitting.roles({"developer": "system"}),
     results.separate_results,
-    passes.on_messages(results.single_results),
-    results.expressed(RESULTS),
+    passes.on_messages(results.keep_one_result_each),
+    results.apply_convention(RESULTS),
     custom.as_functions,
-    fitting.parts_in_roles({"tool_call": ("assistant",)}),
+    fitting.keep_parts_of_roles({"tool_call": ("assistant",)}),
 )
-FIT = {form: (*COMMON, fitting.as_read_back(lift, write, form)) for form in ("messages", "sample")}
+FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in ("messages", "sample")}
 
-LACKS = (
-    (lacking.AROUND_PARTS | lacking.CALL_ONLY) - {"message.id"}
-    | lacking.fields("document.detail audio.detail video.detail image.name audio.name video.name")
-    | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("fileId", "text"))
+UNSUPPORTED = (
+    (unsupported.AROUND_PARTS | unsupported.CALL_ONLY) - {"message.id"}
+    | unsupported.fields("document.detail audio.detail video.detail image.name audio.name video.name")
+    | frozenset(f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("fileId", "text"))
 )
 
 DIALECT = Dialect(
@@ -234,7 +234,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")),),
     conventions=(RESULTS,),
-    lacks={"messages": LACKS, "sample": LACKS - lacking.fields("id createdAt updatedAt")},
+    unsupported={"messages": UNSUPPORTED, "sample": UNSUPPORTED - unsupported.fields("id createdAt updatedAt")},
     reasons={
         "message.role": "Inspect has only the roles system, user, assistant and tool",
         "tool_call": "in Inspect only assistant messages have calls",
@@ -243,15 +243,15 @@ DIALECT = Dialect(
         "message.model": "Inspect names the model on each answer",
         "metadata": "Inspect stores signatures of thoughts, and no other metadata",
         "moved": "in Inspect, calls follow the content",
-        **dict.fromkeys(lacking.MEDIA, "Inspect media are a URL, a path or data of a known format"),
+        **dict.fromkeys(unsupported.MEDIA, "Inspect media are a URL, a path or data of a known format"),
     },
     places=paths(
         "id=uuid createdAt=started_at updatedAt=completed_at tool_call.name=function tool_call.arguments=arguments "
         "tool_result.toolCallId=tool_call_id tool_result.name=function tool_result.value=content "
         "tool_result.kind=content tool_result.isError=error"
     ),
-    metadata=lacking.fields("events events_data input message_pool output scores transcript"),
-    envelope=lacking.fields(
+    metadata=unsupported.fields("events events_data input message_pool output scores transcript"),
+    envelope=unsupported.fields(
         "epoch input target output scores metadata store events attachments model_usage role_usage total_time "
         "working_time uuid error_retries events_data message_pool turn_count transcript id"
     ),

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from convcli.families.frameworks.blocks import Block, BlockRows, Fields, in_metadata, whole
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, omit, without_keys
+from convcli.kit.objects import Native, drop_extra_keys, omit
 from convcli.kit.settings import Setting
 from convcli.kit.values import DATA_URL, MEDIA_TYPES
 from convcli.model.transcript import Media, MediaKind, Part, Reasoning, Refusal, Text
@@ -61,7 +61,7 @@ def _media(kind: MediaKind, order: str, fields: Fields) -> Block:
         stated = native.get("format")
         if formats and stated in ((FORMAT_OF_TYPE.get(part.media_type),) if part.media_type else TYPES):
             part.media_type = part.media_type or TYPES[native["format"]]
-            part.extras = without_keys(part.extras, NAME, "format")
+            part.extras = drop_extra_keys(part.extras, NAME, "format")
         return part
 
     def write(part: Media) -> Native | None:

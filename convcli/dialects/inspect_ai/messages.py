@@ -8,7 +8,7 @@ from convcli.dialects.inspect_ai.blocks import BLOCKS, NAME, ROWS
 from convcli.families.openai.calls import content_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, carry, extras_of
+from convcli.kit.objects import Native, add_extras, get_extras, make_extras
 from convcli.kit.results import has_failed, in_words, result_of
 from convcli.kit.texts import only_text
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
@@ -36,7 +36,7 @@ def lift_message(native: Native, path: Path, context: LiftContext) -> None:
 
 def _lift_turn(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
     message = Message(native["role"], [])
-    message.extras = extras_of(NAME, TURN.lift(native, message))
+    message.extras = make_extras(NAME, TURN.lift(native, message))
     parts = _lift_content(native.get("content"), context)
     part_paths: list[Path] = [("content", j) for j in range(len(parts))]
     if isinstance(native.get("content"), str):
@@ -45,7 +45,7 @@ def _lift_turn(native: Native, context: LiftContext) -> tuple[Message, list[Path
     parts += [CALLS.lift({**call, "type": "function"}, context) for call in calls]
     for part, call in zip(parts[len(part_paths) :], calls, strict=True):
         if call.get("type") not in (None, "function"):
-            carry(part, NAME, {"type": call["type"]})
+            add_extras(part, NAME, {"type": call["type"]})
     message.parts = parts
     return message, [*part_paths, *(("tool_calls", j) for j in range(len(calls)))]
 
@@ -59,17 +59,17 @@ def _lift_content(content: Any, context: LiftContext) -> list[Part]:
 def _lift_result(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
     """Lifts a result. The text of a failure is in its error; its content is then empty."""
     message = Message("tool", [])
-    carried = dict(RESULT.lift(native, message) or {})
+    extra = dict(RESULT.lift(native, message) or {})
     id_, name = context.pairing.result(native.get("tool_call_id") or None, native.get("function") or None)
     kind, value = _lift_value(native.get("content"), context)
     result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
     error = native.get("error")
     if error is not None:
-        carried |= {"content": native["content"]} if native.get("content") else {}
+        extra |= {"content": native["content"]} if native.get("content") else {}
         rest = {key: item for key, item in error.items() if key != "message" and item not in (None, UNKNOWN)}
-        carried |= {"error": rest} if rest else {}
+        extra |= {"error": rest} if rest else {}
         result = ToolResult(id_, name, "error", error["message"])
-    message.parts, message.extras = [result], extras_of(NAME, carried)
+    message.parts, message.extras = [result], make_extras(NAME, extra)
     return message, [()]
 
 
@@ -87,31 +87,31 @@ def _lift_value(content: Any, context: LiftContext) -> tuple[str, Any]:
 
 def write_message(message: Message) -> Native:
     """Returns a turn or a result."""
-    carried = dict(carried_by(message.extras, NAME))
+    extra = dict(get_extras(message.extras, NAME))
     result = result_of(message)
     if result is not None:
-        return _write_result(message, result, carried)
+        return _write_result(message, result, extra)
     blocks = [native for part in message.parts if (native := BLOCKS.write(part)) is not None]
     calls = [_write_call(part) for part in message.parts if isinstance(part, ToolCall)]
     called = {"tool_calls": calls} if calls and message.role == "assistant" else {}
-    return TURN.write(message, carried, content=content_of(blocks), role=message.role, **called)
+    return TURN.write(message, extra, content=content_of(blocks), role=message.role, **called)
 
 
 def _write_call(call: ToolCall) -> Native:
-    carried = carried_by(call.extras, NAME)
+    extra = get_extras(call.extras, NAME)
     native = CALLS.write(call) or {}
-    return {**native, "arguments": call.arguments, "type": carried.get("type", "function")}
+    return {**native, "arguments": call.arguments, "type": extra.get("type", "function")}
 
 
-def _write_result(message: Message, result: ToolResult, carried: Native) -> Native:
-    error = carried.pop("error", {})
+def _write_result(message: Message, result: ToolResult, extra: Native) -> Native:
+    error = extra.pop("error", {})
     content = result.value
     if result.kind == "data":
         content = exact_json.write_text(content)
     elif result.kind == "multimodal":
         content = [native for part in content if (native := BLOCKS.write_inside(part)) is not None]
     fields: Native = {"role": "tool", "tool_call_id": result.tool_call_id, "function": result.name}
-    content_extra = carried.pop("content", "")
+    content_extra = extra.pop("content", "")
     if has_failed(result):
         content, fields["error"] = content_extra, {"type": UNKNOWN, "message": in_words(result), **error}
-    return RESULT.write(message, carried, content=content, **fields)
+    return RESULT.write(message, extra, content=content, **fields)

@@ -34,12 +34,12 @@ from convcli.dialects.langchain.messages import (
     write_item,
     write_logged,
 )
-from convcli.kit import custom, fitting, lacking, passes, results, sessions
+from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.texts import only_text
 from convcli.kit.values import paths, with_total
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import Message, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
 from convcli.wire import exact_json
@@ -50,7 +50,7 @@ SHAPES = {"": "flat", "data": "to-dict", "kwargs": "constructors"}
 STATE = Keys("messages")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects constructors, a type with data, or message types with content."""
     natives = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(natives, list) or not all(isinstance(native, dict) for native in natives):
@@ -58,29 +58,29 @@ def detect(document: Any) -> Clue | None:
     return max(filter(None, map(_mark, natives)), default=None)
 
 
-def _mark(native: Native) -> Clue | None:
+def _mark(native: Native) -> Evidence | None:
     if "lc" in native and "kwargs" in native:
-        return Clue(98, "messages are constructors")
+        return Evidence(98, "messages are constructors")
     if is_logged(native):
         return _mark_of_log(native)
     kind, data = native.get("type"), native.get("data")
     if not isinstance(kind, str) or kind not in KINDS or "role" in native:
         return None
     if isinstance(data, dict) and "content" in data:
-        return Clue(97, "messages have type and data")
+        return Evidence(97, "messages have type and data")
     if kind == "tool" and "tool_call_id" in native and "response_metadata" in native:
-        return Clue(95, "tool results have response_metadata")
-    return Clue(95, "messages have type human or ai") if kind in ("human", "ai") or kind[0].isupper() else None
+        return Evidence(95, "tool results have response_metadata")
+    return Evidence(95, "messages have type human or ai") if kind in ("human", "ai") or kind[0].isupper() else None
 
 
-def _mark_of_log(native: Native) -> Clue | None:
+def _mark_of_log(native: Native) -> Evidence | None:
     """Returns what distinguishes a tracer's message from one of Chat Completions."""
     calls = native.get("tool_calls")
     if "additional_kwargs" in native:
-        return Clue(94, "messages have role and additional_kwargs")
+        return Evidence(94, "messages have role and additional_kwargs")
     if isinstance(calls, list) and any(isinstance(one, dict) and {"name", "args"} <= one.keys() for one in calls):
-        return Clue(94, "messages have role, and calls with args")
-    return Clue(94, "a message is a tool definition") if is_definition(native) else None
+        return Evidence(94, "messages have role, and calls with args")
+    return Evidence(94, "a message is a tool definition") if is_definition(native) else None
 
 
 def lift(document: Any) -> Transcript:
@@ -89,7 +89,7 @@ def lift(document: Any) -> Transcript:
     natives = document if is_list else document["messages"]
     context.origin.form = _shape(natives) if is_list or any(map(is_logged, natives)) else "state"
     tools = lift_items(natives, () if is_list else ("messages",), context)
-    return context.transcript(tools=tools, extras=None if is_list else extras_of(NAME, STATE.carried(document)))
+    return context.transcript(tools=tools, extras=None if is_list else make_extras(NAME, STATE.extra(document)))
 
 
 def _shape(natives: list[Native]) -> str:
@@ -99,7 +99,7 @@ def _shape(natives: list[Native]) -> str:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns the messages in one of the shapes, in a list or in a graph state."""
-    form, state_keys = options.form or "flat", carried_by(transcript.extras, NAME)
+    form, state_keys = options.form or "flat", get_extras(transcript.extras, NAME)
     if form == "logged":
         natives = [*map(write_logged, transcript.messages), *write_definitions(transcript.tools or [])]
     else:
@@ -110,7 +110,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def form_of(transcript: Transcript) -> str:
     """Returns "state" if the transcript has extras of one, else "flat"."""
-    return "state" if carried_by(transcript.extras, NAME) else "flat"
+    return "state" if get_extras(transcript.extras, NAME) else "flat"
 
 
 # ---------------------------------------------------------------- fit
@@ -143,24 +143,24 @@ RESULTS = Convention(
 )
 FIT = {
     form: (
-        sessions.active_branch,
-        sessions.own_events(NAME),
-        sessions.with_models,
+        sessions.keep_active_branch,
+        sessions.keep_own_events(NAME),
+        sessions.set_models_of_answers,
         results.separate_results,
-        passes.on_messages(results.single_results),
-        results.expressed(RESULTS),
+        passes.on_messages(results.keep_one_result_each),
+        results.apply_convention(RESULTS),
         custom.as_functions,
-        fitting.as_read_back(lift, write, form),
+        fitting.settle_by_reading_back(lift, write, form),
         passes.on_each_message(_keep_whole_counts),
     )
     for form in INNER
 }
 
-LACKS = lacking.AROUND_PARTS - lacking.fields(
+UNSUPPORTED = unsupported.AROUND_PARTS - unsupported.fields(
     "message.id message.name message.usage message.stopReason"
-) | lacking.fields("image.name audio.name video.name audio.detail video.detail document.detail tool_result.status")
+) | unsupported.fields("image.name audio.name video.name audio.detail video.detail document.detail tool_result.status")
 WRAPPER_EXTRAS = frozenset((f"extras.{NAME}.around",))
-HAS = {"logged": lacking.TOOLS}
+HAS = {"logged": unsupported.TOOLS}
 NO_FIELDS = frozenset[str]()
 
 DIALECT = Dialect(
@@ -177,10 +177,11 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
-    lacks={
-        form: (LACKS if inner else LACKS | WRAPPER_EXTRAS) - HAS.get(form, NO_FIELDS) for form, inner in INNER.items()
+    unsupported={
+        form: (UNSUPPORTED if inner else UNSUPPORTED | WRAPPER_EXTRAS) - HAS.get(form, NO_FIELDS)
+        for form, inner in INNER.items()
     },
-    has=lacking.fields("message.provider"),
+    has=unsupported.fields("message.provider"),
     reasons={
         "message.usage": "LangChain token counts need input, output and their sum",
         "moved": "in LangChain, calls follow the content, with invalid JSON last",

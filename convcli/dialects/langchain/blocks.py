@@ -7,7 +7,7 @@ from typing import Any
 from convcli.families.frameworks.blocks import Block, BlockRows, in_metadata, whole
 from convcli.families.openai.parts import lift_part, write_media
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, get_extras
 from convcli.kit.settings import Setting
 from convcli.model.transcript import Media, MediaKind, Part, Reasoning, Refusal, Text
 
@@ -43,7 +43,7 @@ def _openai(tag: str, kind: str) -> Block:
         return part if isinstance(part, Media) else None
 
     def write(part: Media) -> Native | None:
-        is_theirs = not OPENAI.isdisjoint(carried_by(part.extras, NAME)) or part.detail is not None
+        is_theirs = not OPENAI.isdisjoint(get_extras(part.extras, NAME)) or part.detail is not None
         return write_media(part, NAME) if is_theirs else None
 
     return Block(tag, kind, read, write)
@@ -57,8 +57,8 @@ def _anthropic(kind: MediaKind) -> Block:
         if not isinstance(source, dict) or source.keys() != {"type", "media_type", "data"} or len(native) != 2:
             return None
         part = Media(kind, data=source["data"], media_type=source["media_type"])
-        is_plain = source["type"] == "base64" and isinstance(part.data, str) and isinstance(part.media_type, str)
-        return part if is_plain else None
+        is_clean = source["type"] == "base64" and isinstance(part.data, str) and isinstance(part.media_type, str)
+        return part if is_clean else None
 
     return Block(kind, kind, read, lambda _: None)
 
@@ -96,7 +96,7 @@ BLOCKS = ROWS.table(
 CALLS = ROWS.table(
     ROWS.call(
         *("tool_call", "name args id type", CALL),
-        when=lambda one: one.raw_arguments is None and "error" not in carried_by(one.extras, NAME),
+        when=lambda one: one.raw_arguments is None and "error" not in get_extras(one.extras, NAME),
     ),
     ROWS.call("invalid_tool_call", "type id name args error", CALL),
 )

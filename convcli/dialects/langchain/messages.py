@@ -12,7 +12,7 @@ from convcli.families.openai import request as openai_request
 from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, carry, extras_of, omit, without_nulls
+from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omit, without_nulls
 from convcli.kit.texts import only_text
 from convcli.kit.values import put_counts, take_counts
 from convcli.model.transcript import Message, Part, Path, Refusal, Text, ToolCall, ToolDefinition, ToolResult
@@ -94,7 +94,7 @@ def _lift_item(native: Native, path: Path, context: LiftContext) -> None:
     wrapper_keys = _wrapper_keys(native, inner, kind, word)
     extras |= {"around": wrapper_keys} if wrapper_keys else {}
     if extras:
-        carry(message, NAME, extras)
+        add_extras(message, NAME, extras)
     context.add(message, (*path, inner) if inner else path, part_paths)
 
 
@@ -136,9 +136,9 @@ def _wrapper_keys(native: Native, inner: str, kind: str, word: str) -> Native:
 
 def _lift_turn(body: Native, context: LiftContext) -> tuple[Message, list[Path]]:
     message = Message("user", [])
-    carried = TURN.lift(body, message) or {}
-    if carried.get("example") is False:
-        del carried["example"]
+    extra = TURN.lift(body, message) or {}
+    if extra.get("example") is False:
+        del extra["example"]
     more = without_nulls(body.get("additional_kwargs") or {})
     calls = list(_lift_calls(body, more, context))
     content = list(_lift_content(body.get("content"), [part for part, _ in calls], context))
@@ -148,9 +148,9 @@ def _lift_turn(body: Native, context: LiftContext) -> tuple[Message, list[Path]]
     usage, counts = take_counts(body.get("usage_metadata") or {}, USAGE)
     message.usage = usage or None
     for key, rest in (("additional_kwargs", more), ("response_metadata", about), ("usage_metadata", counts)):
-        carried |= {key: rest} if rest else {}
+        extra |= {key: rest} if rest else {}
     message.parts = [part for part, _ in (*content, *calls)]
-    message.extras = extras_of(NAME, carried)
+    message.extras = make_extras(NAME, extra)
     return message, [path for _, path in (*content, *calls)]
 
 
@@ -218,13 +218,13 @@ def _lift_about(native: Native, message: Message) -> Native:
 
 def _lift_result(body: Native, context: LiftContext) -> tuple[Message, list[Path]]:
     message = Message("tool", [])
-    carried = RESULT.lift(body, message)
+    extra = RESULT.lift(body, message)
     kind, value = _lift_value(body.get("content"), context)
     id_, name = context.pairing.result(body.get("tool_call_id") or None, body.get("name") or None)
     result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
     if body.get("status") == "error":
         result.kind, result.is_error = ("error", None) if kind == "text" else (result.kind, True)
-    message.parts, message.extras = [result], extras_of(NAME, carried)
+    message.parts, message.extras = [result], make_extras(NAME, extra)
     return message, [()]
 
 
@@ -246,10 +246,10 @@ def write_item(message: Message, inner: str) -> Any:
     """Returns a message with its keys under `inner`."""
     if message.role == "event":
         return sessions.row_of_event(message, NAME)
-    carried = dict(carried_by(message.extras, NAME))
-    wrapper_keys, kind = carried.pop("around", {}), carried.pop("type", TYPES.get(message.role, "chat"))
-    role = {"role": carried.pop("role", message.role)} if kind == "chat" else {}
-    body = _write_result(message, carried) if kind == "tool" else _write_turn(message, {"type": kind, **role}, carried)
+    extra = dict(get_extras(message.extras, NAME))
+    wrapper_keys, kind = extra.pop("around", {}), extra.pop("type", TYPES.get(message.role, "chat"))
+    role = {"role": extra.pop("role", message.role)} if kind == "chat" else {}
+    body = _write_result(message, extra) if kind == "tool" else _write_turn(message, {"type": kind, **role}, extra)
     return {**wrapped(body, kind, inner), **wrapper_keys} if inner else body
 
 
@@ -276,22 +276,22 @@ def write_definitions(tools: list[ToolDefinition]) -> list[Native]:
     return [{"role": "tool", "content": native} for native in written if native is not None]
 
 
-def _write_turn(message: Message, kind: Native, carried: Native) -> Native:
+def _write_turn(message: Message, kind: Native, extra: Native) -> Native:
     calls = [native for part in message.parts if isinstance(part, ToolCall) and (native := CALLS.write(part))]
     blocks = [native for part in message.parts if (native := BLOCKS.write(part))]
     about = {keys[0]: getattr(message, field) for field, keys in RESPONSE_FIELDS if getattr(message, field) is not None}
     content: Native = {
-        "additional_kwargs": carried.pop("additional_kwargs", None),
-        "response_metadata": {**about, **carried.pop("response_metadata", {})},
+        "additional_kwargs": extra.pop("additional_kwargs", None),
+        "response_metadata": {**about, **extra.pop("response_metadata", {})},
         "tool_calls": [native for native in calls if native["type"] == "tool_call"],
         "invalid_tool_calls": [native for native in calls if native["type"] != "tool_call"],
-        "usage_metadata": put_counts(message.usage or {}, carried.pop("usage_metadata", {}), USAGE),
+        "usage_metadata": put_counts(message.usage or {}, extra.pop("usage_metadata", {}), USAGE),
     }
     content = {key: value for key, value in content.items() if value}
-    return TURN.write(message, carried, **kind, content=openai.content_of(blocks), **content)
+    return TURN.write(message, extra, **kind, content=openai.content_of(blocks), **content)
 
 
-def _write_result(message: Message, carried: Native) -> Native:
+def _write_result(message: Message, extra: Native) -> Native:
     result = next(part for part in message.parts if isinstance(part, ToolResult))
     content = result.value
     if result.kind == "data":
@@ -300,4 +300,4 @@ def _write_result(message: Message, carried: Native) -> Native:
         content = [native for part in content if (native := BLOCKS.write_inside(part)) is not None]
     status = "error" if results.has_failed(result) else "success"
     fields = {"type": "tool", "name": result.name, "tool_call_id": result.tool_call_id, "status": status}
-    return RESULT.write(message, carried, content=content, **fields)
+    return RESULT.write(message, extra, content=content, **fields)

@@ -25,14 +25,14 @@ from msgspec.structs import replace
 from convcli.dialects.llama_json.text import TAIL, is_answer, is_result, read_object, read_system, system_text
 from convcli.families.histories.entries import Entries
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
-from convcli.kit import fitting, lacking, passes, results
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit import fitting, passes, results, unsupported
+from convcli.kit.objects import Keys, Native, get_extras
 from convcli.kit.pairing import Pairing
 from convcli.kit.results import ResultTexts
 from convcli.kit.settings import Settings
 from convcli.kit.texts import text_of
 from convcli.kit.values import pairs
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links
@@ -42,7 +42,7 @@ from convcli.wire import exact_json
 NAME = "llama-json"
 ROLES = ("system", "user", "assistant")
 
-REQUEST = Keys("model messages stream format options", carried="format")
+REQUEST = Keys("model messages stream format options", extra="format")
 MESSAGE = Keys("role content")
 RESULT = Keys("name result")
 OPTIONS = Settings(
@@ -55,31 +55,31 @@ OPTION_KEYS = Keys(" ".join(place[0] for place in OPTIONS.places().values()))
 RESULTS = ResultTexts(FAILURE, data=True)
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Detects answers and results that are JSON text, or tools that convcli wrote into the system text."""
     messages = document.get("messages") if isinstance(document, dict) else document
-    if not isinstance(messages, list) or not all(map(_is_plain, messages)):
+    if not isinstance(messages, list) or not all(map(_is_clean, messages)):
         return None
     return max(filter(None, map(_mark, messages)), default=None)
 
 
-def _is_plain(message: Any) -> bool:
+def _is_clean(message: Any) -> bool:
     return isinstance(message, dict) and message.get("role") in ROLES and isinstance(message.get("content") or "", str)
 
 
-def _mark(message: Native) -> Clue | None:
+def _mark(message: Native) -> Evidence | None:
     content = message.get("content") or ""
     if message["role"] == "system":
-        return Clue(97, "the system text has tools as convcli writes them") if content.endswith(TAIL) else None
+        return Evidence(97, "the system text has tools as convcli writes them") if content.endswith(TAIL) else None
     value = read_object(content) or {}
     if message["role"] == "user":
-        return Clue(97, "a message text is JSON with tool_result") if is_result(value) else None
+        return Evidence(97, "a message text is JSON with tool_result") if is_result(value) else None
     if not is_answer(value) or not ("thought" in value or value.get("tool_call")):
         return None
     return (
-        Clue(97, "a message text is JSON with tool_call")
+        Evidence(97, "a message text is JSON with tool_call")
         if value.get("tool_call")
-        else Clue(80, "a message text is JSON with thought and response")
+        else Evidence(80, "a message text is JSON with thought and response")
     )
 
 
@@ -88,7 +88,7 @@ def _mark(message: Native) -> Clue | None:
 
 def lift(document: Any) -> Transcript:
     """Returns the transcript of a request or a list of messages."""
-    entries = Entries(NAME, document, spot=("content",))
+    entries = Entries(NAME, document, node_path=("content",))
     if isinstance(document, list):
         return _lift_messages(document, (), entries)
     transcript = _lift_messages(document["messages"], ("messages",), entries)
@@ -96,16 +96,16 @@ def lift(document: Any) -> Transcript:
     settings, _ = OPTIONS.lift(options)
     if document.get("stream") is not None:
         settings["stream"] = document["stream"]
-    more = OPTION_KEYS.carried(options)
+    more = OPTION_KEYS.extra(options)
     transcript.model = document.get("model") or None
     transcript.settings = settings or None
-    transcript.extras = entries.extras({**(REQUEST.carried(document) or {}), **({"options": more} if more else {})})
+    transcript.extras = entries.extras({**(REQUEST.extra(document) or {}), **({"options": more} if more else {})})
     return transcript
 
 
 def _lift_messages(natives: list[Native], prefix: Path, entries: Entries) -> Transcript:
     tools = read_system(natives[0]["content"] or "") if natives and natives[0]["role"] == "system" else None
-    if tools is not None and not tools[0] and MESSAGE.carried(natives[0]):
+    if tools is not None and not tools[0] and MESSAGE.extra(natives[0]):
         tools = None  # other keys of a message with only tools would have no message
     for i, native in enumerate(natives):
         if i == 0 and tools is not None:
@@ -121,20 +121,20 @@ def _lift_messages(natives: list[Native], prefix: Path, entries: Entries) -> Tra
 
 
 def _lift_message(native: Native, place: Path, entries: Entries) -> None:
-    carried = dict(MESSAGE.carried(native) or {})
+    extra = dict(MESSAGE.extra(native) or {})
     role, content = native["role"], native["content"] or ""
     value = read_object(content) if role != "system" else None
     parts: list[Part] = [Text(content)] if content else []
     if role == "user" and value is not None and is_result(value):
         result = value["tool_result"]
-        role, parts = "tool", [entries.result(None, result["name"], result["result"], RESULT.carried(result))]
+        role, parts = "tool", [entries.result(None, result["name"], result["result"], RESULT.extra(result))]
     else:
         entries.pair()
     if role == "assistant" and value is not None and is_answer(value):
         parts = lift_answer(value, entries)[0]
-        more = ANSWER.carried(value)
-        carried |= {"content": more} if more else {}
-    entries.context.add(Message(role, parts, extras=entries.extras(carried)), place)
+        more = ANSWER.extra(value)
+        extra |= {"content": more} if more else {}
+    entries.context.add(Message(role, parts, extras=entries.extras(extra)), place)
 
 
 # ---------------------------------------------------------------- fit
@@ -215,7 +215,7 @@ def _drop_empty_instructions(transcript: Transcript) -> Transcript:
 
 
 FIT = (
-    fitting.linear,
+    fitting.keep_active_conversation,
     results.results_behind_calls,
     passes.on_messages(_split_calls),
     passes.on_messages(_reassign_results),
@@ -223,8 +223,8 @@ FIT = (
     fitting.refusals_as_texts,
     passes.on_each_message(_join_parts_by_kind),
     passes.on_results(RESULTS.fits),
-    fitting.functions_only(NAME),
-    fitting.some_tools,
+    fitting.keep_functions(NAME),
+    fitting.drop_empty_tools,
     _drop_empty_instructions,
 )
 
@@ -241,31 +241,31 @@ def write(transcript: Transcript, options: Options) -> Any:
         messages[0]["content"] = system_text(messages[0]["content"], transcript.tools)
     if options.form == "list":
         return messages
-    carried, settings = dict(carried_by(transcript.extras, NAME)), transcript.settings or {}
+    extra, settings = dict(get_extras(transcript.extras, NAME)), transcript.settings or {}
     native = {
         "model": transcript.model,
         "messages": messages,
         "stream": settings.get("stream"),
-        "options": OPTION_KEYS.put(OPTIONS.write(settings, {}), carried.pop("options", None)) or None,
+        "options": OPTION_KEYS.put(OPTIONS.write(settings, {}), extra.pop("options", None)) or None,
     }
-    return REQUEST.write(native, carried)
+    return REQUEST.write(native, extra)
 
 
 def _write_message(message: Message) -> Native:
-    carried = dict(carried_by(message.extras, NAME))
+    extra = dict(get_extras(message.extras, NAME))
     content = text_of(message.parts)
     if message.role == "tool":
         results = [_write_result(part) for part in message.parts if isinstance(part, ToolResult)]
         content = exact_json.write_text(results[-1]) if results else content
     elif message.role == "assistant":
-        answer = write_answer(message.parts, NAME, carried.pop("content", None))
+        answer = write_answer(message.parts, NAME, extra.pop("content", None))
         content = exact_json.write_text(answer) if answer else content
-    return MESSAGE.put({"role": "user" if message.role == "tool" else message.role, "content": content}, carried)
+    return MESSAGE.put({"role": "user" if message.role == "tool" else message.role, "content": content}, extra)
 
 
 def _write_result(result: ToolResult) -> Native:
     """Returns a result, which names only the tool of its call."""
-    body = RESULT.put({"name": result.name, "result": result.value}, carried_by(result.extras, NAME))
+    body = RESULT.put({"name": result.name, "result": result.value}, get_extras(result.extras, NAME))
     return {"tool_result": body}
 
 
@@ -279,10 +279,17 @@ def _paired(survey: Survey) -> Iterable[Breach]:
 
 RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)
 
-LACKS = (
-    (lacking.SESSION | lacking.MESSAGE | lacking.METADATA | lacking.MEDIA | lacking.CALL_ONLY | lacking.FUNCTION_ONLY)
+UNSUPPORTED = (
+    (
+        unsupported.SESSION
+        | unsupported.MESSAGE
+        | unsupported.METADATA
+        | unsupported.MEDIA
+        | unsupported.CALL_ONLY
+        | unsupported.FUNCTION_ONLY
+    )
     | {"toolChoice", "opaque", "message.model", "reasoning.summary", "tool_call.id", "tool_result.toolCallId"}
-    | lacking.settings_but("stream", *(name.partition(".")[2] for name in OPTIONS.places()))
+    | unsupported.settings_but("stream", *(name.partition(".")[2] for name in OPTIONS.places()))
 )
 
 DIALECT = Dialect(
@@ -297,7 +304,7 @@ DIALECT = Dialect(
     fit=FIT,
     rules=RULES,
     conventions=(RESULTS.convention(MARKED),),
-    lacks={"request": LACKS, "list": LACKS | lacking.REQUEST | {"extras.llama-json"}},
+    unsupported={"request": UNSUPPORTED, "list": UNSUPPORTED | unsupported.REQUEST | {"extras.llama-json"}},
     reasons={
         **dict.fromkeys(
             ("moved", "message.grouping"), "in llama-json an answer has one call, and its result precedes the next call"
@@ -312,7 +319,7 @@ DIALECT = Dialect(
         "tool_result.isError": "llama-json results have no field for an error",
         "tool.strict": "llama-json tools have no strict mode",
         "toolChoice": "llama-json has no field to force a call",
-        **dict.fromkeys(lacking.MEDIA, "llama-json messages are text"),
+        **dict.fromkeys(unsupported.MEDIA, "llama-json messages are text"),
     },
     places={"settings.stream": ("stream",), "settings": ("options",)},
     envelope=frozenset(("format", "keep_alive")),

@@ -24,23 +24,21 @@ from convcli.dialects.mcp.detect import detect
 from convcli.dialects.mcp.rules import NAMES, RULES
 from convcli.dialects.mcp.sampling import SETTINGS
 from convcli.dialects.mcp.tools import fit_tools, lift_tools, write_tools
-from convcli.kit import fitting, lacking, passes, results
+from convcli.kit import fitting, passes, results, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of
-from convcli.kit.renaming import renaming
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras
+from convcli.kit.renaming import rename_tools_and_ids
 from convcli.kit.texts import text_of
 from convcli.model.branches import active
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolResult, Transcript
 
-RPC = Keys("jsonrpc id method params result", carried="jsonrpc id method")
-TOOLS = Keys(
-    "resultType tools nextCursor ttlMs cacheScope _meta", carried="resultType nextCursor ttlMs cacheScope _meta"
-)
+RPC = Keys("jsonrpc id method params result", extra="jsonrpc id method")
+TOOLS = Keys("resultType tools nextCursor ttlMs cacheScope _meta", extra="resultType nextCursor ttlMs cacheScope _meta")
 REQUEST = Keys(
     "messages modelPreferences systemPrompt includeContext temperature maxTokens stopSequences metadata tools "
     "toolChoice task _meta",
-    carried="includeContext metadata task _meta",
+    extra="includeContext metadata task _meta",
 )
 PAYLOAD_EXTRAS = (
     *("nextCursor", "ttlMs", "cacheScope", "includeContext", "metadata", "task"),
@@ -62,12 +60,12 @@ def lift(document: Any) -> Transcript:
         context.origin.form = "list"
         return context.transcript(tools=lift_tools(document, (), context))
     payload, prefix = _unwrap(document)
-    context.origin.renamed = {ROOT: str(prefix[0]) if prefix else ".."}
+    context.origin.aliases = {ROOT: str(prefix[0]) if prefix else ".."}
     context.origin.form = _form_of_payload(payload)
     transcript = _LIFT[context.origin.form](payload, prefix, context)
-    rpc = RPC.carried(document) if prefix else None
+    rpc = RPC.extra(document) if prefix else None
     if rpc:
-        carry(transcript, NAME, {"rpc": rpc})
+        add_extras(transcript, NAME, {"rpc": rpc})
     return transcript
 
 
@@ -86,7 +84,7 @@ def _form_of_payload(payload: Native) -> str:
 
 def _lift_list(native: Native, prefix: Path, context: LiftContext) -> Transcript:
     listed = lift_tools(native["tools"], (*prefix, "tools"), context)
-    return context.transcript(tools=listed, extras=extras_of(NAME, TOOLS.carried(native)))
+    return context.transcript(tools=listed, extras=make_extras(NAME, TOOLS.extra(native)))
 
 
 def _lift_result(native: Native, prefix: Path, context: LiftContext) -> Transcript:
@@ -102,8 +100,8 @@ def _lift_request(native: Native, prefix: Path, context: LiftContext) -> Transcr
     transcript = context.transcript()
     if native.get("tools") is not None:
         transcript.tools = lift_tools(native["tools"], (*prefix, "tools"), context)
-    carried = {**(REQUEST.carried(native) or {}), **sampling.lift_request(native, transcript)}
-    transcript.extras = extras_of(NAME, carried)
+    extra = {**(REQUEST.extra(native) or {}), **sampling.lift_request(native, transcript)}
+    transcript.extras = make_extras(NAME, extra)
     return transcript
 
 
@@ -142,16 +140,16 @@ def _drop_empty(message: Message) -> Message | None:
     return message if any(part.type != "reasoning" for part in message.parts) else None
 
 
-TOOL_LIST = (fitting.functions_only(NAME), renaming(NAMES), fit_tools, _keep_tools)
+TOOL_LIST = (fitting.keep_functions(NAME), rename_tools_and_ids(NAMES), fit_tools, _keep_tools)
 MESSAGES = (
-    fitting.linear,
+    fitting.keep_active_conversation,
     results.results_behind_calls,
-    renaming(NAMES),
+    rename_tools_and_ids(NAMES),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    fitting.parts_in_roles({"tool_call": ("assistant",)}),
+    fitting.keep_parts_of_roles({"tool_call": ("assistant",)}),
     passes.on_parts(_fit_media),
-    fitting.only_own_opaque(NAME),
+    fitting.drop_other_opaque(NAME),
     passes.on_results(fit_result),
     passes.on_each_message(_drop_empty),
 )
@@ -159,14 +157,14 @@ FIT = {
     "request": (
         *MESSAGES,
         passes.on_messages(sampling.one_system),
-        fitting.functions_only(NAME),
+        fitting.keep_functions(NAME),
         fit_tools,
         sampling.fit_choice,
     ),
     "tools": TOOL_LIST,
     "list": TOOL_LIST,
     "result": (*MESSAGES, passes.on_messages(_keep_last_result)),
-    "response": (*MESSAGES, fitting.answers_only, sampling.last_answer),
+    "response": (*MESSAGES, fitting.keep_answers, sampling.keep_last_answer),
 }
 
 
@@ -178,9 +176,9 @@ def write(transcript: Transcript, options: Options) -> Any:
     form = options.form or "request"
     if form == "list":
         return write_tools(transcript)
-    carried = carried_by(transcript.extras, NAME)
-    payload = _WRITE[form](transcript, {key: carried[key] for key in carried if key not in _ELSEWHERE[form]})
-    rpc = carried.get("rpc")
+    extra = get_extras(transcript.extras, NAME)
+    payload = _WRITE[form](transcript, {key: extra[key] for key in extra if key not in _ELSEWHERE[form]})
+    rpc = extra.get("rpc")
     return RPC.put({"params" if form == "request" else "result": payload}, rpc) if isinstance(rpc, dict) else payload
 
 
@@ -195,8 +193,8 @@ _ELSEWHERE = {
 """Extras that belong to another form, or to the JSON-RPC message."""
 
 
-def _write_list(transcript: Transcript, carried: Native) -> Native:
-    return TOOLS.put({"tools": write_tools(transcript)}, carried)
+def _write_list(transcript: Transcript, extra: Native) -> Native:
+    return TOOLS.put({"tools": write_tools(transcript)}, extra)
 
 
 def _write_result(transcript: Transcript, _: Native) -> Native:
@@ -205,16 +203,16 @@ def _write_result(transcript: Transcript, _: Native) -> Native:
     return write_result(results[-1], {}, CALL_RESULT) if results else {"content": []}
 
 
-def _write_request(transcript: Transcript, carried: Native) -> Native:
+def _write_request(transcript: Transcript, extra: Native) -> Native:
     messages = transcript.messages
     system = messages[0] if messages and messages[0].role == "system" else None
     native = {
         "messages": sampling.write_messages(messages if system is None else messages[1:]),
         "systemPrompt": None if system is None else text_of(system.parts, "\n\n"),
-        **sampling.write_request(transcript, carried),
+        **sampling.write_request(transcript, extra),
         "tools": None if transcript.tools is None else write_tools(transcript),
     }
-    return REQUEST.write(native, carried)
+    return REQUEST.write(native, extra)
 
 
 def _write_answer(transcript: Transcript, _: Native) -> Native:
@@ -225,16 +223,22 @@ _WRITE = {"tools": _write_list, "result": _write_result, "request": _write_reque
 
 
 COMMON = (
-    (lacking.SESSION | lacking.MESSAGE | lacking.METADATA | lacking.CALL_ONLY | {"reasoning", "opaque", "extras.mcp"})
+    (
+        unsupported.SESSION
+        | unsupported.MESSAGE
+        | unsupported.METADATA
+        | unsupported.CALL_ONLY
+        | {"reasoning", "opaque", "extras.mcp"}
+    )
     | {"message.model", "tool_result.name", "tool.strict"}
-    | {f"{kind}.{name}" for kind in lacking.MEDIA for name in ("name", "detail")}
+    | {f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("name", "detail")}
 )
-LACKS = {
-    "request": COMMON | lacking.settings_but("temperature", "maxOutputTokens", "stop"),
-    "tools": COMMON | lacking.REQUEST,
-    "list": COMMON | lacking.REQUEST,
-    "result": COMMON | lacking.REQUEST | lacking.TOOLS | {"tool_result.toolCallId"},
-    "response": (COMMON - {"message.stopReason"}) | lacking.TOOLS | {"settings", "toolChoice"},
+UNSUPPORTED = {
+    "request": COMMON | unsupported.settings_but("temperature", "maxOutputTokens", "stop"),
+    "tools": COMMON | unsupported.REQUEST,
+    "list": COMMON | unsupported.REQUEST,
+    "result": COMMON | unsupported.REQUEST | unsupported.TOOLS | {"tool_result.toolCallId"},
+    "response": (COMMON - {"message.stopReason"}) | unsupported.TOOLS | {"settings", "toolChoice"},
 }
 
 DIALECT = Dialect(
@@ -249,7 +253,7 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     form_of=form_of,
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     rules=RULES,
     conventions=(
         Convention(

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import fail, in_words, only_own, with_parts
 from convcli.kit.texts import only_text
 from convcli.kit.values import kind_of_type
@@ -18,17 +18,17 @@ from convcli.wire import exact_json
 
 NAME = "mcp"
 
-TEXT = Keys("type text annotations _meta", carried="annotations _meta")
-MEDIA = Keys("type data mimeType annotations _meta", carried="annotations _meta")
+TEXT = Keys("type text annotations _meta", extra="annotations _meta")
+MEDIA = Keys("type data mimeType annotations _meta", extra="annotations _meta")
 LINK = Keys(
     "type uri name title description mimeType size icons annotations _meta",
-    carried="title description size icons annotations _meta",
+    extra="title description size icons annotations _meta",
 )
-RESOURCE = Keys("type resource annotations _meta", carried="annotations _meta")
-CONTENTS = Keys("uri mimeType text blob _meta", carried="_meta")
-TOOL_USE = Keys("type id name input _meta", carried="_meta")
-TOOL_RESULT = Keys("type toolUseId content structuredContent isError _meta", carried="_meta")
-CALL_RESULT = Keys("resultType content structuredContent isError _meta", carried="resultType _meta")
+RESOURCE = Keys("type resource annotations _meta", extra="annotations _meta")
+CONTENTS = Keys("uri mimeType text blob _meta", extra="_meta")
+TOOL_USE = Keys("type id name input _meta", extra="_meta")
+TOOL_RESULT = Keys("type toolUseId content structuredContent isError _meta", extra="_meta")
+CALL_RESULT = Keys("resultType content structuredContent isError _meta", extra="resultType _meta")
 
 NOT_BLOCK_KEYS = frozenset(("resource", "block"))
 """Extras that are not keys of the block itself."""
@@ -49,18 +49,18 @@ def lift_block(native: Native, context: LiftContext) -> Part:
 
 
 def _lift_text(native: Native, _: LiftContext) -> Part:
-    return Text(native["text"], extras=extras_of(NAME, TEXT.carried(native)))
+    return Text(native["text"], extras=make_extras(NAME, TEXT.extra(native)))
 
 
 def _lift_media(native: Native, _: LiftContext) -> Part:
-    extras = extras_of(NAME, MEDIA.carried(native))
+    extras = make_extras(NAME, MEDIA.extra(native))
     return Media(native["type"], data=native["data"], media_type=native["mimeType"] or None, extras=extras)
 
 
 def _lift_link(native: Native, _: LiftContext) -> Part:
     """Lifts a resource link."""
     media_type, name = native.get("mimeType") or None, native["name"] or None
-    extras = extras_of(NAME, LINK.carried(native))
+    extras = make_extras(NAME, LINK.extra(native))
     return Media(kind_of_type(media_type), url=native["uri"], media_type=media_type, name=name, extras=extras)
 
 
@@ -71,15 +71,15 @@ def _lift_resource(native: Native, _: LiftContext) -> Part | None:
     if len(sources) != 1:
         return None
     media_type = inner.get("mimeType") or None
-    resource = {"uri": inner["uri"], **(CONTENTS.carried(inner) or {})}
-    extras = extras_of(NAME, {**(RESOURCE.carried(native) or {}), "resource": resource})
+    resource = {"uri": inner["uri"], **(CONTENTS.extra(inner) or {})}
+    extras = make_extras(NAME, {**(RESOURCE.extra(native) or {}), "resource": resource})
     source = {"data" if sources == ["blob"] else "text": inner[sources[0]]}
     return Media(kind_of_type(media_type), **source, media_type=media_type, extras=extras)
 
 
 def _lift_call(native: Native, context: LiftContext) -> Part:
     id_ = context.pairing.call(native["id"], native["name"])
-    return ToolCall(id_, native["name"], native["input"], extras=extras_of(NAME, TOOL_USE.carried(native)))
+    return ToolCall(id_, native["name"], native["input"], extras=make_extras(NAME, TOOL_USE.extra(native)))
 
 
 LIFT: Mapping[str, Callable[[Native, LiftContext], Part | None]] = {
@@ -95,11 +95,11 @@ LIFT: Mapping[str, Callable[[Native, LiftContext], Part | None]] = {
 def lift_result(native: Native, keys: Keys, context: LiftContext) -> ToolResult:
     """Lifts a result inside a message, or a server's whole response, which does not name its call."""
     kind, value = _lift_value(native, context)
-    carried = dict(keys.carried(native) or {})
+    extra = dict(keys.extra(native) or {})
     if kind != "data" and native.get("structuredContent") is not None:
-        carried["structuredContent"] = native["structuredContent"]
+        extra["structuredContent"] = native["structuredContent"]
     id_, name = context.pairing.result(native.get("toolUseId"), None)
-    result = ToolResult(id_, name, kind, value, extras=extras_of(NAME, carried))  # type: ignore[arg-type]
+    result = ToolResult(id_, name, kind, value, extras=make_extras(NAME, extra))  # type: ignore[arg-type]
     if native.get("isError"):
         fail(result)
     return result
@@ -139,7 +139,7 @@ def fit_media(media: Media, *, in_result: bool) -> Media | None:
 
     Images and audio need data of a known type. Anything else becomes a link or a resource, which only results can have.
     """
-    embedded = "resource" in carried_by(media.extras, NAME)
+    embedded = "resource" in get_extras(media.extras, NAME)
     if media.data is not None and media.type in ("image", "audio") and not embedded:
         media_type = media.media_type or _sniff(media.data)
         if media_type:
@@ -153,18 +153,18 @@ def fit_media(media: Media, *, in_result: bool) -> Media | None:
         return media if same else replace(media, type=kind, name=name)
     if embedded and kind == media.type:
         return media
-    carried = {"resource": {"uri": _address(media.name or media.type)}, **carried_by(media.extras, NAME)}
-    return replace(media, type=kind, extras={**(media.extras or {}), NAME: carried})
+    extra = {"resource": {"uri": _address(media.name or media.type)}, **get_extras(media.extras, NAME)}
+    return replace(media, type=kind, extras={**(media.extras or {}), NAME: extra})
 
 
 def fit_result(result: ToolResult) -> ToolResult:
     """Returns a result without unsupported media, and as `express` says it is read back."""
     result = with_parts(result, _fit_piece)
-    expressed = express(result)
-    if expressed is None:
+    apply_convention = express(result)
+    if apply_convention is None:
         return result
-    kind: Any = expressed[0]
-    return replace(result, kind=kind, value=expressed[1], is_error=None)
+    kind: Any = apply_convention[0]
+    return replace(result, kind=kind, value=apply_convention[1], is_error=None)
 
 
 def _fit_piece(part: Part) -> Part | None:
@@ -188,7 +188,7 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
 
 def _is_structured(result: ToolResult) -> bool:
     """True if data can be structured content: an object, or anything in the newer version, which has `resultType`."""
-    return isinstance(result.value, dict) or "resultType" in carried_by(result.extras, NAME)
+    return isinstance(result.value, dict) or "resultType" in get_extras(result.extras, NAME)
 
 
 def _sniff(data: str | None) -> str:
@@ -220,7 +220,7 @@ def write_block(part: Part) -> Native | None:
 
 
 def _write_media(media: Media) -> Native | None:
-    resource = carried_by(media.extras, NAME).get("resource")
+    resource = get_extras(media.extras, NAME).get("resource")
     if media.data is not None and media.type in ("image", "audio") and resource is None:
         return MEDIA.put(
             {"type": media.type, "data": media.data, "mimeType": media.media_type or ""}, _block_extras(media)
@@ -251,14 +251,14 @@ def write_result(result: ToolResult, native: Native, keys: Keys) -> Native:
 
 def _write_content(result: ToolResult) -> list[Native]:
     if result.kind == "multimodal":
-        blocks = [carried_by(part.extras, NAME).get("block", write_block(part)) for part in result.value]
+        blocks = [get_extras(part.extras, NAME).get("block", write_block(part)) for part in result.value]
         return [block for block in blocks if block is not None]
     return [{"type": "text", "text": in_words(result)}]
 
 
 def _block_extras(part: Part) -> Native:
     """Returns the extras that are keys of the block itself."""
-    carried = carried_by(part.extras, NAME)
+    extra = get_extras(part.extras, NAME)
     if isinstance(part, (ToolCall, ToolResult)):
-        return carried
-    return omit(carried, *NOT_BLOCK_KEYS)
+        return extra
+    return omit(extra, *NOT_BLOCK_KEYS)

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from convcli.dialects.mcp.blocks import NAME, TOOL_RESULT, lift_block, lift_result, write_block
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
 from convcli.kit.settings import Settings
 from convcli.model.transcript import STOP_REASONS, Message, Part, Path, Text, ToolChoice, Transcript
 from convcli.wire import exact_json
 
-MESSAGE = Keys("role content _meta", carried="_meta")
-ANSWER = Keys("role content model stopReason _meta", carried="_meta")
+MESSAGE = Keys("role content _meta", extra="_meta")
+ANSWER = Keys("role content model stopReason _meta", extra="_meta")
 
 SETTINGS = Settings({"temperature": "temperature", "maxTokens": "maxOutputTokens", "stopSequences": "stop"})
 CHOICES = ("auto", "none", "required")
@@ -29,7 +29,7 @@ FINISH_OF = {"stop": "endTurn", "length": "maxTokens", "tool_calls": "toolUse"}
 
 def lift_message(native: Native, path: Path, keys: Keys, context: LiftContext) -> None:
     """Lifts one MCP message: a message per result and per run of other blocks."""
-    extras = extras_of(NAME, keys.carried(native))
+    extras = make_extras(NAME, keys.extra(native))
     for role, parts, part_paths in _pieces(native, context):
         context.add(Message(role, parts, extras=extras), path, part_paths)
         extras = None
@@ -65,11 +65,11 @@ def write_messages(messages: Sequence[Message]) -> list[Native]:
     turns: list[tuple[Message, list[Native]]] = []
     for message in messages:
         blocks = [block for part in message.parts if (block := write_block(part)) is not None]
-        if turns and turns[-1][0].role == message.role == "tool" and not carried_by(message.extras, NAME):
+        if turns and turns[-1][0].role == message.role == "tool" and not get_extras(message.extras, NAME):
             turns[-1][1].extend(blocks)
         else:
             turns.append((message, blocks))
-    return [MESSAGE.put(_turn(message, blocks), carried_by(message.extras, NAME)) for message, blocks in turns]
+    return [MESSAGE.put(_turn(message, blocks), get_extras(message.extras, NAME)) for message, blocks in turns]
 
 
 def _turn(message: Message, blocks: list[Native]) -> Native:
@@ -82,21 +82,21 @@ def _turn(message: Message, blocks: list[Native]) -> Native:
 
 def lift_request(native: Native, transcript: Transcript) -> Native:
     """Sets model, tool choice and settings, and returns their extras."""
-    carried: Native = {}
+    extra: Native = {}
     transcript.settings = SETTINGS.lift(native)[0] or None
     choice, preferences = native.get("toolChoice"), native.get("modelPreferences")
     transcript.tool_choice = _choice_of(choice)
     if choice and (transcript.tool_choice is None or choice.keys() != {"mode"}):
-        carried["toolChoice"] = choice
+        extra["toolChoice"] = choice
     transcript.model = _model_of(preferences)
     if preferences and (transcript.model is None or not exact_json.exact(preferences, _preferences(transcript.model))):
-        carried["modelPreferences"] = preferences
-    return carried
+        extra["modelPreferences"] = preferences
+    return extra
 
 
-def write_request(transcript: Transcript, carried: Native) -> Native:
+def write_request(transcript: Transcript, extra: Native) -> Native:
     """Returns model, tool choice and settings; the model is the preferred one."""
-    choice, preferences = carried.pop("toolChoice", None), carried.pop("modelPreferences", None)
+    choice, preferences = extra.pop("toolChoice", None), extra.pop("modelPreferences", None)
     if not choice or _choice_of(choice) != transcript.tool_choice:
         choice = transcript.tool_choice and {"mode": transcript.tool_choice}
     if not preferences or _model_of(preferences) != transcript.model:
@@ -138,11 +138,11 @@ def lift_answer(native: Native, prefix: Path, context: LiftContext) -> Transcrip
     if reason:
         ours = transcript.messages[0].stop_reason = FINISH.get(reason, reason)
         if FINISH_OF.get(ours, reason) != reason:
-            transcript.extras = extras_of(NAME, {"stopReason": reason})
+            transcript.extras = make_extras(NAME, {"stopReason": reason})
     return transcript
 
 
-def last_answer(transcript: Transcript) -> Transcript:
+def keep_last_answer(transcript: Transcript) -> Transcript:
     """Keeps the last answer, with its model's name and a stop reason that MCP supports."""
     if not transcript.messages:
         return replace(transcript, messages=[Message("assistant", [])])
@@ -159,7 +159,7 @@ def write_answer(transcript: Transcript) -> Native:
     native = _turn(answer, [block for part in answer.parts if (block := write_block(part)) is not None])
     if transcript.model:
         native["model"] = transcript.model
-    reason, carried = answer.stop_reason, carried_by(transcript.extras, NAME).get("stopReason")
+    reason, extra = answer.stop_reason, get_extras(transcript.extras, NAME).get("stopReason")
     if reason:
-        native["stopReason"] = carried if carried and FINISH.get(carried) == reason else FINISH_OF.get(reason, reason)
-    return ANSWER.put(native, carried_by(answer.extras, NAME))
+        native["stopReason"] = extra if extra and FINISH.get(extra) == reason else FINISH_OF.get(reason, reason)
+    return ANSWER.put(native, get_extras(answer.extras, NAME))

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from convcli.dialects.mcp.blocks import NAME
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
 from convcli.kit.passes import on_tools
 from convcli.model.transcript import Path, ToolDefinition, Transcript
 
 TOOL = Keys(
-    "name title description inputSchema outputSchema annotations execution icons _meta", carried="execution icons _meta"
+    "name title description inputSchema outputSchema annotations execution icons _meta", extra="execution icons _meta"
 )
 NEWER = ("resultType", "ttlMs", "cacheScope")
 """Keys of a tool list that only 2026-07-28 has."""
@@ -34,7 +34,7 @@ def _lift_tool(native: Native) -> ToolDefinition:
         title=native.get("title") or None,
         output_schema=native.get("outputSchema"),
         annotations=without_nulls(native.get("annotations") or {}) or None,
-        extras=extras_of(NAME, TOOL.carried(native)),
+        extras=make_extras(NAME, TOOL.extra(native)),
     )
 
 
@@ -45,7 +45,7 @@ def fit_tools(transcript: Transcript) -> Transcript:
 
 def is_newer(transcript: Transcript) -> bool:
     """True for a tool list with keys of the newer protocol version."""
-    return any(key in carried_by(transcript.extras, NAME) for key in NEWER)
+    return any(key in get_extras(transcript.extras, NAME) for key in NEWER)
 
 
 def fit_tool(tool: ToolDefinition, *, newer: bool) -> ToolDefinition:
@@ -73,4 +73,4 @@ def _write_tool(tool: ToolDefinition) -> Native:
         "outputSchema": tool.output_schema,
         "annotations": tool.annotations,
     }
-    return TOOL.put(without_nulls(fields), carried_by(tool.extras, NAME))
+    return TOOL.put(without_nulls(fields), get_extras(tool.extras, NAME))

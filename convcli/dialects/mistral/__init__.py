@@ -43,26 +43,26 @@ from convcli.families.openai.calls import AS_TEXT, kind_in_turn
 from convcli.families.openai.fitting import of_answers, of_conversations
 from convcli.families.openai.messages import without_empty_text
 from convcli.families.openai.response import Answers, lift_response, write_response
-from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
+from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.lacking import MEDIA as MEDIA_FIELDS
-from convcli.kit.lacking import TOOLS, fields, settings_but
 from convcli.kit.objects import (
     Keys,
     Native,
     as_object,
-    carried_by,
-    extras_of,
+    get_extras,
+    make_extras,
     messages_in,
     objects_in,
     omit,
     without_nulls,
 )
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
-from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, renaming
+from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, rename_tools_and_ids
 from convcli.kit.settings import Settings, in_snake_case
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.kit.unsupported import MEDIA as MEDIA_FIELDS
+from convcli.kit.unsupported import TOOLS, fields, settings_but
+from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
@@ -111,7 +111,7 @@ ID = re.compile("[a-zA-Z0-9]{9}")
 MODEL = re.compile("(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-[^:/]*")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches keys, chunks and ids that only Mistral has, unless a message has a key that Mistral lacks."""
     messages = _messages(document)
     if messages is None or any(key in message for message in messages for key in FOREIGN_KEYS):
@@ -119,8 +119,8 @@ def detect(document: Any) -> Clue | None:
     request = as_object(document)
     evidence = next(_evidence(request, messages), None)
     if evidence is not None:
-        return Clue(96, evidence)
-    return Clue(60, 'the tool choice "any"') if request.get("tool_choice") == "any" else None
+        return Evidence(96, evidence)
+    return Evidence(60, 'the tool choice "any"') if request.get("tool_choice") == "any" else None
 
 
 def _messages(document: Any) -> list[Native] | None:
@@ -158,16 +158,16 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     if rows.is_row(native):
         context.origin.form = rows.FORM
         rows.lift_weights(native, context.messages)
-    settings, carried = SETTINGS.lift(native)
+    settings, extra = SETTINGS.lift(native)
     choice = _lift_choice(native["tool_choice"]) if native.get("tool_choice") else None
     if choice is not None and not exact_json.exact(_write_choice(choice), native["tool_choice"]):
-        carried |= {} if native["tool_choice"] == "required" else {"tool_choice": native["tool_choice"]}
+        extra |= {} if native["tool_choice"] == "required" else {"tool_choice": native["tool_choice"]}
     return context.transcript(
         model=native.get("model"),
         tools=common.lift_tools({"tools": native.get("tools")}, context),
         tool_choice=choice,
         settings=settings or None,
-        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried}),
+        extras=make_extras(NAME, {**(REQUEST.extra(native) or {}), **extra}),
     )
 
 
@@ -208,19 +208,19 @@ def _keep_supported_media(part: Part, message: Message) -> Part | None:
         return Text(part.text, extras=part.extras)
     if isinstance(part, Media):
         is_supported = message.role == "user" and write_media(part) is not None
-        return fitting.known_detail(_drop_audio_url_type(part), turns.DETAILS) if is_supported else None
+        return fitting.drop_unknown_detail(_drop_audio_url_type(part), turns.DETAILS) if is_supported else None
     return part
 
 
 PARTS = (
-    fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     on_parts(_keep_supported_media, "refusal", *MEDIA),
-    fitting.only_own_opaque(NAME),
+    fitting.drop_other_opaque(NAME),
     without_empty_text(NAME),
-    fitting.ordered_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
+    fitting.sort_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
 )
 MESSAGES = fused(
-    renaming(NAMES, IDS),
+    rename_tools_and_ids(NAMES, IDS),
     *of_conversations(
         NAME,
         RESULTS,
@@ -229,14 +229,14 @@ MESSAGES = fused(
         on_messages(instructions_of_user),
     ),
     *PARTS,
-    fitting.functions_only(NAME),
-    fitting.with_parameters(),
+    fitting.keep_functions(NAME),
+    fitting.add_parameters(),
     common.named_format,
     SETTINGS.fits,
     _drop_unknown_effort,
-    fitting.one_choice,
+    fitting.require_any_tool,
 )
-ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
+ANSWER = fused(rename_tools_and_ids(NAMES, IDS), *of_answers(ANSWERS, *PARTS))
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER, rows.FORM: (*MESSAGES, *rows.FIT)}
 
 
@@ -255,21 +255,21 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
-    carried = carried_by(transcript.extras, NAME)
+    extra = get_extras(transcript.extras, NAME)
     native = {
         "model": transcript.model,
         "messages": messages,
         **common.write_tools(transcript, NAME),
-        **_write_choices(transcript.tool_choice, carried),
-        **SETTINGS.write(transcript.settings or {}, carried),
+        **_write_choices(transcript.tool_choice, extra),
+        **SETTINGS.write(transcript.settings or {}, extra),
     }
-    return REQUEST.put(without_nulls(native), omit(SETTINGS.rest(carried), "tool_choice"))
+    return REQUEST.put(without_nulls(native), omit(SETTINGS.rest(extra), "tool_choice"))
 
 
-def _write_choices(choice: ToolChoice | None, carried: Native) -> Native:
+def _write_choices(choice: ToolChoice | None, extra: Native) -> Native:
     if choice is None:
         return {}
-    kept = carried.get("tool_choice")
+    kept = extra.get("tool_choice")
     return {"tool_choice": kept if kept and _lift_choice(kept) == choice else _write_choice(choice)}
 
 
@@ -292,7 +292,7 @@ RULES = (
     for_requests(turns.ends_with_user(goes_on=is_prefix)),
     for_requests(turns.answered_first()),
     for_requests(turns.system_not_behind("assistant", "tool")),
-    turns.parts_in_roles({"tool_call": ("assistant",)}),
+    turns.keep_parts_of_roles({"tool_call": ("assistant",)}),
     links.results_identified(),
     links.paired(links.PairingRules()),
     names.of_tools(NAMES),
@@ -305,8 +305,8 @@ RULES = (
     *rows.RULES,
 )
 
-LACKS = lacks(
-    LACKING
+UNSUPPORTED = unsupported_by_form(
+    COMMONLY_UNSUPPORTED
     | settings_but(*SETTINGS.names())
     | fields(
         "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType document.name "
@@ -315,7 +315,7 @@ LACKS = lacks(
     ),
     of_answers="id createdAt",
 )
-OF_ROWS = (LACKS["list"] - TOOLS) | fields("reasoning opaque extras.mistral") | MEDIA_FIELDS
+OF_ROWS = (UNSUPPORTED["list"] - TOOLS) | fields("reasoning opaque extras.mistral") | MEDIA_FIELDS
 
 DIALECT = Dialect(
     name=NAME,
@@ -332,7 +332,10 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
-    lacks={**{form: unsupported | {"message.weight"} for form, unsupported in LACKS.items()}, rows.FORM: OF_ROWS},
+    unsupported={
+        **{form: unsupported | {"message.weight"} for form, unsupported in UNSUPPORTED.items()},
+        rows.FORM: OF_ROWS,
+    },
     has=fields("message.weight"),
     reasons={
         **REASONS,

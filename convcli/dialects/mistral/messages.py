@@ -8,65 +8,65 @@ from msgspec.structs import replace
 
 from convcli.dialects.mistral.chunks import NAME, lift_chunk, lift_content, write_chunk, write_media
 from convcli.families.openai.calls import (
-    beside,
     content_of,
     express_media,
     lift_call,
     of_message,
+    other_keys,
     text_of_result,
     write_parts,
 )
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.texts import is_bare
-from convcli.model.transcript import Media, Message, Part, Spots, Text, ToolResult
+from convcli.model.transcript import Media, Message, Part, PartPaths, Text, ToolResult
 
 NO_ID = "null"
 """What the SDK writes as the id of a call without one."""
 
-MESSAGE = Keys("role content tool_calls prefix", carried="prefix")
+MESSAGE = Keys("role content tool_calls prefix", extra="prefix")
 RESULT = Keys("role name content tool_call_id")
 
 
 # ---------------------------------------------------------------- lift
 
 
-def lift_any(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_any(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a request message: a tool result or any other message."""
     return (_lift_result if native["role"] == "tool" else lift_message)(native, context)
 
 
-def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a message other than a result; `prefix: false` is the default and dropped."""
-    parts, spots = lift_content(native.get("content"))
+    parts, part_paths = lift_content(native.get("content"))
     for j, call in enumerate(native.get("tool_calls") or ()):
         parts.append(lift_call({**call, "id": None} if call.get("id") == NO_ID else call, context))
-        spots.append(("tool_calls", j))
-    carried = beside(MESSAGE.carried(native))
-    if carried.get("prefix") is False:
-        del carried["prefix"]
-    return Message(native["role"], parts, extras=extras_of(NAME, carried)), spots
+        part_paths.append(("tool_calls", j))
+    extra = other_keys(MESSAGE.extra(native))
+    if extra.get("prefix") is False:
+        del extra["prefix"]
+    return Message(native["role"], parts, extras=make_extras(NAME, extra)), part_paths
 
 
 def is_prefix(message: Message) -> bool:
     """True if this message is the prefix of the model's answer."""
-    return carried_by(message.extras, NAME).get("prefix") is True
+    return get_extras(message.extras, NAME).get("prefix") is True
 
 
-def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a tool message; content with chunks other than text and media is also kept as an extra."""
     written_id = native.get("tool_call_id")
     id_ = None if written_id in (None, "", NO_ID) else written_id
     result = ToolResult(*context.pairing.result(id_, native.get("name") or None), "text", native.get("content") or "")
-    carried = RESULT.carried(native) or {}
+    extra = RESULT.extra(native) or {}
     if isinstance(native.get("content"), list):
         parts, _ = lift_content(native["content"])
         known = [part for part in parts if isinstance(part, (Text, Media))]
         texts = [part.text for part in known if is_bare(part)]
         is_text = len(known) == len(texts) < 2
         result.kind, result.value = ("text", "".join(texts)) if is_text else ("multimodal", known)
-        carried |= {"content": native["content"]} if len(known) < len(parts) else {}
-    return Message("tool", [result], extras=extras_of(NAME, carried)), None
+        extra |= {"content": native["content"]} if len(known) < len(parts) else {}
+    return Message("tool", [result], extras=make_extras(NAME, extra)), None
 
 
 # ---------------------------------------------------------------- write
@@ -80,7 +80,7 @@ def write_message(message: Message, dialect: str = NAME) -> Native:
     native: Native = {"role": message.role, "content": content_of(content)}
     if calls:
         native["tool_calls"] = calls
-    return MESSAGE.put(native, of_message(carried_by(message.extras, NAME)))
+    return MESSAGE.put(native, of_message(get_extras(message.extras, NAME)))
 
 
 def _write_result(message: Message) -> Native:
@@ -88,7 +88,7 @@ def _write_result(message: Message) -> Native:
     assert isinstance(result, ToolResult)
     native: Native = {"role": "tool", "name": result.name, "content": _write_value(result)}
     native["tool_call_id"] = result.tool_call_id
-    return RESULT.put(native, carried_by(message.extras, NAME))
+    return RESULT.put(native, get_extras(message.extras, NAME))
 
 
 def _write_value(result: ToolResult) -> Any:

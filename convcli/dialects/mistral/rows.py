@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.rows.order import calls_of, up_to_last_answer
+from convcli.families.rows.order import calls_of, drop_after_last_answer
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import fitting
-from convcli.kit.objects import Native, without_keys
+from convcli.kit.objects import Native, drop_extra_keys
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, shared
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, ToolCall
@@ -34,7 +34,7 @@ def lift_weights(native: Native, messages: list[Message]) -> None:
         weight = row_message.get("weight")
         if message.role == "assistant" and type(weight) in (int, float) and weight in BINARY.values():
             message.weight = int(weight)
-            message.extras = without_keys(message.extras, "mistral", "weight")
+            message.extras = drop_extra_keys(message.extras, "mistral", "weight")
 
 
 def write_weight(message: Message, native: Native) -> Native:
@@ -51,7 +51,7 @@ def in_order(messages: list[Message]) -> list[Message]:
     first = next((message for message in fitted if message.role != "system"), None)
     if first is not None and first.role == "assistant":
         fitted.insert(fitted.index(first), Message("user", []))
-    return shared(messages, up_to_last_answer(fitted))
+    return shared(messages, drop_after_last_answer(fitted))
 
 
 def _split_text_and_calls(message: Message) -> list[Message]:
@@ -63,9 +63,9 @@ def _split_text_and_calls(message: Message) -> list[Message]:
 
 
 FIT = fused(
-    fitting.parts_in_roles({"reasoning": (), "opaque": (), **dict.fromkeys(MEDIA, ())}),
+    fitting.keep_parts_of_roles({"reasoning": (), "opaque": (), **dict.fromkeys(MEDIA, ())}),
     on_parts(lambda call, _: replace(call, extras=None) if call.extras else call, "tool_call"),
-    fitting.functions_only(""),
+    fitting.keep_functions(""),
     on_messages(in_order),
     on_each_message(binary_weight),
 )

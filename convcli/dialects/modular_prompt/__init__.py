@@ -33,18 +33,18 @@ from convcli.dialects.modular_prompt.messages import (
 )
 from convcli.families.openai import request as common
 from convcli.families.openai.messages import without_empty_text
-from convcli.families.openai.tables import LACKING, lacks
+from convcli.families.openai.tables import COMMONLY_UNSUPPORTED, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.lacking import SESSION, fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
-from convcli.kit.renaming import identifiers, renaming
-from convcli.kit.results import expressed, single_results
+from convcli.kit.renaming import identifiers, rename_tools_and_ids
+from convcli.kit.results import apply_convention, keep_one_result_each
 from convcli.kit.settings import Settings
 from convcli.kit.texts import text_of
+from convcli.kit.unsupported import SESSION, fields, settings_but
 from convcli.kit.values import counts, pairs, put_counts, take_counts
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import (
     Message,
     Part,
@@ -62,11 +62,11 @@ from convcli.validation.survey import for_requests
 
 REQUEST = Keys(
     "messages tools toolChoice temperature maxTokens topP topK stream reasoningEffort mode apiStrategy cache",
-    carried="mode apiStrategy cache",
+    extra="mode apiStrategy cache",
 )
 RESULT = Keys(
     "content thinkingContent structuredOutput usage toolCalls finishReason logEntries errors",
-    carried="structuredOutput logEntries errors",
+    extra="structuredOutput logEntries errors",
 )
 TOOL = Keys("name description parameters strict")
 SETTINGS = Settings(
@@ -88,7 +88,7 @@ FINISH_OF = {reason: reason for reason in ("stop", "length", "error", "tool_call
 RESULTS = Convention(express, {"error": ("changed", "a failed result with a string value is an error, not data")})
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches calls and results with modular-prompt's own keys, or a query result."""
     if isinstance(document, dict) and document.get("messages") is None:
         return _detect_result(document)
@@ -97,25 +97,27 @@ def detect(document: Any) -> Clue | None:
     return max(matches, default=None)
 
 
-def _detect_result(document: Native) -> Clue | None:
+def _detect_result(document: Native) -> Evidence | None:
     usage = document.get("usage")
     counted = isinstance(usage, dict) and {"promptTokens", "completionTokens"} <= usage.keys()
     known = isinstance(document.get("content"), str) and "role" not in document
-    return Clue(92, "a query result") if known and (counted or "finishReason" in document) else None
+    return Evidence(92, "a query result") if known and (counted or "finishReason" in document) else None
 
 
-def _match_message(message: Native) -> list[Clue]:
-    matches: list[Clue] = []
+def _match_message(message: Native) -> list[Evidence]:
+    matches: list[Evidence] = []
     if message.get("role") == "tool" and "toolCallId" in message:
         kind = "kind" in message and "value" in message
-        matches += [Clue(97, "tool results with a kind")] if kind else [Clue(93, "tool results with toolCallId")]
+        matches += (
+            [Evidence(97, "tool results with a kind")] if kind else [Evidence(93, "tool results with toolCallId")]
+        )
     calls = message.get("toolCalls") if message.get("role") == "assistant" else None
     if isinstance(calls, list) and any(isinstance(call, dict) and _is_call(call) for call in calls):
-        matches.append(Clue(95, "messages with toolCalls"))
+        matches.append(Evidence(95, "messages with toolCalls"))
     if "cacheHint" in message and "role" in message:
-        matches.append(Clue(90, "messages with a cacheHint"))
+        matches.append(Evidence(90, "messages with a cacheHint"))
     if message.get("type") == "message" and _has_attachments(message.get("content")):
-        matches.append(Clue(93, "messages with a type and attachments"))
+        matches.append(Evidence(93, "messages with a type and attachments"))
     return matches
 
 
@@ -139,7 +141,7 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
         tools=None if tools is None else [_lift_tool(tool, context, ("tools", i)) for i, tool in enumerate(tools)],
         tool_choice=None if choice is None else _lift_choice(choice),
         settings=settings or None,
-        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **_carried_choice(choice)}),
+        extras=make_extras(NAME, {**(REQUEST.extra(native) or {}), **_carried_choice(choice)}),
     )
 
 
@@ -164,14 +166,14 @@ def _lift_answer(native: Native, context: LiftContext) -> Transcript:
     usage, rest = take_counts(native.get("usage") or {}, USAGE)
     reason = native.get("finishReason") or None
     message = Message("assistant", [part for part, _ in lifted], stop_reason=reason, usage=usage or None)
-    context.add(message, (), [spot for _, spot in lifted])
-    return context.transcript(extras=extras_of(NAME, RESULT.carried(native), usage=rest))
+    context.add(message, (), [node_path for _, node_path in lifted])
+    return context.transcript(extras=make_extras(NAME, RESULT.extra(native), usage=rest))
 
 
 def _lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinition:
     if "function" in native:
         tool = common.lift_tool(native, context, path)
-        tool.extras = extras_of(NAME, flat(carried_by(tool.extras, NAME)))
+        tool.extras = make_extras(NAME, flat(get_extras(tool.extras, NAME)))
         return tool
     context.origin.tools.append(path)
     return ToolDefinition(
@@ -179,7 +181,7 @@ def _lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefiniti
         native.get("description") or None,
         native.get("parameters"),
         native.get("strict"),
-        extras=extras_of(NAME, TOOL.carried(native)),
+        extras=make_extras(NAME, TOOL.extra(native)),
     )
 
 
@@ -211,22 +213,27 @@ def _join_parts(message: Message) -> Message:
 
 
 MESSAGES = fused(
-    renaming(NAMES),
-    fitting.linear,
-    on_messages(single_results),
-    on_each_message(fitting.named),
+    rename_tools_and_ids(NAMES),
+    fitting.keep_active_conversation,
+    on_messages(keep_one_result_each),
+    on_each_message(fitting.drop_empty_name),
     fitting.roles({"developer": "system"}),
-    expressed(RESULTS),
+    apply_convention(RESULTS),
     on_results(attached),
     on_parts(as_attachment, "refusal", "reasoning", *MEDIA),
-    fitting.only_own_opaque(NAME),
-    fitting.ordered_parts("text image audio video document opaque", "tool_call", of=("system", "user", "assistant")),
+    fitting.drop_other_opaque(NAME),
+    fitting.sort_parts("text image audio video document opaque", "tool_call", of=("system", "user", "assistant")),
     without_empty_text(NAME),
-    fitting.functions_only(NAME),
-    fitting.one_choice,
+    fitting.keep_functions(NAME),
+    fitting.require_any_tool,
     SETTINGS.fits,
 )
-ANSWER = fused(renaming(NAMES), fitting.linear, _keep_first_answer, fitting.known_finish({}, FINISH_OF, "stop"))
+ANSWER = fused(
+    rename_tools_and_ids(NAMES),
+    fitting.keep_active_conversation,
+    _keep_first_answer,
+    fitting.keep_known_finish({}, FINISH_OF, "stop"),
+)
 FIT = {"request": MESSAGES, "list": MESSAGES, "result": ANSWER}
 
 
@@ -242,8 +249,8 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
-    carried = dict(carried_by(transcript.extras, NAME))
-    choice = carried.pop("toolChoice", None)
+    extra = dict(get_extras(transcript.extras, NAME))
+    choice = extra.pop("toolChoice", None)
     is_unchanged = choice is not None and _lift_choice(choice) == transcript.tool_choice
     native = {
         "messages": messages,
@@ -251,29 +258,29 @@ def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
         "toolChoice": choice if is_unchanged else transcript.tool_choice,
         **SETTINGS.write(transcript.settings or {}, {}),
     }
-    return REQUEST.write(native, carried)
+    return REQUEST.write(native, extra)
 
 
 def _write_answer(transcript: Transcript) -> Native:
     message = transcript.messages[0]
-    carried = dict(carried_by(transcript.extras, NAME))
+    extra = dict(get_extras(transcript.extras, NAME))
     native = {
         "content": text_of(message.parts),
         "thinkingContent": next((part.text for part in message.parts if isinstance(part, Reasoning)), None),
-        "usage": put_counts(message.usage or {}, carried.pop("usage", {}), USAGE) or None,
+        "usage": put_counts(message.usage or {}, extra.pop("usage", {}), USAGE) or None,
         "toolCalls": [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)] or None,
         "finishReason": message.stop_reason,
     }
-    return RESULT.write(native, carried)
+    return RESULT.write(native, extra)
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
-    carried = carried_by(tool.extras, NAME)
-    if "tool" in carried:
-        whole: Native = carried["tool"]
+    extra = get_extras(tool.extras, NAME)
+    if "tool" in extra:
+        whole: Native = extra["tool"]
         return whole
     native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
-    return TOOL.write(native, carried)
+    return TOOL.write(native, extra)
 
 
 RULES = (
@@ -286,8 +293,8 @@ RULES = (
     for_requests(turns.stopped_with(*FINISH_OF, form="result")),
 )
 
-LACKS = lacks(
-    LACKING
+UNSUPPORTED = unsupported_by_form(
+    COMMONLY_UNSUPPORTED
     | SESSION
     | settings_but(*SETTINGS.names())
     | fields(
@@ -297,7 +304,7 @@ LACKS = lacks(
     ),
     response="result",
 )
-LACKS["result"] |= {"message.name", "message.usage.reasoningTokens"}
+UNSUPPORTED["result"] |= {"message.name", "message.usage.reasoningTokens"}
 
 DIALECT = Dialect(
     name=NAME,
@@ -312,7 +319,7 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered("result", single=True),
     rules=RULES,
     conventions=(RESULTS,),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     repeats=frozenset(("/toolChoice/type",)),
     reasons={
         "reasoning": "modular-prompt prompts have no thinking",

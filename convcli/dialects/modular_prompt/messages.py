@@ -9,16 +9,16 @@ from msgspec.structs import replace
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import content_of, lift_call
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.model.transcript import (
     Media,
     Message,
     Opaque,
     Part,
+    PartPaths,
     Path,
     Reasoning,
     Refusal,
-    Spots,
     Text,
     ToolCall,
     ToolResult,
@@ -26,9 +26,9 @@ from convcli.model.transcript import (
 
 NAME = "modular-prompt"
 
-MESSAGE = Keys("type role content name toolCalls cacheHint", carried="cacheHint")
-RESULT = Keys("type role toolCallId name kind value cacheHint", carried="cacheHint")
-OLDER_RESULT = Keys("type role content toolCallId name cacheHint", carried="cacheHint")
+MESSAGE = Keys("type role content name toolCalls cacheHint", extra="cacheHint")
+RESULT = Keys("type role toolCallId name kind value cacheHint", extra="cacheHint")
+OLDER_RESULT = Keys("type role content toolCallId name cacheHint", extra="cacheHint")
 CALL = Keys("id name arguments metadata")
 ATTACHMENT = {"text": Keys("type text"), "image_url": Keys("type image_url"), "file": Keys("type file")}
 INNER = {"image_url": Keys("url"), "file": Keys("path mime_type")}
@@ -40,46 +40,46 @@ UNTYPED = {"document": "application/octet-stream"}
 # ---------------------------------------------------------------- lift
 
 
-def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a message or a tool result, with or without `type`."""
     if native["role"] == "tool":
         return _lift_result(native, context)
     content = native.get("content")
     parts: list[Part] = [Text(content)] if content and isinstance(content, str) else []
-    spots: list[Path] = [("content",)] * len(parts)
+    part_paths: list[Path] = [("content",)] * len(parts)
     for j, item in enumerate(content if isinstance(content, list) else ()):
         parts.append(_lift_attachment(item))
-        spots.append(("content", j))
+        part_paths.append(("content", j))
     for j, call in enumerate(native.get("toolCalls") or ()):
         parts.append(lift_tool_call(call, context))
-        spots.append(("toolCalls", j))
-    extras = extras_of(NAME, MESSAGE.carried(native))
-    return Message(native["role"], parts, name=native.get("name") or None, extras=extras), spots
+        part_paths.append(("toolCalls", j))
+    extras = make_extras(NAME, MESSAGE.extra(native))
+    return Message(native["role"], parts, name=native.get("name") or None, extras=extras), part_paths
 
 
 def lift_tool_call(native: Native, context: LiftContext) -> Part:
     """Reads a call, or an older call in the shape of Chat Completions."""
     if "function" in native:
         part = lift_call(native, context)
-        part.extras = extras_of(NAME, flat(carried_by(part.extras, NAME)))
+        part.extras = make_extras(NAME, flat(get_extras(part.extras, NAME)))
         return part
     id_ = context.pairing.call(native.get("id") or None, native["name"])
     metadata = native.get("metadata") or None
-    extras = extras_of(NAME, CALL.carried(native))
+    extras = make_extras(NAME, CALL.extra(native))
     return ToolCall(id_, native["name"], native.get("arguments") or {}, metadata=metadata, extras=extras)
 
 
-def flat(carried: Native) -> Native:
+def flat(extra: Native) -> Native:
     """Flattens extras of the older shape, where `function` is a nested object."""
-    inner = carried.get("function", {})
-    return {**omit(carried, "function"), **inner}
+    inner = extra.get("function", {})
+    return {**omit(extra, "function"), **inner}
 
 
-def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     is_older = native.get("kind") is None
     id_, name = context.pairing.result(native.get("toolCallId") or None, native.get("name") or None)
     result = ToolResult(id_, name, "text", native["content"]) if is_older else _lift_kind(id_, name, native)
-    extras = extras_of(NAME, (OLDER_RESULT if is_older else RESULT).carried(native))
+    extras = make_extras(NAME, (OLDER_RESULT if is_older else RESULT).extra(native))
     return Message("tool", [result], extras=extras), [()]
 
 
@@ -97,12 +97,12 @@ def _lift_attachment(native: Native) -> Part:
     kind = native["type"]
     if kind not in ATTACHMENT:
         return Opaque(NAME, native)
-    carried = ATTACHMENT[kind].carried(native)
+    extra = ATTACHMENT[kind].extra(native)
     if kind == "text":
-        return Text(native["text"], extras=extras_of(NAME, carried))
+        return Text(native["text"], extras=make_extras(NAME, extra))
     body = native[kind]
     part = _lift_file(body) if kind == "file" else common.media_of_url("image", body["url"])
-    part.extras = extras_of(NAME, carried, **{kind: INNER[kind].carried(body)})
+    part.extras = make_extras(NAME, extra, **{kind: INNER[kind].extra(body)})
     return part
 
 
@@ -129,7 +129,7 @@ def write_message(message: Message) -> Native:
         "name": message.name,
         "toolCalls": [write_tool_call(part) for part in message.parts if isinstance(part, ToolCall)] or None,
     }
-    return MESSAGE.write(native, carried_by(message.extras, NAME))
+    return MESSAGE.write(native, get_extras(message.extras, NAME))
 
 
 def _content(message: Message) -> Any:
@@ -140,7 +140,7 @@ def _content(message: Message) -> Any:
 def write_tool_call(call: ToolCall) -> Native:
     """Writes a call, with its arguments as an object."""
     native = {"id": call.id, "name": call.name, "arguments": call.arguments, "metadata": call.metadata}
-    return CALL.write(native, carried_by(call.extras, NAME))
+    return CALL.write(native, get_extras(call.extras, NAME))
 
 
 def _write_result(message: Message) -> Native:
@@ -149,7 +149,7 @@ def _write_result(message: Message) -> Native:
     native: Native = {"type": "message", "role": "tool", "toolCallId": result.tool_call_id, "name": result.name}
     native["kind"] = "error" if result.is_error and result.kind == "data" else result.kind
     native["value"] = _value(result)
-    return RESULT.put(native, carried_by(message.extras, NAME))
+    return RESULT.put(native, get_extras(message.extras, NAME))
 
 
 def _value(result: ToolResult) -> Any:
@@ -160,16 +160,16 @@ def _value(result: ToolResult) -> Any:
 
 def write_attachment(part: Part) -> Native | None:
     """Writes one attachment; None for a part that cannot be one."""
-    carried = dict(carried_by(part.extras, NAME))
+    extra = dict(get_extras(part.extras, NAME))
     if isinstance(part, Text):
-        return ATTACHMENT["text"].put({"type": "text", "text": part.text}, carried)
+        return ATTACHMENT["text"].put({"type": "text", "text": part.text}, extra)
     if not isinstance(part, Media):
         return part.value if isinstance(part, Opaque) and part.dialect == NAME else None
     body = _write_media(part)
     if body is None:
         return None
     kind, inner = body
-    return ATTACHMENT[kind].put({"type": kind, kind: INNER[kind].put(inner, carried.pop(kind, None))}, carried)
+    return ATTACHMENT[kind].put({"type": kind, kind: INNER[kind].put(inner, extra.pop(kind, None))}, extra)
 
 
 def _write_media(media: Media) -> tuple[str, Native] | None:

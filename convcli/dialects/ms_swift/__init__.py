@@ -39,20 +39,20 @@ from convcli.dialects.ms_swift.lifting import (
 from convcli.families.openai.calls import AS_TEXT, text_of_result
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
-from convcli.families.rows.pairs import CHOSEN, is_pair, last_labelled, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.thoughts import JOINT, one_thought, write_thought
-from convcli.kit import custom, fitting, lacking, results
+from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.definitions import described
-from convcli.kit.objects import Native, carried_by, omit, without_carried, without_keys
+from convcli.kit.objects import Native, drop_extra_keys, drop_extras, get_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import turns
 from convcli.validation.survey import Survey
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches call and result roles, rejected answers, losses, or file columns with marks in the text."""
     if not isinstance(document, dict) or "model" in document:
         return None
@@ -60,22 +60,24 @@ def detect(document: Any) -> Clue | None:
     if not isinstance(messages, list):
         question_end, answered = document.get("query"), document.get("response")
         return (
-            Clue(90, "a query and a response") if isinstance(question_end, str) and isinstance(answered, str) else None
+            Evidence(90, "a query and a response")
+            if isinstance(question_end, str) and isinstance(answered, str)
+            else None
         )
     if not messages or not all(isinstance(message, dict) for message in messages):
         return None
     if any(message.get("role") in ("tool_call", "tool_response") for message in messages):
-        return Clue(97, "messages with the roles tool_call and tool_response")
+        return Evidence(97, "messages with the roles tool_call and tool_response")
     if document.get(ANSWER) is not None or isinstance(document.get(LINE), list):
-        return Clue(95, "messages and a rejected answer")
+        return Evidence(95, "messages and a rejected answer")
     if any(isinstance(message.get("loss"), bool) or "loss_scale" in message for message in messages):
-        return Clue(93, "messages with a loss")
+        return Evidence(93, "messages with a loss")
     texts = [message.get("content") for message in messages]
     marked = [
         kind for mark, kind in media.MARKS.items() if any(isinstance(text, str) and mark in text for text in texts)
     ]
     if any(isinstance(document.get(media.COLUMN_OF[kind]), list) for kind in marked):
-        return Clue(60, "file columns with marks in the text")
+        return Evidence(60, "file columns with marks in the text")
     return None
 
 
@@ -125,36 +127,36 @@ def _order_parts(message: Message) -> Message:
 def _label_last_message(transcript: Transcript) -> Transcript:
     """Keeps the label of the last message only, and removes extras that also rate or reject an answer."""
     messages, last = transcript.messages, len(transcript.messages) - 1
-    is_stated = isinstance(carried_by(transcript.extras, NAME).get("label"), bool)
+    is_stated = isinstance(get_extras(transcript.extras, NAME).get("label"), bool)
     dropped = [ANSWER, LINE, *(["label"] if is_stated or (messages and messages[last].label is not None) else [])]
-    extras = without_keys(transcript.extras, NAME, *dropped)
-    return replace(transcript, messages=last_labelled(messages), extras=extras)
+    extras = drop_extra_keys(transcript.extras, NAME, *dropped)
+    return replace(transcript, messages=keep_last_label(messages), extras=extras)
 
 
 def _drop_rejected(transcript: Transcript) -> Transcript:
-    return without_carried(transcript, NAME, ANSWER, LINE)
+    return drop_extras(transcript, NAME, ANSWER, LINE)
 
 
 CONVERSATION = fused(
-    fitting.linear,
+    fitting.keep_active_conversation,
     results.results_behind_calls,
-    on_messages(results.single_results),
+    on_messages(results.keep_one_result_each),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    fitting.parts_in_roles(
+    fitting.keep_parts_of_roles(
         {"tool_call": ("assistant",), "reasoning": ("assistant",), **dict.fromkeys(MEDIA, ("user", "assistant"))}
     ),
     media.in_columns,
     on_parts(lambda part, _: None, "opaque"),
     on_results(order.text_with_files),
-    results.expressed(RESULTS),
+    results.apply_convention(RESULTS),
     custom.as_functions,
     calls.without_raw_arguments,
     on_each_message(_order_parts),
     on_messages(_join_instruction_and_calls),
     on_messages(order.results_by_position),
-    media.unmarked,
-    fitting.functions_only(NAME),
+    media.drop_ambiguous_marks,
+    fitting.keep_functions(NAME),
     described,
 )
 FIT = {MESSAGES: (*CONVERSATION, _label_last_message), PREFERENCE: (on_both(*CONVERSATION), _drop_rejected)}
@@ -183,8 +185,8 @@ def write(transcript: Transcript, options: Options) -> Any:
         native |= _rejected(prompt, native["messages"], _write_line(pair.rejected, {}))
     if transcript.tools is not None:
         native["tools"] = calls.write_json([calls.write_tool(tool, NAME, wrapped=True) for tool in transcript.tools])
-    carried = omit(carried_by(transcript.extras, NAME), *native)
-    return ROW.put({**native, **columns}, {**carried, **columns}, sort=True)
+    extra = omit(get_extras(transcript.extras, NAME), *native)
+    return ROW.put({**native, **columns}, {**extra, **columns}, sort=True)
 
 
 def _rejected(prompt: list[Native], chosen: list[Native], rejected: list[Native]) -> Native:
@@ -202,10 +204,10 @@ def _write_line(messages: list[Message], columns: Native) -> list[Native]:
 
 def _write_message(message: Message, columns: Native) -> list[Native]:
     """Writes an answer and the calls after it, each with the answer's weight."""
-    carried = carried_by(message.extras, NAME)
+    extra = get_extras(message.extras, NAME)
     loss = _write_weight(message.weight)
     if message.role == "tool":
-        return [MESSAGE.put({"role": "tool_response", "content": _write_result(message, columns)}, carried)]
+        return [MESSAGE.put({"role": "tool_response", "content": _write_result(message, columns)}, extra)]
     natives = []
     content_parts = parts_of((Reasoning, Text, Media), message)
     if content_parts or not calls_of(message):
@@ -213,13 +215,13 @@ def _write_message(message: Message, columns: Native) -> list[Native]:
         content = write_thought(thought, media.write_parts(content_parts, columns))
         natives.append({"role": message.role, "content": content, **loss})
     natives += [_write_call(call, loss) for call in calls_of(message)]
-    natives[0] = MESSAGE.put(natives[0], {**carried, **loss}, sort=True)
+    natives[0] = MESSAGE.put(natives[0], {**extra, **loss}, sort=True)
     return natives
 
 
 def _write_call(call: ToolCall, loss: Native) -> Native:
-    other_keys = carried_by(call.extras, NAME).get(AROUND, {})
-    content = calls.write_json(calls.write_call(without_carried(call, NAME, AROUND), NAME))
+    other_keys = get_extras(call.extras, NAME).get(AROUND, {})
+    content = calls.write_json(calls.write_call(drop_extras(call, NAME, AROUND), NAME))
     stated = {} if {"loss", "loss_scale"} & other_keys.keys() else loss
     return MESSAGE.put({"role": "tool_call", "content": content, **stated}, other_keys, sort=True)
 
@@ -277,7 +279,7 @@ RULES = (
     *training.RULES,
 )
 
-LACKS = training.LACKS | training.NAMES_OF_FILES | lacking.fields("document opaque")
+UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.fields("document opaque")
 
 
 DIALECT = Dialect(
@@ -294,8 +296,8 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(RESULTS,),
-    lacks=LACKS,
-    has=lacking.fields("message.weight message.label"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.weight message.label"),
     reasons={
         "message": "a tool result answers a call of the preceding assistant message",
         "message.role": "a row has one system message, before all others",

@@ -9,7 +9,7 @@ from convcli.families.rows import calls, media, order
 from convcli.families.rows.pairs import CHOSEN, REJECTED, lift_pair
 from convcli.families.rows.thoughts import read_thought
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carry, extras_of, omit
+from convcli.kit.objects import Keys, Native, add_extras, make_extras, omit
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolResult, Transcript
 
 NAME = "ms-swift"
@@ -19,9 +19,9 @@ ANSWER, LINE = "rejected_response", "rejected_messages"
 """The columns for rejected content: an answer to the last question, or the whole conversation."""
 ROW = Keys(
     "system messages history query response rejected_messages rejected_response label tools images videos audios",
-    carried="images videos audios",
+    extra="images videos audios",
 )
-MESSAGE = Keys("role content loss loss_scale", carried="role")
+MESSAGE = Keys("role content loss loss_scale", extra="role")
 AROUND = "message"
 """The extra that keeps a call message's other keys."""
 RESULT_ROLES = ("tool_response", "tool")
@@ -32,25 +32,25 @@ Place: TypeAlias = tuple[Native, Path, Path]
 
 def lift(document: Any) -> Transcript:
     """Reads a row; a preference pair becomes a tree."""
-    context = LiftContext(NAME, document, spot=("content",))
+    context = LiftContext(NAME, document, node_path=("content",))
     natives = _add_missing_marks(document, list(_natives(document)))
-    shelf = media.Shelf(document, (_text_with_marks(native) for native, _, _ in natives))
-    _lift_line(document, natives, shelf, context)
-    carried = omit(ROW.carried(document) or {}, *shelf.columns)
+    media_columns = media.MediaColumns(document, (_text_with_marks(native) for native, _, _ in natives))
+    _lift_line(document, natives, media_columns, context)
+    extra = omit(ROW.extra(document) or {}, *media_columns.columns)
     rejected = _rejected(document, natives)
     head: str | None = None
     if rejected is not None and context.messages:
         context.origin.form = PREFERENCE
-        other = LiftContext(NAME, document, spot=("content",))
-        _lift_line(document, rejected, shelf.again(), other)
+        other = LiftContext(NAME, document, node_path=("content",))
+        _lift_line(document, rejected, media_columns.again(), other)
         head = lift_pair(context, other)
-        carried |= {"label": document["label"]} if document.get("label") is not None else {}
+        extra |= {"label": document["label"]} if document.get("label") is not None else {}
     else:
         context.origin.form = MESSAGES
-        carried |= {key: document[key] for key in (ANSWER, LINE) if document.get(key) is not None}
-        carried |= _label(document, context)
+        extra |= {key: document[key] for key in (ANSWER, LINE) if document.get(key) is not None}
+        extra |= _label(document, context)
     tools, unread = _tools(document.get("tools"), context)
-    return context.transcript(head=head, tools=tools, extras=extras_of(NAME, {**carried, **unread}))
+    return context.transcript(head=head, tools=tools, extras=make_extras(NAME, {**extra, **unread}))
 
 
 def _natives(row: Native) -> Iterator[Place]:
@@ -74,9 +74,9 @@ def _add_missing_marks(row: Native, natives: list[Place]) -> list[Place]:
     if first == len(natives) or natives[first][0]["role"] != "user":
         return natives
     missing = media.missing_marks(row, (_text_with_marks(native) for native, _, _ in natives))
-    native, place, spot = natives[first]
+    native, place, node_path = natives[first]
     native = {**native, "content": missing + native["content"]} if missing else native
-    return [*natives[:first], (native, place, spot), *natives[first + 1 :]]
+    return [*natives[:first], (native, place, node_path), *natives[first + 1 :]]
 
 
 def _rejected(row: Native, natives: list[Place]) -> list[Place] | None:
@@ -125,25 +125,25 @@ def _tools(tools: Any, context: LiftContext) -> tuple[Any, Native]:
 # ---------------------------------------------------------------- messages
 
 
-def _lift_line(row: Native, natives: list[Place], shelf: media.Shelf, context: LiftContext) -> None:
+def _lift_line(row: Native, natives: list[Place], media_columns: media.MediaColumns, context: LiftContext) -> None:
     """Reads the instruction and these messages."""
     if row.get("system"):
         context.add(Message("system", [Text(row["system"])]), ("system",), [()])
-    lifting = _MessageLifting(context, shelf)
-    for native, place, spot in natives:
-        lifting.add(native, place, spot)
+    lifting = _MessageLifting(context, media_columns)
+    for native, place, node_path in natives:
+        lifting.add(native, place, node_path)
 
 
 class _MessageLifting:
     """Builds a conversation: calls join the answer before them, results answer the calls before them."""
 
-    def __init__(self, context: LiftContext, shelf: media.Shelf) -> None:
-        self.context, self.shelf = context, shelf
+    def __init__(self, context: LiftContext, media_columns: media.MediaColumns) -> None:
+        self.context, self.media_columns = context, media_columns
         self.turn: Message | None = None
-        self.spots: list[Path] = []
+        self.part_paths: list[Path] = []
         self.open: list[str] = []
 
-    def add(self, native: Native, place: Path, spot: Path) -> None:
+    def add(self, native: Native, place: Path, node_path: Path) -> None:
         """Reads one message of the row, which may be a call that joins the message before it."""
         role = native["role"]
         called = read_calls(native["content"]) if role == "tool_call" else None
@@ -151,56 +151,58 @@ class _MessageLifting:
             self._call(native, called, place)
         elif role in RESULT_ROLES:
             self.turn = None
-            self._result(native, place, spot)
+            self._result(native, place, node_path)
         else:
-            self.turn = self._message(native, place, spot)
+            self.turn = self._message(native, place, node_path)
             self.open = []
 
-    def _message(self, native: Native, place: Path, spot: Path) -> Message | None:
+    def _message(self, native: Native, place: Path, node_path: Path) -> Message | None:
         role, content = native["role"], native["content"]
         message = Message(role, [])
-        carried, message.weight = _weight(native)
+        extra, message.weight = _weight(native)
         if role == "tool_call":
-            message.role, carried = "assistant", {"role": role, **carried}
+            message.role, extra = "assistant", {"role": role, **extra}
         thought, text = read_thought(content) if role == "assistant" else ("", content)
-        located_parts = self.shelf.parts(text) if role in ("user", "assistant") else [(Text(text), ())] if text else []
+        located_parts = (
+            self.media_columns.parts(text) if role in ("user", "assistant") else [(Text(text), ())] if text else []
+        )
         located_parts = [*([(Reasoning(thought), ())] if thought else []), *located_parts]
         message.parts = [part for part, _ in located_parts]
-        message.extras = extras_of(NAME, carried)
+        message.extras = make_extras(NAME, extra)
         parent: Path = ("..",) * len(place)
-        self.spots = [(*parent, *file) if file else spot for _, file in located_parts]
-        self.context.add(message, place, self.spots)
+        self.part_paths = [(*parent, *file) if file else node_path for _, file in located_parts]
+        self.context.add(message, place, self.part_paths)
         return message if message.role == "assistant" else None
 
     def _call(self, native: Native, called: Native, place: Path) -> None:
-        carried, weight = _weight(native)
+        extra, weight = _weight(native)
         call = calls.lift_call(called, self.context)
         if self.turn is None:
-            self.turn = Message("assistant", [call], weight=weight, extras=extras_of(NAME, carried))
-            self.spots, self.open = [("content",)], []
-            self.context.add(self.turn, place, self.spots)
+            self.turn = Message("assistant", [call], weight=weight, extras=make_extras(NAME, extra))
+            self.part_paths, self.open = [("content",)], []
+            self.context.add(self.turn, place, self.part_paths)
         else:
             if weight != self.turn.weight and weight is not None:
-                carried = {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None} | carried
-            if carried:
-                carry(call, NAME, {AROUND: carried})
+                extra = {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None} | extra
+            if extra:
+                add_extras(call, NAME, {AROUND: extra})
             parent: Path = ("..",) * len(self.context.origin.places[-1][0])
-            self.spots.append((*parent, *place, "content"))
+            self.part_paths.append((*parent, *place, "content"))
             self.turn.parts.append(call)
         self.open.append(call.id)
 
-    def _result(self, native: Native, place: Path, spot: Path) -> None:
+    def _result(self, native: Native, place: Path, node_path: Path) -> None:
         id_, name = self.context.pairing.result(self.open.pop(0) if self.open else None, None)
-        carried = MESSAGE.carried({**native, "role": None}) or {}
-        carried |= {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None}
-        if carried.get("name") == name:
-            del carried["name"]
+        extra = MESSAGE.extra({**native, "role": None}) or {}
+        extra |= {key: native[key] for key in ("loss", "loss_scale") if native.get(key) is not None}
+        if extra.get("name") == name:
+            del extra["name"]
         result = ToolResult(id_, name, "text", "")
         if isinstance(native["content"], str):
-            result = order.valued(result, [part for part, _ in self.shelf.parts(native["content"])])
+            result = order.valued(result, [part for part, _ in self.media_columns.parts(native["content"])])
         else:
             result.kind, result.value = "data", native["content"]
-        self.context.add(Message("tool", [result], extras=extras_of(NAME, carried)), place, [spot])
+        self.context.add(Message("tool", [result], extras=make_extras(NAME, extra)), place, [node_path])
 
 
 def read_calls(content: Any) -> Native | None:
@@ -213,15 +215,15 @@ def read_calls(content: Any) -> Native | None:
 
 def _weight(native: Native) -> tuple[Native, float | None]:
     """Returns the extras of a message and its weight, which only an answer has."""
-    carried = MESSAGE.carried({**native, "role": None}) or {}
+    extra = MESSAGE.extra({**native, "role": None}) or {}
     loss, scale = native.get("loss"), native.get("loss_scale")
     is_answer = native["role"] in ("assistant", "tool_call")
     if is_answer and isinstance(loss, bool):
-        return {**carried, **({} if scale is None else {"loss_scale": scale})}, int(loss)
+        return {**extra, **({} if scale is None else {"loss_scale": scale})}, int(loss)
     if is_answer and loss is None and isinstance(scale, (int, float)) and not isinstance(scale, bool):
-        return carried, scale
+        return extra, scale
     stated: list[tuple[str, Any]] = [("loss", loss), ("loss_scale", scale)]
-    return {**carried, **{key: value for key, value in stated if value is not None}}, None
+    return {**extra, **{key: value for key, value in stated if value is not None}}, None
 
 
 def parts_of(kinds: tuple[type, ...], message: Message) -> list[Part]:

@@ -32,27 +32,27 @@ from convcli.dialects.ollama.messages import (
 )
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import AS_TEXT
-from convcli.families.openai.tables import CALLS, LACKING, REASONS, lacks
+from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.lacking import fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, messages_in
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
-from convcli.kit.results import results_first, single_results
+from convcli.kit.results import keep_one_result_each, put_results_first
 from convcli.kit.settings import Setting, Settings, in_snake_case
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.kit.unsupported import fields, settings_but
+from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, tools, turns
 from convcli.validation.survey import for_outputs
 
 REQUEST = Keys(
     "model messages tools format options think stream keep_alive truncate shift logprobs top_logprobs",
-    carried="keep_alive truncate shift",
+    extra="keep_alive truncate shift",
 )
 RESPONSE = Keys(
     "model remote_model remote_host created_at message done done_reason total_duration load_duration "
     "prompt_eval_count prompt_eval_duration eval_count eval_duration logprobs",
-    carried="remote_model remote_host total_duration load_duration prompt_eval_duration eval_duration logprobs",
+    extra="remote_model remote_host total_duration load_duration prompt_eval_duration eval_duration logprobs",
 )
 THINK: dict[str, Any] = {
     "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "max", "max": "max"
@@ -102,25 +102,25 @@ RESULTS = Convention(
 )
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches `message` with `done`, Ollama's own request keys, or images and calls as only Ollama writes them."""
     answer = document.get("message") if isinstance(document, dict) else None
     if isinstance(answer, dict) and "done" in document and "role" in answer:
-        return Clue(97, "message and done")
+        return Evidence(97, "message and done")
     messages = messages_in(document, "role")
     if messages is None:
         return None
     if isinstance(document, dict) and any(_is_own_setting(document, key) for key in ("options", "keep_alive", "think")):
-        return Clue(93, "Ollama settings")
+        return Evidence(93, "Ollama settings")
     listed = (message.get("tool_calls") for message in messages)
     calls = [call for listed_calls in listed if isinstance(listed_calls, list) for call in listed_calls]
     if any(map(_has_string_arguments, calls)):
         return None
     if any(isinstance(message.get(key), str) for message in messages for key in ("tool_name", "thinking")):
-        return Clue(93, "messages with tool_name or thinking")
+        return Evidence(93, "messages with tool_name or thinking")
     if any(_is_images(message.get("images")) for message in messages):
-        return Clue(93, "messages with images")
-    return Clue(91, "calls with object arguments and no type") if calls and all(map(_is_own_call, calls)) else None
+        return Evidence(93, "messages with images")
+    return Evidence(91, "calls with object arguments and no type") if calls and all(map(_is_own_call, calls)) else None
 
 
 def _is_own_setting(document: Native, key: str) -> bool:
@@ -146,28 +146,28 @@ def _is_own_call(call: Any) -> bool:
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    settings, carried = SETTINGS.lift(native)
+    settings, extra = SETTINGS.lift(native)
     options = native.get("options") or {}
     options_settings, carried_options = OPTIONS.lift(options)
-    carried_options |= OPTION_KEYS.carried(options) or {}
-    extras = {**(REQUEST.carried(native) or {}), **({"options": carried_options} if carried_options else {}), **carried}
+    carried_options |= OPTION_KEYS.extra(options) or {}
+    extras = {**(REQUEST.extra(native) or {}), **({"options": carried_options} if carried_options else {}), **extra}
     return context.transcript(
         model=native.get("model"),
         tools=common.lift_tools({"tools": native.get("tools")}, context),
         settings={**options_settings, **settings} or None,
-        extras=extras_of(NAME, extras),
+        extras=make_extras(NAME, extras),
     )
 
 
 def _lift_response(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "response"
-    message, spots = lift_message(native["message"], context)
-    context.add(message, ("message",), spots)
+    message, part_paths = lift_message(native["message"], context)
+    context.add(message, ("message",), part_paths)
     message.stop_reason = native.get("done_reason") or None
     message.usage = {ours: native[key] for key, ours in COUNTS.items() if native.get(key) is not None} or None
-    carried = {**(RESPONSE.carried(native) or {}), **({"done": False} if native.get("done") is False else {})}
+    extra = {**(RESPONSE.extra(native) or {}), **({"done": False} if native.get("done") is False else {})}
     return context.transcript(
-        model=native.get("model"), created_at=native.get("created_at") or None, extras=extras_of(NAME, carried)
+        model=native.get("model"), created_at=native.get("created_at") or None, extras=make_extras(NAME, extra)
     )
 
 
@@ -182,26 +182,29 @@ def _drop_strict(tool: ToolDefinition) -> ToolDefinition:
 
 
 TURNS = (
-    on_messages(single_results),
+    on_messages(keep_one_result_each),
     on_results(read_again),
-    fitting.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",), "opaque": ()}),
+    fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",), "opaque": ()}),
     on_parts(as_pictures, "refusal", *MEDIA),
     on_messages(one_text),
     on_each_message(one_thought),
-    fitting.ordered_parts("reasoning", "text", "image", "tool_call", of=("system", "user", "assistant")),
+    fitting.sort_parts("reasoning", "text", "image", "tool_call", of=("system", "user", "assistant")),
 )
 MESSAGES = fused(
-    fitting.with_parameters(),
-    fitting.linear,
-    on_messages(results_first),
+    fitting.add_parameters(),
+    fitting.keep_active_conversation,
+    on_messages(put_results_first),
     fitting.roles({"developer": "system"}),
     *TURNS,
-    fitting.functions_only(NAME),
+    fitting.keep_functions(NAME),
     on_tools(_drop_strict),
     lambda transcript: OPTIONS.fits(transcript, SETTINGS),
 )
 ANSWER = fused(
-    fitting.last_answer, fitting.parts_in_roles({"tool_result": ()}), *TURNS, fitting.known_finish({}, FINISH, "stop")
+    fitting.keep_last_answer,
+    fitting.keep_parts_of_roles({"tool_result": ()}),
+    *TURNS,
+    fitting.keep_known_finish({}, FINISH, "stop"),
 )
 FIT = {"request": MESSAGES, "list": MESSAGES, "response": ANSWER}
 
@@ -218,18 +221,18 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
-    carried = dict(carried_by(transcript.extras, NAME))
+    extra = dict(get_extras(transcript.extras, NAME))
     settings = transcript.settings or {}
-    carried_options = carried.pop("options", {})
+    carried_options = extra.pop("options", {})
     options = OPTION_KEYS.put(OPTIONS.write(settings, carried_options), OPTIONS.rest(carried_options))
     native = {
         "model": transcript.model,
         "messages": messages,
         **common.write_tools(transcript, NAME),
-        **SETTINGS.write(settings, carried),
+        **SETTINGS.write(settings, extra),
         "options": options or None,
     }
-    return REQUEST.write(native, SETTINGS.rest(carried))
+    return REQUEST.write(native, SETTINGS.rest(extra))
 
 
 def _write_response(transcript: Transcript) -> Native:
@@ -242,7 +245,7 @@ def _write_response(transcript: Transcript) -> Native:
         "done_reason": message.stop_reason,
         **{key: (message.usage or {}).get(ours) for key, ours in COUNTS.items()},
     }
-    return RESPONSE.write(native, carried_by(transcript.extras, NAME))
+    return RESPONSE.write(native, get_extras(transcript.extras, NAME))
 
 
 RULES = (
@@ -256,8 +259,8 @@ RULES = (
     tools.schemas(tools.SchemaDemands(bare=True)),
 )
 
-LACKS = lacks(
-    LACKING
+UNSUPPORTED = unsupported_by_form(
+    COMMONLY_UNSUPPORTED
     | settings_but(*SETTINGS.names(), *OPTIONS.names())
     | fields(
         "id metadata audio video document opaque image.detail reasoning.summary toolChoice tool.strict message.name "
@@ -280,7 +283,7 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(single=True),
     rules=RULES,
     conventions=(RESULTS,),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     repeats=frozenset(("/messages/*/tool_calls/*/function/index", "/message/tool_calls/*/function/index")),
     reasons={
         **REASONS,

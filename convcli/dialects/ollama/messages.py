@@ -8,9 +8,20 @@ from msgspec.structs import replace
 
 from convcli.families.openai.calls import text_of_result
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.texts import is_bare, text_of
-from convcli.model.transcript import Media, Message, Part, Path, Reasoning, Refusal, Spots, Text, ToolCall, ToolResult
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Part,
+    PartPaths,
+    Path,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from convcli.wire import exact_json
 
 NAME = "ollama"
@@ -30,7 +41,7 @@ SIGNATURES = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image
 # ---------------------------------------------------------------- lift
 
 
-def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a message or a tool result."""
     if native["role"] == "tool":
         return _lift_result(native, context)
@@ -42,8 +53,8 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
     lifted += [(_lift_image(data), ("images", j)) for j, data in enumerate(native.get("images") or ())]
     for j, call in enumerate(native.get("tool_calls") or ()):
         lifted.append((_lift_call(call, j, context), ("tool_calls", j)))
-    extras = extras_of(NAME, MESSAGE.carried(native))
-    return Message(native["role"], [part for part, _ in lifted], extras=extras), [spot for _, spot in lifted]
+    extras = make_extras(NAME, MESSAGE.extra(native))
+    return Message(native["role"], [part for part, _ in lifted], extras=extras), [node_path for _, node_path in lifted]
 
 
 def _lift_image(data: str) -> Media:
@@ -59,23 +70,23 @@ def type_of_image(data: str) -> str | None:
 
 def _lift_call(native: Native, index: int, context: LiftContext) -> ToolCall:
     function = native["function"]
-    inner = FUNCTION.carried(function) or {}
+    inner = FUNCTION.extra(function) or {}
     if function.get("index") is not None and not exact_json.exact(function["index"], index):
         inner = {"index": function["index"], **inner}
-    carried = CALL.carried(native) or {}
+    extra = CALL.extra(native) or {}
     if native.get("type") not in (None, "function"):
-        carried = {"type": native["type"], **carried}
+        extra = {"type": native["type"], **extra}
     id_ = context.pairing.call(native.get("id") or None, function["name"])
-    extras = extras_of(NAME, carried, function=inner)
+    extras = make_extras(NAME, extra, function=inner)
     return ToolCall(id_, function["name"], function.get("arguments") or {}, extras=extras)
 
 
-def _lift_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a tool message; older clients write the tool name under `name`."""
-    carried = RESULT.carried(native) or {}
-    name = native.get("tool_name") or (carried.pop("name") if carried.get("name") else None)
+    extra = RESULT.extra(native) or {}
+    name = native.get("tool_name") or (extra.pop("name") if extra.get("name") else None)
     ids = context.pairing.result(native.get("tool_call_id") or None, name)
-    message = Message("tool", [ToolResult(*ids, *_lift_value(native))], extras=extras_of(NAME, carried))
+    message = Message("tool", [ToolResult(*ids, *_lift_value(native))], extras=make_extras(NAME, extra))
     return message, [()]
 
 
@@ -101,7 +112,7 @@ def write_message(message: Message) -> Native:
         **_write_images(message.parts),
         "tool_calls": [_write_call(part) for part in message.parts if isinstance(part, ToolCall)] or None,
     }
-    return MESSAGE.write(native, carried_by(message.extras, NAME))
+    return MESSAGE.write(native, get_extras(message.extras, NAME))
 
 
 def _write_images(parts: list[Part]) -> Native:
@@ -110,16 +121,16 @@ def _write_images(parts: list[Part]) -> Native:
 
 
 def _write_call(call: ToolCall) -> Native:
-    carried = dict(carried_by(call.extras, NAME))
-    function = FUNCTION.put({"name": call.name, "arguments": call.arguments}, carried.pop("function", None))
-    return CALL.put({"id": call.id, "function": function}, carried)
+    extra = dict(get_extras(call.extras, NAME))
+    function = FUNCTION.put({"name": call.name, "arguments": call.arguments}, extra.pop("function", None))
+    return CALL.put({"id": call.id, "function": function}, extra)
 
 
 def _write_result(message: Message) -> Native:
     result = message.parts[0]
     assert isinstance(result, ToolResult)
     native = {"role": "tool", **_write_value(result), "tool_name": result.name, "tool_call_id": result.tool_call_id}
-    return RESULT.put(native, carried_by(message.extras, NAME))
+    return RESULT.put(native, get_extras(message.extras, NAME))
 
 
 def _write_value(result: ToolResult) -> Native:

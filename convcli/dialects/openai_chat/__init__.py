@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.openai_chat.plain import without_plain_messages
+from convcli.dialects.openai_chat.clean import without_clean_messages
 from convcli.families.openai import request as common
 from convcli.families.openai import rules as of_openai
 from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_answers, of_requests, parts_of_turns
@@ -27,14 +27,14 @@ from convcli.families.openai.messages import (
 )
 from convcli.families.openai.parts import IDS, NAMES
 from convcli.families.openai.response import Answers, lift_response, write_response
-from convcli.families.openai.tables import LACKING, PLACES, REASONS, lacks
+from convcli.families.openai.tables import COMMONLY_UNSUPPORTED, PLACES, REASONS, unsupported_by_form
 from convcli.kit import custom, fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.lacking import fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, messages_in, omit, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, messages_in, omit, without_nulls
 from convcli.kit.passes import fused
-from convcli.kit.renaming import renaming
-from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
+from convcli.kit.renaming import rename_tools_and_ids
+from convcli.kit.unsupported import fields, settings_but
+from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import keys, links, models, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
@@ -56,26 +56,26 @@ FOREIGN = frozenset(("system_prompt", "systemPrompt", "sessionId"))
 """Keys of programs that store messages of this shape with data that would be lost here."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches `tool_calls`, `choices[].message`, roles of its own, or the shapes of its content parts."""
     if isinstance(document, dict):
         choices = document.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict) and "message" in choices[0]:
-            return Clue(95, "choices with a message")
+            return Evidence(95, "choices with a message")
     messages = messages_in(document)
     if messages is None or _belongs_to_other_program(document) or any(map(_is_response_of_anthropic, messages)):
         return None
     matches = {match for message in messages for match in _match_message(message)}
     if matches:
-        return Clue(90, sorted(matches)[0])
+        return Evidence(90, sorted(matches)[0])
     if isinstance(document, dict) and _is_request(document):
-        return Clue(70, "tools or settings of a Chat Completions request")
+        return Evidence(70, "tools or settings of a Chat Completions request")
     has_content = any("content" in message for message in messages)
     if has_content and all(message.get("role") in ROLES and _plain(message.get("content")) for message in messages):
-        return Clue(40, "messages with Chat Completions roles and plain content")
+        return Evidence(40, "messages with Chat Completions roles and plain content")
     if messages and all("role" in message and "content" in message for message in messages):
-        return Clue(20, "messages with role and content")
-    return Clue(10, "an empty message list") if messages == [] and isinstance(document, dict) else None
+        return Evidence(20, "messages with role and content")
+    return Evidence(10, "an empty message list") if messages == [] and isinstance(document, dict) else None
 
 
 def _belongs_to_other_program(document: Any) -> bool:
@@ -127,18 +127,18 @@ def _plain(content: Any) -> bool:
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    settings, carried = common.REQUEST_SETTINGS.lift(native)
+    settings, extra = common.REQUEST_SETTINGS.lift(native)
     if native.get("max_completion_tokens") is None:
-        context.origin.renamed["max_completion_tokens"] = "max_tokens"
+        context.origin.aliases["max_completion_tokens"] = "max_tokens"
     tools = common.lift_tools(native, context, free=True)
     free = [tool.name for tool in tools or () if tool.custom is not None]
-    choice, carried_choice = common.lift_choices(native, free)
+    choice, extra_choice = common.lift_choices(native, free)
     return context.transcript(
         model=native.get("model"),
         tools=tools,
         tool_choice=choice,
         settings=settings or None,
-        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried, **carried_choice}),
+        extras=make_extras(NAME, {**(REQUEST.extra(native) or {}), **extra, **extra_choice}),
     )
 
 
@@ -160,15 +160,15 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
-    carried = carried_by(transcript.extras, NAME)
+    extra = get_extras(transcript.extras, NAME)
     native = {
         "model": transcript.model,
         "messages": messages,
         **common.write_tools(transcript, NAME, free=True),
-        **common.write_choices(transcript.tool_choice, carried, custom.names_of(transcript)),
-        **common.REQUEST_SETTINGS.write(transcript.settings or {}, carried),
+        **common.write_choices(transcript.tool_choice, extra, custom.names_of(transcript)),
+        **common.REQUEST_SETTINGS.write(transcript.settings or {}, extra),
     }
-    other_keys = omit(common.REQUEST_SETTINGS.rest(carried), *common.CHOICES)
+    other_keys = omit(common.REQUEST_SETTINGS.rest(extra), *common.CHOICES)
     return REQUEST.put(without_nulls(native), other_keys)
 
 
@@ -177,19 +177,19 @@ RESPONSE, COMPATIBLE = "response", "compatible"
 
 MESSAGES = fused(
     *of_requests(NAME),
-    fitting.functions_only(NAME),
+    fitting.keep_functions(NAME),
     custom.calls,
     custom.tools,
-    fitting.some_tools,
+    fitting.drop_empty_tools,
     common.named_format,
     common.REQUEST_SETTINGS.fits,
 )
-ANSWER = fused(renaming(NAMES, IDS), *of_answers(ANSWERS, *parts_of_turns(NAME)), custom.calls)
+ANSWER = fused(rename_tools_and_ids(NAMES, IDS), *of_answers(ANSWERS, *parts_of_turns(NAME)), custom.calls)
 PLAIN_MESSAGES = fused(NO_REASONING, *MESSAGES)
 FIT = {"request": PLAIN_MESSAGES, "list": PLAIN_MESSAGES, RESPONSE: ANSWER, COMPATIBLE: MESSAGES}
 
-LACKS = lacks(
-    LACKING
+UNSUPPORTED = unsupported_by_form(
+    COMMONLY_UNSUPPORTED
     | settings_but(*common.REQUEST_SETTINGS.names())
     | fields(
         "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name "
@@ -197,7 +197,7 @@ LACKS = lacks(
     ),
     of_answers="id createdAt",
 )
-LACKS[COMPATIBLE] = LACKS["request"]
+UNSUPPORTED[COMPATIBLE] = UNSUPPORTED["request"]
 
 RULES = (
     links.results_identified(),
@@ -237,9 +237,9 @@ DIALECT = Dialect(
     write=write,
     form_of=fitting.response_if_answered(),
     rules=RULES,
-    plain=without_plain_messages,
+    without_clean_messages=without_clean_messages,
     conventions=(RESULTS,),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     has=CUSTOM,
     reasons={
         **REASONS,

@@ -32,7 +32,7 @@ from convcli.families.openai.parts import write_answer_audio
 from convcli.families.openai.response import (
     Answers,
     created_in_seconds,
-    known_finish,
+    keep_known_finish,
     lift_response,
     usage_of_response,
     write_response,
@@ -40,11 +40,11 @@ from convcli.families.openai.response import (
 from convcli.families.openai.tables import PLACES
 from convcli.kit import custom, streams
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import is_response, ordered_parts, parts_in_roles, without
-from convcli.kit.lacking import PARTS, TOOLS, fields
-from convcli.kit.objects import Native, carried_by, carry, extras_of
+from convcli.kit.fitting import is_response, keep_parts_of_roles, sort_parts, without
+from convcli.kit.objects import Native, add_extras, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
-from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
+from convcli.kit.unsupported import PARTS, TOOLS, fields
+from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
     Extras,
@@ -62,7 +62,7 @@ from convcli.model.transcript import (
 NAME = "openai-chat-stream"
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches `object` of chunks, or choices with a delta."""
     if not isinstance(document, list):
         return None
@@ -70,9 +70,9 @@ def detect(document: Any) -> Clue | None:
         if isinstance(row, dict):
             choices = row.get("choices")
             if row.get("object") == CHUNK:
-                return Clue(95, "chat completion chunks")
+                return Evidence(95, "chat completion chunks")
             if isinstance(choices, list) and any(isinstance(item, dict) and "delta" in item for item in choices):
-                return Clue(90, "choices with a delta")
+                return Evidence(90, "choices with a delta")
     return None
 
 
@@ -102,7 +102,7 @@ def _lift_end(answer: Answer, messages: list[Message]) -> None:
         rest = dict(answer.error) if isinstance(answer.error, dict) else {"message": answer.error}
         message.error = rest.pop("message") if isinstance(rest.get("message"), str) else None
         if rest:
-            carry(message, SIBLING, {"error": rest})
+            add_extras(message, SIBLING, {"error": rest})
 
 
 # ---------------------------------------------------------------- fit
@@ -123,8 +123,8 @@ ANSWERED = ("object", "created", "usage", "service_tier", "system_fingerprint")
 
 
 def _keep_keys(extras: Extras | None, keys: tuple[str, ...]) -> Extras | None:
-    carried = carried_by(extras, SIBLING)
-    return extras_of(SIBLING, {key: carried[key] for key in keys if key in carried})
+    extra = get_extras(extras, SIBLING)
+    return make_extras(SIBLING, {key: extra[key] for key in keys if key in extra})
 
 
 def _keep_answer_parts(part: Part, message: Message) -> Part | None:
@@ -191,19 +191,19 @@ FIT = fused(
     streams.one_answer,
     without("tools", "tool_choice", "settings"),
     _drop_request_keys,
-    parts_in_roles({"tool_result": ()}),
+    keep_parts_of_roles({"tool_result": ()}),
     on_parts(_keep_answer_parts, "opaque", *MEDIA),
     custom.calls,
     on_each_message(_join_same_parts),
-    ordered_parts("reasoning", "text", "refusal", "audio", "tool_call", kind=kind_in_turn),
+    sort_parts("reasoning", "text", "refusal", "audio", "tool_call", kind=kind_in_turn),
     on_each_message(_add_finish_reason),
-    known_finish(ANSWERS, kept=("error",)),
+    keep_known_finish(ANSWERS, kept=("error",)),
     on_messages(_keep_first_error),
     usage_of_response,
     created_in_seconds,
 )
 
-LACKS = TOOLS | fields(
+UNSUPPORTED = TOOLS | fields(
     "title cwd updatedAt head metadata reasoning.summary audio.name audio.mediaType audio.detail toolChoice settings "
     "message.id message.parentId message.createdAt message.model message.name"
 )
@@ -226,7 +226,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     has=CUSTOM,
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     repeats=REPEATED,
     answer_boundaries=ChunkBoundaries,
     rules=RULES,

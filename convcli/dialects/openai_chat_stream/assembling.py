@@ -104,8 +104,8 @@ def _plain_delta(delta: Native) -> Native:
             texts[key] += pieces
         else:
             others.append(block)
-    plain = {key: "".join(pieces) for key, pieces in texts.items() if pieces}
-    return {**omit(delta, "content"), **plain, **({BLOCKS: others} if others else {})}
+    without_clean_messages = {key: "".join(pieces) for key, pieces in texts.items() if pieces}
+    return {**omit(delta, "content"), **without_clean_messages, **({BLOCKS: others} if others else {})}
 
 
 def _texts_of(block: Native) -> tuple[str, list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.dialects.openai_chat_stream.assembling import BODIES, CHUNK, SIBLING, WHOLE
 from convcli.families.openai.messages import REASONING_KEYS
-from convcli.kit.objects import Native, as_object, carried_by, omit
+from convcli.kit.objects import Native, as_object, get_extras, omit
 from convcli.kit.streams import fragments
 from convcli.model.transcript import Message
 
@@ -36,7 +36,7 @@ def chunks(response: Native, messages: list[Message], size: int) -> Iterator[Any
 def _ends(messages: list[Message]) -> Iterator[Any]:
     """Yields an error, or the end mark; a stream that was cut off has neither."""
     for message in messages:
-        rest = carried_by(message.extras, SIBLING).get("error")
+        rest = get_extras(message.extras, SIBLING).get("error")
         if message.error is not None or rest:
             body = {} if message.error is None else {"message": message.error}
             yield {"error": {**body, **as_object(rest)}}

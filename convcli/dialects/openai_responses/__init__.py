@@ -20,19 +20,19 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.openai_responses import request
-from convcli.dialects.openai_responses.plain import without_plain_items
+from convcli.dialects.openai_responses.clean import without_clean_items
 from convcli.dialects.openai_responses.rules import RULES
 from convcli.families.openai.request import named_format
-from convcli.families.responses.facts import ENVELOPE, LACKING, OF_REQUESTS, OF_RESPONSES, PLACES, REASONS
+from convcli.families.responses.facts import COMMONLY_UNSUPPORTED, ENVELOPE, OF_REQUESTS, OF_RESPONSES, PLACES, REASONS
 from convcli.families.responses.fitting import as_input, as_response
 from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import lift_response, write_response
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import response_if_answered
-from convcli.kit.lacking import fields, settings_but
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
-from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
+from convcli.kit.unsupported import fields, settings_but
+from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
 from convcli.model.transcript import Message, Text, Transcript
 
 NAME = "openai-responses"
@@ -57,23 +57,23 @@ OWN_KEYS = ("instructions", "max_output_tokens", "text", "tools", "tool_choice",
 """Request keys next to `input`, which other formats have too."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches `output` of a response, types of items and content parts, or `input` with keys of its own."""
     items = document
     if isinstance(document, dict):
         items = document.get("output", document.get("input"))
         if document.get("object") == "response" and isinstance(document.get("output"), list):
-            return Clue(95, "a response with output")
+            return Evidence(95, "a response with output")
         if not items or isinstance(items, str):
-            return Clue(60, "Responses API request keys") if _is_request(document) else None
+            return Evidence(60, "Responses API request keys") if _is_request(document) else None
     if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in items):
         return None
     if any(map(_is_own_item, items)) and all(item.keys().isdisjoint(ENVELOPES) for item in items):
-        return Clue(92, "Responses API items and content parts")
+        return Evidence(92, "Responses API items and content parts")
     if isinstance(document, dict):
-        return Clue(60, "an input of messages") if "input" in document and all(map(_is_plain, items)) else None
-    typed = all(map(_is_plain, items)) and any(item.get("type") == "message" for item in items)
-    return Clue(45, "messages with a type") if typed else None
+        return Evidence(60, "an input of messages") if "input" in document and all(map(_is_clean, items)) else None
+    typed = all(map(_is_clean, items)) and any(item.get("type") == "message" for item in items)
+    return Evidence(45, "messages with a type") if typed else None
 
 
 def _is_request(document: Native) -> bool:
@@ -96,7 +96,7 @@ def _is_own_item(item: Native) -> bool:
     )
 
 
-def _is_plain(item: Native) -> bool:
+def _is_clean(item: Native) -> bool:
     content = item.get("content")
     role = item.get("role")
     known = item.get("type", "message") == "message" and isinstance(role, str) and role in ROLES
@@ -126,14 +126,14 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
     else:
         ItemReader(context).all(input_ or [], ("input",))
     tools = request.lift_tools(native, context)
-    choice, carried_choice = request.lift_choice(native, tools)
+    choice, extra_choice = request.lift_choice(native, tools)
     settings, carried_settings = request.SETTINGS.lift(native)
     return context.transcript(
         model=native.get("model") or None,
         tools=tools,
         tool_choice=choice,
         settings=settings or None,
-        extras=extras_of(NAME, {**(REQUEST.carried(native) or {}), **carried_choice, **carried_settings}),
+        extras=make_extras(NAME, {**(REQUEST.extra(native) or {}), **extra_choice, **carried_settings}),
     )
 
 
@@ -146,7 +146,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
-    carried = carried_by(transcript.extras, NAME)
+    extra = get_extras(transcript.extras, NAME)
     messages = transcript.messages
     instructions = _instructions(messages[0]) if messages else None
     native = {
@@ -154,27 +154,29 @@ def _write_request(transcript: Transcript, writer: ItemWriter) -> Native:
         "instructions": instructions,
         "input": writer.all(messages if instructions is None else messages[1:]),
         **request.write_tools(transcript, NAME),
-        **request.write_choice(transcript, carried),
-        **request.SETTINGS.write(transcript.settings or {}, carried),
+        **request.write_choice(transcript, extra),
+        **request.SETTINGS.write(transcript.settings or {}, extra),
     }
-    return REQUEST.put(without_nulls(native), omit(request.SETTINGS.rest(carried), "tool_choice"))
+    return REQUEST.put(without_nulls(native), omit(request.SETTINGS.rest(extra), "tool_choice"))
 
 
 def _instructions(message: Message) -> str | None:
     """Returns the text of a leading system message that has nothing else."""
     part = message.parts[0] if len(message.parts) == 1 and message.role == "system" else None
-    is_bare = isinstance(part, Text) and not carried_by(part.extras, NAME) and not carried_by(message.extras, NAME)
+    is_bare = isinstance(part, Text) and not get_extras(part.extras, NAME) and not get_extras(message.extras, NAME)
     return part.text or None if is_bare else None  # type: ignore[union-attr]
 
 
-FIT_INPUT = (*as_input(NAME), request.carried_choice(NAME), named_format, request.SETTINGS.fits)
+FIT_INPUT = (*as_input(NAME), request.extra_choice(NAME), named_format, request.SETTINGS.fits)
 FIT = {"request": FIT_INPUT, "list": FIT_INPUT, "response": as_response(NAME)}
 
-UNSUPPORTED = LACKING | settings_but(*request.SETTINGS.names()) | fields("tool.title tool.annotations")
-LACKS = {
-    "request": UNSUPPORTED | OF_RESPONSES,
-    "list": UNSUPPORTED | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
-    "response": UNSUPPORTED | OF_REQUESTS,
+ALWAYS_UNSUPPORTED = (
+    COMMONLY_UNSUPPORTED | settings_but(*request.SETTINGS.names()) | fields("tool.title tool.annotations")
+)
+UNSUPPORTED = {
+    "request": ALWAYS_UNSUPPORTED | OF_RESPONSES,
+    "list": ALWAYS_UNSUPPORTED | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
+    "response": ALWAYS_UNSUPPORTED | OF_REQUESTS,
 }
 
 DIALECT = Dialect(
@@ -190,9 +192,9 @@ DIALECT = Dialect(
     write=write,
     form_of=response_if_answered(),
     rules=RULES,
-    plain=without_plain_items,
+    without_clean_messages=without_clean_items,
     conventions=(RESULTS,),
-    lacks=LACKS,
+    unsupported=UNSUPPORTED,
     has=CUSTOM,
     reasons={
         **REASONS,

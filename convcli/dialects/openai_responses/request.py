@@ -8,7 +8,7 @@ from typing import Any
 from convcli.families.openai import request as common
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_carried, without_nulls
+from convcli.kit.objects import Keys, Native, drop_extras, get_extras, make_extras, without_nulls
 from convcli.kit.settings import Setting, Settings
 from convcli.kit.values import pairs
 from convcli.model.dialect import Pass
@@ -31,7 +31,7 @@ def lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | N
 def _lift_tool(native: Native, dialect: str) -> ToolDefinition:
     if native["type"] == "custom" and isinstance(native.get("name"), str):
         format_ = native.get("format") or custom.TEXT
-        extras = extras_of(dialect, CUSTOM.carried(native))
+        extras = make_extras(dialect, CUSTOM.extra(native))
         description = native.get("description") or None
         return ToolDefinition(native["name"], description, custom.PARAMETERS, custom=format_, extras=extras)
     if native["type"] != "function":
@@ -43,7 +43,7 @@ def _lift_tool(native: Native, dialect: str) -> ToolDefinition:
         native.get("parameters"),
         native.get("strict") is not False,
         output_schema=native.get("output_schema"),
-        extras=extras_of(dialect, TOOL.carried(native)),
+        extras=make_extras(dialect, TOOL.extra(native)),
     )
 
 
@@ -54,19 +54,19 @@ def write_tools(transcript: Transcript, dialect: str) -> Native:
 
 def _write_tool(tool: ToolDefinition, dialect: str) -> Native:
     """Always writes `parameters` and `strict`: without `strict` the service makes a function strict."""
-    carried = carried_by(tool.extras, dialect)
-    if "tool" in carried:
-        whole: Native = carried["tool"]
+    extra = get_extras(tool.extras, dialect)
+    if "tool" in extra:
+        whole: Native = extra["tool"]
         return whole
     if tool.custom is not None:
         stated = {"description": tool.description, "format": tool.custom}
         stated = {key: value for key, value in stated.items() if value not in (None, custom.TEXT)}
-        return CUSTOM.put({"type": "custom", "name": tool.name, **stated}, carried)
+        return CUSTOM.put({"type": "custom", "name": tool.name, **stated}, extra)
     native: Native = {"type": "function", "name": tool.name}
     native |= {} if tool.description is None else {"description": tool.description}
     native |= {"parameters": tool.parameters, "strict": bool(tool.strict)}
     native |= {} if tool.output_schema is None else {"output_schema": tool.output_schema}
-    return TOOL.put(native, carried)
+    return TOOL.put(native, extra)
 
 
 def _lift_choice(native: Any) -> ToolChoice | None:
@@ -97,23 +97,23 @@ def _choice(tools: list[ToolDefinition] | None) -> Settings:
 
 def lift_choice(native: Native, tools: list[ToolDefinition] | None) -> tuple[ToolChoice | None, Native]:
     """Returns the tool choice, and the extras that the intermediate format cannot store."""
-    settings, carried = _choice(tools).lift(native)
-    return settings.get("tool_choice"), carried
+    settings, extra = _choice(tools).lift(native)
+    return settings.get("tool_choice"), extra
 
 
-def write_choice(transcript: Transcript, carried: Native) -> Native:
+def write_choice(transcript: Transcript, extra: Native) -> Native:
     """Returns `tool_choice`, from the extras if they still agree with the transcript."""
-    return _choice(transcript.tools).write({"tool_choice": transcript.tool_choice}, carried)
+    return _choice(transcript.tools).write({"tool_choice": transcript.tool_choice}, extra)
 
 
-def carried_choice(owner: str) -> Pass:
+def extra_choice(owner: str) -> Pass:
     """Returns a pass that drops the tool choice extra if it no longer agrees with the transcript."""
 
     def drop_outdated_choice(transcript: Transcript) -> Transcript:
-        value = carried_by(transcript.extras, owner).get("tool_choice")
+        value = get_extras(transcript.extras, owner).get("tool_choice")
         if value is None or _lift_choice(value) == transcript.tool_choice:
             return transcript
-        return without_carried(transcript, owner, "tool_choice")
+        return drop_extras(transcript, owner, "tool_choice")
 
     return drop_outdated_choice
 

@@ -92,9 +92,9 @@ def _persisted(survey: Survey) -> Iterator[Breach]:
 def _paired(survey: Survey) -> Iterator[Breach]:
     """Reports unpaired calls; a request that continues a response does not repeat that response's calls."""
     document = survey.document
-    chained = isinstance(document, dict) and any(document.get(key) for key in CONTINUATION_KEYS)
+    chain_messages = isinstance(document, dict) and any(document.get(key) for key in CONTINUATION_KEYS)
     for breach in PAIRED.check(survey) if survey.form != turns.RESPONSE else ():
-        if not (chained and breach.code == "orphan-tool-result"):
+        if not (chain_messages and breach.code == "orphan-tool-result"):
             yield breach
 
 

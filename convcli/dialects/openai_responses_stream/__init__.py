@@ -24,16 +24,16 @@ from msgspec.structs import replace
 
 from convcli.dialects.openai_responses_stream.assembling import ENDS, FIELDS, INDEX, PARTS, TEXTS, Answer, name_of_place
 from convcli.dialects.openai_responses_stream.rules import RULES
-from convcli.families.responses.facts import ENVELOPE, LACKING, OF_REQUESTS, PLACES, REASONS
+from convcli.families.responses.facts import COMMONLY_UNSUPPORTED, ENVELOPE, OF_REQUESTS, PLACES, REASONS
 from convcli.families.responses.fitting import as_response
 from convcli.families.responses.items import COMPLETED, OUTPUTS, kind_of
 from convcli.families.responses.parts import RESULTS
-from convcli.families.responses.response import last_answer, lift_response, write_response
-from convcli.kit import lacking, streams
+from convcli.families.responses.response import keep_last_answer, lift_response, write_response
+from convcli.kit import streams, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_object, omit
 from convcli.kit.streams import fragments
-from convcli.model.dialect import CUSTOM, Clue, Dialect, Options
+from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Transcript
 
@@ -41,17 +41,17 @@ NAME, SIBLING = "openai-responses-stream", "openai-responses"
 ENDS_OF = {**ENDS, "cancelled": ENDS["incomplete"]}
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches events of a response."""
     if not isinstance(document, list):
         return None
     kinds = [row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)]
     known = next((kind for kind in kinds if kind.startswith("response.")), None)
     if known is not None:
-        return Clue(95, f"{known} events")
+        return Evidence(95, f"{known} events")
     errors = all(isinstance(row, dict) and "sequence_number" in row for row in document)
     errors = errors and isinstance(document, Rows)
-    return Clue(90, "a numbered error event") if errors and set(kinds) == {"error"} else None
+    return Evidence(90, "a numbered error event") if errors and set(kinds) == {"error"} else None
 
 
 BEGINS = ("response.created", "response.queued", "response.in_progress")
@@ -92,7 +92,7 @@ FIT = (_keep_last_run, *as_response(SIBLING, always=True))
 def write(transcript: Transcript, options: Options) -> Rows:
     """Writes the events of the response. A response that failed without error details has no final event."""
     response = write_response(transcript, SIBLING)
-    last = last_answer(transcript.messages)
+    last = keep_last_answer(transcript.messages)
     _complete(response, is_answer=last is not None)
     is_cut_off = last is not None and last.stop_reason == "error" and not response.get("error")
     return Rows(_numbered(_events(response, is_cut_off, options.chunk)))
@@ -204,14 +204,14 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(RESULTS,),
     has=CUSTOM,
-    lacks=LACKING | OF_REQUESTS,
+    unsupported=COMMONLY_UNSUPPORTED | OF_REQUESTS,
     repeats=frozenset(f"/*/{place}" for place in REPEATED),
     reasons={
         **REASONS,
         **dict.fromkeys(OF_REQUESTS, "a stream has the answer, not the request"),
-        **dict.fromkeys(lacking.MEDIA, "an answer has no media"),
+        **dict.fromkeys(unsupported.MEDIA, "an answer has no media"),
         **dict.fromkeys(
-            ("message", *lacking.PARTS, "refusal"), "a stream has only the messages since the last question"
+            ("message", *unsupported.PARTS, "refusal"), "a stream has only the messages since the last question"
         ),
         "message.role": "a stream has only assistant messages and their results",
         "message.model": "only the whole response names a model",
@@ -226,6 +226,6 @@ DIALECT = Dialect(
         "tool_result.status": "an output has no such status",
     },
     places=PLACES,
-    metadata=lacking.fields("additional_tools"),
+    metadata=unsupported.fields("additional_tools"),
     envelope=ENVELOPE,
 )

@@ -34,12 +34,12 @@ from convcli.dialects.openclaw.injected import has_injected
 from convcli.dialects.openclaw.messages import RESULT_ROLES, ZEROS, lift_message, write_message
 from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
 from convcli.families.openai import request as common
-from convcli.kit import lacking, sessions
+from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, extras_of, objects_in, omit
+from convcli.kit.objects import Native, get_extras, make_extras, objects_in, omit
 from convcli.kit.values import milliseconds_of_time, paths
-from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, Path, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, trees
@@ -57,37 +57,37 @@ REQUESTS = Envelope(
 OWN_CALLS = ("toolCall", "toolUse", "toolcall", "functionCall")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches the header and rows of a session, or spellings of calls and results that only OpenClaw reads."""
     if isinstance(document, dict) and isinstance(document.get("messages"), list):
-        key_match = Clue(60, "the key _openclawSessionKey") if "_openclawSessionKey" in document else None
+        key_match = Evidence(60, "the key _openclawSessionKey") if "_openclawSessionKey" in document else None
         return _detect_messages(document["messages"]) or key_match
     if not isinstance(document, list) or not document or not all(isinstance(row, dict) for row in document):
         return None
     first = document[0]
     if first.get("type") == "session" and isinstance(first.get("id"), str):
-        return Clue(98, "a header of the type session")
+        return Evidence(98, "a header of the type session")
     rows = [row for row in document if row.get("type") == "message" and isinstance(row.get("message"), dict)]
     is_of_droid = first.get("type") == "session_start"  # its rows look the same but have other keys
     if any("parentId" in row for row in rows) and not is_of_droid:
-        return Clue(85, "rows with a message and a parentId")
+        return Evidence(85, "rows with a message and a parentId")
     return _detect_messages(document)
 
 
-def _detect_messages(messages: list[Any]) -> Clue | None:
+def _detect_messages(messages: list[Any]) -> Evidence | None:
     for message in messages:
         if not isinstance(message, dict) or "role" not in message:
             continue
         if message["role"] == "toolResult":
-            return Clue(95, "a message with the role toolResult")
+            return Evidence(95, "a message with the role toolResult")
         content = message.get("content")
         for block in content if isinstance(content, list) else ():
             kind = block.get("type") if isinstance(block, dict) else None
             if (kind in OWN_CALLS and "name" in block) or kind == "tool_result_error":
-                return Clue(95, "blocks of a type that only OpenClaw has")
+                return Evidence(95, "blocks of a type that only OpenClaw has")
             ids = [key for key in IDS if kind == "tool_result" and key in block and key != "tool_call_id"]
             if ids and message["role"] == "tool":
-                return Clue(96, "tool_result blocks in a message with the role tool")
+                return Evidence(96, "tool_result blocks in a message with the role tool")
     return None
 
 
@@ -102,16 +102,16 @@ def lift(document: Any) -> Transcript:
     is_list = isinstance(document, list)
     natives = document if is_list else document["messages"]
     context.origin.form = REQUEST
-    context.origin.renamed = {ROOT: "..", "modelId": "model"}
+    context.origin.aliases = {ROOT: "..", "modelId": "model"}
     reader = Reader(context, _answered(natives))
     for i, native in enumerate(natives):
         place: Path = (i,) if is_list else ("messages", i)
         lifted = lift_message(native, place, reader)
         if native["role"] == "system" and native.get("toolsAdded"):  # only sessions replay it
             first = lifted[0][0]
-            first.extras = {NAME: {**carried_by(first.extras, NAME), "toolsAdded": native["toolsAdded"]}}
-        for message, spots in lifted:
-            context.add(message, place, spots)
+            first.extras = {NAME: {**get_extras(first.extras, NAME), "toolsAdded": native["toolsAdded"]}}
+        for message, part_paths in lifted:
+            context.add(message, place, part_paths)
     return context.transcript() if is_list else _lift_request(document, context)
 
 
@@ -127,11 +127,11 @@ def _answered(natives: list[Any]) -> set[str]:
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
-    settings, carried = common.COMPATIBLE_SETTINGS.lift(native)
-    choice, carried_choice = common.lift_choices(native)
+    settings, extra = common.COMPATIBLE_SETTINGS.lift(native)
+    choice, extra_choice = common.lift_choices(native)
     tools = common.lift_tools(native, context)
     transcript = context.transcript(tools=tools, tool_choice=choice, settings=settings or None)
-    transcript.extras = extras_of(NAME, {**(REQUESTS.lift(native, transcript) or {}), **carried, **carried_choice})
+    transcript.extras = make_extras(NAME, {**(REQUESTS.lift(native, transcript) or {}), **extra, **extra_choice})
     return transcript
 
 
@@ -141,13 +141,13 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 
 def _write_request(transcript: Transcript) -> Native:
-    carried = carried_by(transcript.extras, NAME)
-    rest = common.COMPATIBLE_SETTINGS.rest(carried)
+    extra = get_extras(transcript.extras, NAME)
+    rest = common.COMPATIBLE_SETTINGS.rest(extra)
     content = {
         "messages": [write_message(message, REQUEST) for message in transcript.messages],
         **common.write_tools(transcript, NAME),
-        **common.write_choices(transcript.tool_choice, carried),
-        **common.COMPATIBLE_SETTINGS.write(transcript.settings or {}, carried),
+        **common.write_choices(transcript.tool_choice, extra),
+        **common.COMPATIBLE_SETTINGS.write(transcript.settings or {}, extra),
     }
     return REQUESTS.write(transcript, omit(rest, *common.CHOICES), **content)
 
@@ -170,7 +170,7 @@ def _is_displayable(survey: Survey) -> Iterator[Breach]:
         if absent:
             problem = f"pi cannot show the statistics of a session whose usage lacks {', '.join(absent)}"
             yield Breach("missing-key", NodeRef(i), problem, "warning")
-        if message.replaces is not None and "tokensBefore" not in carried_by(message.extras, NAME):
+        if message.replaces is not None and "tokensBefore" not in get_extras(message.extras, NAME):
             yield Breach("missing-key", NodeRef(i), "pi cannot show a compaction without tokensBefore", "warning")
 
 
@@ -192,7 +192,7 @@ RULES = (
     trees.rooted(),
 )
 
-UNSUPPORTED = (lacking.METADATA | lacking.FUNCTION_ONLY - {"tool.strict"}) | {
+UNSUPPORTED = (unsupported.METADATA | unsupported.FUNCTION_ONLY - {"tool.strict"}) | {
     *(
         "tool_result.status",
         "updatedAt",
@@ -209,7 +209,9 @@ COUNT = "/*/message/usage/input"
 INJECTED = ("name", "args/*", *(f"result/*/functionResponse/{key}" for key in _ANSWERED))
 """What an injected call may repeat."""
 ONLY_IN_REQUESTS = {"toolChoice", "settings", "tool.strict", "message.name"}
-ONLY_IN_SESSIONS = lacking.fields("title createdAt head message.id message.parentId message.createdAt message.replaces")
+ONLY_IN_SESSIONS = unsupported.fields(
+    "title createdAt head message.id message.parentId message.createdAt message.replaces"
+)
 
 
 def _place(facts: SessionFacts) -> str:
@@ -265,7 +267,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    lacks={SESSION: UNSUPPORTED | ONLY_IN_REQUESTS, REQUEST: UNSUPPORTED | ONLY_IN_SESSIONS},
+    unsupported={SESSION: UNSUPPORTED | ONLY_IN_REQUESTS, REQUEST: UNSUPPORTED | ONLY_IN_SESSIONS},
     repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),
     reasons={
         **sessions.REASONS,
@@ -294,7 +296,7 @@ DIALECT = Dialect(
         "metadata": "pi stores only Google's and Anthropic's signatures",
         "event": "pi sessions have rows only for events with one opaque value",
     },
-    has=lacking.fields("message.cost message.provider message.replaces"),
+    has=unsupported.fields("message.cost message.provider message.replaces"),
     places={
         "id": (ROOT, "_sessionId"),
         "createdAt": (ROOT, "timestamp"),
@@ -307,6 +309,6 @@ DIALECT = Dialect(
             "reasoning.metadata=thinkingSignature tool_result.value=content tool_result.name=toolName"
         ),
     },
-    metadata=lacking.fields("custom label model_change session_info thinking_level_change usage"),
+    metadata=unsupported.fields("custom label model_change session_info thinking_level_change usage"),
     envelope=frozenset(("api", "timestamp", "row", "_openclawSessionKey")),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, says_something
+from convcli.kit.objects import Keys, Native, get_extras, has_content, make_extras
 from convcli.kit.results import has_failed, in_words
 from convcli.kit.values import read_arguments
 from convcli.model.dialect import Convention
@@ -75,43 +75,43 @@ def lift_block(native: Native, reader: Reader, api: Any = None) -> Part:
         return _lift_call(native, reader)
     if kind != "image" or not isinstance(native.get("data"), str):
         return Opaque(NAME, native)
-    extras = extras_of(NAME, IMAGE.carried(native))
+    extras = make_extras(NAME, IMAGE.extra(native))
     return Media("image", data=native["data"], media_type=native.get("mimeType") or None, extras=extras)
 
 
 def _lift_text(native: Native, api: Any) -> Text:
-    carried, signature = TEXT.carried(native) or {}, native.get("textSignature")
+    extra, signature = TEXT.extra(native) or {}, native.get("textSignature")
     is_known = bool(signature) and signed_by(api) == "thoughtSignature"
     metadata = {"thoughtSignature": signature} if is_known else None
-    carried |= {"textSignature": signature} if signature and not is_known else {}
-    return Text(native["text"], metadata, extras_of(NAME, carried))
+    extra |= {"textSignature": signature} if signature and not is_known else {}
+    return Text(native["text"], metadata, make_extras(NAME, extra))
 
 
 def _lift_thinking(native: Native, api: Any) -> Reasoning:
-    carried = THINKING.carried(native) or {}
+    extra = THINKING.extra(native) or {}
     signature, redacted, key = native.get("thinkingSignature"), native.get("redacted"), signed_by(api)
     metadata = {key: signature} if signature and key else None
-    carried |= {"thinkingSignature": signature} if signature and not key else {}
+    extra |= {"thinkingSignature": signature} if signature and not key else {}
     if signature and redacted is True and key == "signature":
         metadata = {"redactedData": signature}
     elif redacted is not None:
-        carried["redacted"] = redacted
-    return Reasoning(native["thinking"], metadata=metadata, extras=extras_of(NAME, carried))
+        extra["redacted"] = redacted
+    return Reasoning(native["thinking"], metadata=metadata, extras=make_extras(NAME, extra))
 
 
 def _lift_call(native: Native, reader: Reader) -> ToolCall:
-    carried = CALL.carried(native) or {}
+    extra = CALL.extra(native) or {}
     payload, other = ("arguments", "input") if native.get("arguments") is not None else ("input", "arguments")
-    carried |= {other: native[other]} if says_something(native.get(other)) else {}
+    extra |= {other: native[other]} if has_content(native.get(other)) else {}
     metadata = {"thoughtSignature": native["thoughtSignature"]} if native.get("thoughtSignature") else None
     arguments, raw = read_payload(native.get(payload))
     text = native.get("partialJson")
     reading, torn = read_arguments(text) if raw is None and isinstance(text, str) else ({}, None)
     torn = torn if reading == arguments else None
-    carried |= {"partialJson": text} if torn is None and says_something(text) else {}
+    extra |= {"partialJson": text} if torn is None and has_content(text) else {}
     call_id = reader.context.pairing.call(native.get("id") or None, native["name"])
     raw = torn if raw is None else raw
-    return ToolCall(call_id, native["name"], arguments, raw, metadata, extras_of(NAME, carried))
+    return ToolCall(call_id, native["name"], arguments, raw, metadata, make_extras(NAME, extra))
 
 
 def read_payload(value: Any) -> tuple[Native, str | None]:
@@ -129,24 +129,24 @@ def write_blocks(parts: list[Part], role: str, form: str, api: Any = None) -> li
 
 
 def write_block(part: Part, role: str, form: str, api: Any = None) -> Native | None:
-    carried, metadata, key = carried_by(part.extras, NAME), part.metadata or {}, signed_by(api)
+    extra, metadata, key = get_extras(part.extras, NAME), part.metadata or {}, signed_by(api)
     if isinstance(part, (Text, Refusal)):
         native = {"type": "output_text" if form == REQUEST and role == "assistant" else "text", "text": part.text}
         signed = {"textSignature": metadata[key]} if key == "thoughtSignature" and metadata.get(key) else {}
-        return TEXT.put(native | signed, carried, sort=True)
+        return TEXT.put(native | signed, extra, sort=True)
     if isinstance(part, Reasoning):
         redacted = metadata.get("redactedData") if key == "signature" else None
         signature = redacted or (metadata.get(key) if key else None)
         signed = ({"thinkingSignature": signature} if signature else {}) | ({"redacted": True} if redacted else {})
-        return THINKING.put({"type": "thinking", "thinking": part.text, **signed}, carried, sort=True)
+        return THINKING.put({"type": "thinking", "thinking": part.text, **signed}, extra, sort=True)
     if isinstance(part, ToolCall):
         kind, payload = ("tool_use", "input") if form == REQUEST else ("toolCall", "arguments")
         signed = {"thoughtSignature": metadata["thoughtSignature"]} if metadata.get("thoughtSignature") else {}
         torn = {} if part.raw_arguments is None else {"partialJson": part.raw_arguments}
         call: Native = {"type": kind, "id": part.id, "name": part.name, payload: part.arguments, **signed, **torn}
-        return CALL.put(call, carried, sort=True)
+        return CALL.put(call, extra, sort=True)
     if isinstance(part, Media) and part.type == "image" and part.data is not None:
-        return IMAGE.put({"type": "image", "data": part.data, "mimeType": part.media_type or ""}, carried, sort=True)
+        return IMAGE.put({"type": "image", "data": part.data, "mimeType": part.media_type or ""}, extra, sort=True)
     return part.value if isinstance(part, Opaque) and part.dialect == NAME else None
 
 
@@ -165,20 +165,20 @@ FLAGS = ("isError", "is_error")
 FAILED = ("error", "failed")
 
 _KEYS = "toolCallId tool_call_id toolUseId tool_use_id toolName name content details isError is_error"
-RESULT = Keys(f"role {_KEYS} timestamp", carried="details timestamp")
-BLOCK = Keys(f"type {_KEYS}", carried="details")
+RESULT = Keys(f"role {_KEYS} timestamp", extra="details timestamp")
+BLOCK = Keys(f"type {_KEYS}", extra="details")
 
 
 def lift_result(native: Native, reader: Reader, outer: Native | None = None) -> ToolResult:
     """Reads the result in a message, or in a block of the message `outer`, whose keys fill in missing ones."""
-    carried = (RESULT if outer is None else BLOCK).carried(native) or {}
+    extra = (RESULT if outer is None else BLOCK).extra(native) or {}
     outer_message = outer or {}
     stated_id = _first(native, IDS) or _first(outer_message, IDS)
     id_, name = reader.context.pairing.result(stated_id, _first(native, NAMES) or _first(outer_message, NAMES))
     for keys, value in ((IDS, id_), (NAMES, name)):
-        carried |= {key: native[key] for key in keys if native.get(key) and native[key] != value}
+        extra |= {key: native[key] for key in keys if native.get(key) and native[key] != value}
     kind, value, is_error = read_value(native.get("content"), _is_failure(native) or _is_failure(outer_message), reader)
-    return ToolResult(id_, name, kind, value, True if is_error else None, extras=extras_of(NAME, carried))  # type: ignore[arg-type]
+    return ToolResult(id_, name, kind, value, True if is_error else None, extras=make_extras(NAME, extra))  # type: ignore[arg-type]
 
 
 def _first(native: Native, keys: tuple[str, ...]) -> str | None:
@@ -201,7 +201,7 @@ def read_value(content: Any, failed: bool, reader: Reader) -> tuple[str, Any, bo
     A string or one text block is text, other blocks are parts, anything else is data.
     """
     text = "error" if failed else "text"
-    if not says_something(content):
+    if not has_content(content):
         return text, "", False
     if isinstance(content, str):
         return text, content, False
@@ -228,7 +228,7 @@ def write_result(result: ToolResult, form: str) -> Native:
         kind = "tool_result_error" if failed else "tool_result"
         ids = {"type": kind, "tool_use_id": result.tool_call_id, **({"is_error": True} if failed else {})}
     keys = BLOCK if form == REQUEST else RESULT
-    return keys.put({**ids, "content": write_value(result, form)}, carried_by(result.extras, NAME), sort=True)
+    return keys.put({**ids, "content": write_value(result, form)}, get_extras(result.extras, NAME), sort=True)
 
 
 def write_value(result: ToolResult, form: str) -> Any:

@@ -10,11 +10,18 @@ from convcli.dialects.openclaw.blocks import NAME, REQUEST, RESULTS, SESSION, ap
 from convcli.dialects.openclaw.messages import STOP_OF, ZEROS, counted, is_bash, read_usage, write_usage
 from convcli.dialects.openclaw.rows import TITLE, is_event, new_id, write_event, write_session
 from convcli.kit import sessions
-from convcli.kit.fitting import functions_only, last_definitions, linear, parts_in_roles, roles, without
-from convcli.kit.ids import chained, with_session_id
-from convcli.kit.objects import carried_by, omit, without_carried, without_keys
+from convcli.kit.fitting import (
+    keep_active_conversation,
+    keep_functions,
+    keep_last_definitions,
+    keep_parts_of_roles,
+    roles,
+    without,
+)
+from convcli.kit.ids import chain_messages, set_session_id
+from convcli.kit.objects import drop_extra_keys, drop_extras, get_extras, omit
 from convcli.kit.passes import on_each_message, on_parts
-from convcli.kit.results import expressed, only_own, results_behind_calls, separate_results, with_parts
+from convcli.kit.results import apply_convention, only_own, results_behind_calls, separate_results, with_parts
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 
@@ -39,21 +46,21 @@ def _complete_summary(message: Message) -> Message:
     message = sessions.summary(message)
     if message.replaces is None:
         return message
-    carried = omit(carried_by(message.extras, NAME), "role", "row")
-    row = omit(carried_by(message.extras, NAME).get("row") or {}, "type")
-    own = {"tokensBefore": 0, **carried, **({"row": row} if row else {})}
-    is_unchanged = own == carried_by(message.extras, NAME)
+    extra = omit(get_extras(message.extras, NAME), "role", "row")
+    row = omit(get_extras(message.extras, NAME).get("row") or {}, "type")
+    own = {"tokensBefore": 0, **extra, **({"row": row} if row else {})}
+    is_unchanged = own == get_extras(message.extras, NAME)
     return message if is_unchanged else replace(message, extras={**(message.extras or {}), NAME: own})
 
 
 def _add_api(message: Message) -> Message:
     """Adds the API and provider that a message's signatures belong to."""
-    carried = carried_by(message.extras, NAME)
-    signed = None if message.role != "assistant" or "api" in carried else api_of(message)
+    extra = get_extras(message.extras, NAME)
+    signed = None if message.role != "assistant" or "api" in extra else api_of(message)
     if signed is None:
         return message
     api, provider = signed
-    extras = {**(message.extras or {}), NAME: {**carried, "api": api}}
+    extras = {**(message.extras or {}), NAME: {**extra, "api": api}}
     return replace(message, provider=message.provider or provider, extras=extras)
 
 
@@ -90,7 +97,7 @@ def _add_system_for_tools(transcript: Transcript) -> Transcript:
     """Adds a leading system message for the tools if there is none; an empty tool list alone is dropped."""
     first = next((message for message in transcript.messages if message.role != "event"), None)
     if transcript.tools is None:
-        return on_each_message(lambda message: without_carried(message, NAME, "toolsAdded"))(transcript)
+        return on_each_message(lambda message: drop_extras(message, NAME, "toolsAdded"))(transcript)
     if first is not None and first.role == "system":
         return transcript
     if not transcript.tools:
@@ -113,7 +120,7 @@ def _unless_old(*passes: Pass) -> Pass:
     """Skips these passes in sessions of version 1, which has no ids or parents, and its model in the header."""
 
     def apply_unless_old(transcript: Transcript) -> Transcript:
-        is_old = (carried_by(transcript.extras, NAME).get("header") or {}).get("version") == 1
+        is_old = (get_extras(transcript.extras, NAME).get("header") or {}).get("version") == 1
         for pass_ in () if is_old else passes:
             transcript = pass_(transcript)
         return transcript
@@ -125,19 +132,19 @@ def _states_time(record: Transcript | Message) -> bool:
     """True if the record's row has a numeric time."""
     part = record.parts[0] if isinstance(record, Message) and record.role == "event" and record.parts else None
     row = part.value if isinstance(part, Opaque) and part.dialect == NAME else None
-    outer = row or carried_by(record.extras, NAME).get("row" if isinstance(record, Message) else "header")
+    outer = row or get_extras(record.extras, NAME).get("row" if isinstance(record, Message) else "header")
     return record.created_at is None and isinstance(outer, dict) and isinstance(outer.get("timestamp"), (int, float))
 
 
 def _move_extras_to_result(message: Message) -> Message:
     """Moves extras of a result's message to the result: its row has one place for other keys."""
     first = message.parts[0] if message.role == "tool" else None
-    keys = [key for key in carried_by(message.extras, NAME) if key not in ("row", "timestamp")]
+    keys = [key for key in get_extras(message.extras, NAME) if key not in ("row", "timestamp")]
     if not isinstance(first, ToolResult) or not keys:
         return message
-    carried = {key: carried_by(message.extras, NAME)[key] for key in keys} | carried_by(first.extras, NAME)
-    result = replace(first, extras={**(first.extras or {}), NAME: carried})
-    return replace(message, parts=[result], extras=without_keys(message.extras, NAME, *keys))
+    extra = {key: get_extras(message.extras, NAME)[key] for key in keys} | get_extras(first.extras, NAME)
+    result = replace(first, extras={**(first.extras or {}), NAME: extra})
+    return replace(message, parts=[result], extras=drop_extra_keys(message.extras, NAME, *keys))
 
 
 def _own_row(message: Message) -> Any:
@@ -149,15 +156,15 @@ def _own_row(message: Message) -> Any:
 
 
 def _keep_header(transcript: Transcript) -> Transcript:
-    return without_carried(transcript, NAME, *carried_by(transcript.extras, NAME).keys() - {"header"})
+    return drop_extras(transcript, NAME, *get_extras(transcript.extras, NAME).keys() - {"header"})
 
 
 MESSAGES = (
     separate_results,
     on_each_message(_keep_answer_fields),
     on_each_message(_add_api),
-    expressed(RESULTS),
-    parts_in_roles(
+    apply_convention(RESULTS),
+    keep_parts_of_roles(
         {**dict.fromkeys(("tool_call", "reasoning"), ("assistant",)), "image": ("system", "developer", "user")}
     ),
 )
@@ -165,33 +172,33 @@ MESSAGES = (
 FIT: dict[str, tuple[Pass, ...]] = {
     SESSION: (
         sessions.events(is_event),
-        functions_only(""),
-        last_definitions,
+        keep_functions(""),
+        keep_last_definitions,
         roles({"developer": "system"}),
         on_each_message(_complete_summary),
         _add_system_for_tools,
         _add_title_event,
-        sessions.results_between_events,
+        sessions.put_results_before_events,
         *MESSAGES,
         _keep_blocks(SESSION),
         without("message.name"),
         on_each_message(_move_extras_to_result),
         _keep_header,
         on_each_message(lambda message: counted(message, ZEROS)),
-        sessions.with_directory,
-        _unless_old(sessions.with_models, chained(new_id)),
-        sessions.timed_unless(_states_time),
+        sessions.set_directory,
+        _unless_old(sessions.set_models_of_answers, chain_messages(new_id)),
+        sessions.set_times_unless(_states_time),
         sessions.with_rows(_own_row),
-        with_session_id(lambda transcript: write_session(transcript)[1:]),
+        set_session_id(lambda transcript: write_session(transcript)[1:]),
     ),
     REQUEST: (
-        linear,
+        keep_active_conversation,
         results_behind_calls,
         *MESSAGES,
         _keep_blocks(REQUEST),
         without("message.replaces"),
-        on_each_message(lambda message: without_carried(message, NAME, "role", "row")),
+        on_each_message(lambda message: drop_extras(message, NAME, "role", "row")),
         on_each_message(lambda message: counted(message, {})),
-        lambda transcript: without_carried(transcript, NAME, "header"),
+        lambda transcript: drop_extras(transcript, NAME, "header"),
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.dialects.openclaw.blocks import NAME, Lifted, Reader, read_payload
-from convcli.kit.objects import Native, carried_by, extras_of, rest_of, says_something
+from convcli.kit.objects import Native, except_keys, get_extras, has_content, make_extras
 from convcli.kit.pairing import Twins
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 
@@ -19,7 +19,7 @@ def has_injected(native: Native) -> bool:
     return native.get("role") == "assistant" and any(native.get(key) for key in INJECTED)
 
 
-def lift_injected(native: Native, message: Message, spots: list[Path], path: Path, reader: Reader) -> Lifted:
+def lift_injected(native: Native, message: Message, part_paths: list[Path], path: Path, reader: Reader) -> Lifted:
     """Reads calls under `toolCalls` or `tool_calls`; a call that the content has too is read only there.
 
     Other keys of an entry are kept as extras of the call.
@@ -27,13 +27,13 @@ def lift_injected(native: Native, message: Message, spots: list[Path], path: Pat
     results: Lifted = []
     for key in INJECTED if has_injected(native) else ():
         twins = Twins([part for part in message.parts if isinstance(part, ToolCall)])
-        places = {id(part): (*path, *spot) for part, spot in zip(message.parts, spots, strict=True)}
+        places = {id(part): (*path, *node_path) for part, node_path in zip(message.parts, part_paths, strict=True)}
         for i, entry in enumerate(native.get(key) or ()):
             call = _repeated_call(entry, twins)
             if call is None:
                 call = _lift_entry(entry, reader)
                 message.parts.append(call)
-                spots.append((key, i))
+                part_paths.append((key, i))
             else:
                 _route(entry, places[id(call)], (*path, key, i), reader)
             result = injected_result(entry, call)
@@ -69,8 +69,8 @@ def _read_entry(entry: Native) -> tuple[str, Any]:
 
 def _keep_extras(call: ToolCall, entry: Native, *, with_result: bool) -> None:
     known = [key for key in _KNOWN if key != "result" or not with_result]
-    other_keys = rest_of(entry, *known)
-    call.extras = extras_of(NAME, {**other_keys, **carried_by(call.extras, NAME)})
+    other_keys = except_keys(entry, *known)
+    call.extras = make_extras(NAME, {**other_keys, **get_extras(call.extras, NAME)})
 
 
 def _is_covered(result: Any, *, is_lifted: bool) -> bool:
@@ -80,11 +80,11 @@ def _is_covered(result: Any, *, is_lifted: bool) -> bool:
         return not isinstance(wrapper, list) or not wrapper
     answer = wrapper.get("functionResponse") or {}
     response = answer.get("response") or {}
-    is_plain = len(response) == 1 and response.keys() <= {"output", "result", "error"}
+    is_clean = len(response) == 1 and response.keys() <= {"output", "result", "error"}
     return (
         wrapper.keys() <= {"functionResponse"}
         and answer.keys() <= {"id", "name", "response"}
-        and (is_lifted or is_plain)
+        and (is_lifted or is_clean)
     )
 
 
@@ -97,7 +97,7 @@ def injected_result(native: Native, call: ToolCall) -> ToolResult | None:
     """Returns the result inside an injected call, in Gemini's shape."""
     results = native.get("result")
     first = results[0] if isinstance(results, list) and results else results
-    if not says_something(first):
+    if not has_content(first):
         return None
     response = (first.get("functionResponse") or {}).get("response") if isinstance(first, dict) else first
     failed = native.get("status") == "error"

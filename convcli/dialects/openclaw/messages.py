@@ -10,7 +10,7 @@ import convcli.dialects.openclaw.blocks as blocks
 from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, omit, rest_of
+from convcli.kit.objects import Keys, Native, as_object, except_keys, get_extras, make_extras, omit
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, pairs
@@ -53,7 +53,7 @@ def write_usage(message: Message) -> Native:
     native: Native = {key: usage[name] for key, name in USAGE.items() if name in usage}
     if "input" in native:
         native["input"] = max(native["input"] - native.get("cacheRead", 0) - native.get("cacheWrite", 0), 0)
-    native = {**carried_by(message.extras, blocks.NAME).get("usage", {}), **native}
+    native = {**get_extras(message.extras, blocks.NAME).get("usage", {}), **native}
     if message.cost is not None:
         native["cost"] = COST.put({**(native.get("cost") or {}), "total": message.cost}, None, sort=True)
     return COUNTS.put(native, None, sort=True)
@@ -70,8 +70,8 @@ def counted(message: Message, zeros: Native) -> Message:
     """Returns an answer with a number for each count: the total from its sum, others from `zeros`."""
     if message.role != "assistant":
         return message
-    usage, carried = message.usage or {}, carried_by(message.extras, blocks.NAME)
-    other_counts = carried.get("usage", {})
+    usage, extra = message.usage or {}, get_extras(message.extras, blocks.NAME)
+    other_counts = extra.get("usage", {})
     if zeros and usage.keys() >= {"inputTokens", "outputTokens"} and "totalTokens" not in {*usage, *other_counts}:
         usage = {**usage, "totalTokens": usage["inputTokens"] + usage["outputTokens"]}
     known = {key for key, name in USAGE.items() if name in usage}
@@ -82,7 +82,7 @@ def counted(message: Message, zeros: Native) -> Message:
     is_unchanged = usage.keys() == (message.usage or {}).keys() and rest == other_counts
     if is_unchanged:
         return message
-    others = omit(carried, "usage")
+    others = omit(extra, "usage")
     extras = {**(message.extras or {}), blocks.NAME: {**others, **({"usage": rest} if rest else {})}}
     return replace(message, usage=usage or None, extras=extras)
 
@@ -131,16 +131,16 @@ def lift_message(native: Native, path: Path, reader: blocks.Reader) -> blocks.Li
         return [(_result_message(blocks.lift_result(native, reader)), [()])]
     if role == BASH:
         return [(Message("user", [Opaque(blocks.NAME, native)]), [()])]
-    message, spots = _lift_turn(native, reader)
-    return [(message, spots), *lift_injected(native, message, spots, path, reader)]
+    message, part_paths = _lift_turn(native, reader)
+    return [(message, part_paths), *lift_injected(native, message, part_paths, path, reader)]
 
 
 def _result_message(result: ToolResult) -> Message:
     """Moves the time of a result to its message."""
-    carried = dict(carried_by(result.extras, blocks.NAME))
-    timestamp = {"timestamp": carried.pop("timestamp")} if "timestamp" in carried else None
-    result.extras = extras_of(blocks.NAME, carried)
-    return Message("tool", [result], extras=extras_of(blocks.NAME, timestamp))
+    extra = dict(get_extras(result.extras, blocks.NAME))
+    timestamp = {"timestamp": extra.pop("timestamp")} if "timestamp" in extra else None
+    result.extras = make_extras(blocks.NAME, extra)
+    return Message("tool", [result], extras=make_extras(blocks.NAME, timestamp))
 
 
 def _lift_turn(native: Native, reader: blocks.Reader) -> tuple[Message, list[Path]]:
@@ -150,21 +150,21 @@ def _lift_turn(native: Native, reader: blocks.Reader) -> tuple[Message, list[Pat
     extras |= {"role": role} if role in INSERTED else {}
     if role == "system":
         _lift_sections(native, message, extras)
-    spots: list[Path] = [("sections", carried_by(part.extras, blocks.NAME)["section"]) for part in message.parts]
+    part_paths: list[Path] = [("sections", get_extras(part.extras, blocks.NAME)["section"]) for part in message.parts]
     body = "summary" if role in SUMMARIES else "content"
     content = native.get(body) or []
     if isinstance(content, str):
         message.parts.append(Text(content))
-        spots.append((body,))
+        part_paths.append((body,))
     else:
         message.parts += [blocks.lift_block(block, reader, native.get("api")) for block in content]
-        spots += [(body, i) for i in range(len(content))]
+        part_paths += [(body, i) for i in range(len(content))]
     if role == "assistant":
         usage, message.cost, rest = read_usage(native.get("usage") or {})
         message.usage = usage or None
         extras |= {"usage": rest} if rest else {}
-    message.extras = extras_of(blocks.NAME, extras)
-    return message, spots
+    message.extras = make_extras(blocks.NAME, extras)
+    return message, part_paths
 
 
 def _lift_sections(native: Native, message: Message, extras: Native) -> None:
@@ -189,7 +189,7 @@ def _lift_mixed(native: Native, content: list[Native], reader: blocks.Reader) ->
             lifted.append((Message("user" if role in (*RESULT_ROLES, *INSERTED) else role, []), []))
         lifted[-1][0].parts.append(blocks.lift_block(block, reader, native.get("api")))
         lifted[-1][1].append(("content", i))
-    lifted[0][0].extras = extras_of(blocks.NAME, _outside_blocks(native, lifted))
+    lifted[0][0].extras = make_extras(blocks.NAME, _outside_blocks(native, lifted))
     return lifted
 
 
@@ -198,7 +198,7 @@ def _outside_blocks(native: Native, lifted: blocks.Lifted) -> Native:
     results = [part for message, _ in lifted for part in message.parts if isinstance(part, ToolResult)]
     repeated = {*(part.tool_call_id for part in results), *(part.name for part in results)}
     known = {key for key in (*blocks.IDS, *blocks.NAMES) if native.get(key) in repeated}
-    return rest_of(native, "role", "content", *blocks.FLAGS, *known)
+    return except_keys(native, "role", "content", *blocks.FLAGS, *known)
 
 
 # ---------------------------------------------------------------- write
@@ -210,11 +210,11 @@ def write_message(message: Message, form: str) -> Native:
     time: Native = {} if timestamp is None else {"timestamp": timestamp}
     first = message.parts[0] if message.parts else None
     if isinstance(first, ToolResult):
-        carried = omit(carried_by(message.extras, blocks.NAME), "row")
+        extra = omit(get_extras(message.extras, blocks.NAME), "row")
         result = blocks.write_result(first, form)
         if form == blocks.REQUEST:
-            return {"role": "tool", "content": [result], **carried}
-        return blocks.RESULT.put({"role": "toolResult", **result, **time}, carried, sort=True)
+            return {"role": "tool", "content": [result], **extra}
+        return blocks.RESULT.put({"role": "toolResult", **result, **time}, extra, sort=True)
     if isinstance(first, Opaque) and is_bash(first):
         return dict(first.value)
     return _write_turn(message, time, form)
@@ -226,24 +226,24 @@ def is_bash(part: Part) -> bool:
 
 
 def _write_turn(message: Message, time: Native, form: str) -> Native:
-    carried = omit(carried_by(message.extras, blocks.NAME), "row")
-    inserted = carried.pop("role", None) if message.role == "user" else None
+    extra = omit(get_extras(message.extras, blocks.NAME), "row")
+    inserted = extra.pop("role", None) if message.role == "user" else None
     inserted = inserted if message.replaces is None else COMPACTED
     role = inserted if inserted in INSERTED else message.role
-    parts, content = message.parts, {"role": role, **omit(time, *carried)}
+    parts, content = message.parts, {"role": role, **omit(time, *extra)}
     if role == "system":
-        parts, sections = _split_sections(parts, carried.pop("sections", None))
+        parts, sections = _split_sections(parts, extra.pop("sections", None))
         content |= {"sections": sections} if sections else {}
-        content |= {"toolsAdded": carried.pop("toolsAdded")} if "toolsAdded" in carried else {}
-    if role == "assistant" and (message.usage or message.cost is not None or "usage" in carried):
+        content |= {"toolsAdded": extra.pop("toolsAdded")} if "toolsAdded" in extra else {}
+    if role == "assistant" and (message.usage or message.cost is not None or "usage" in extra):
         content["usage"] = write_usage(message)
-    content["summary" if role in SUMMARIES else "content"] = _write_content(parts, role, form, carried.get("api"))
-    return ENVELOPES.get(role, _USER).write(message, carried, **content)
+    content["summary" if role in SUMMARIES else "content"] = _write_content(parts, role, form, extra.get("api"))
+    return ENVELOPES.get(role, _USER).write(message, extra, **content)
 
 
 def section_of(part: Part) -> str | None:
     """Returns the prompt section that a text comes from."""
-    name = carried_by(part.extras, blocks.NAME).get("section") if isinstance(part, Text) else None
+    name = get_extras(part.extras, blocks.NAME).get("section") if isinstance(part, Text) else None
     return name if isinstance(name, str) else None
 
 

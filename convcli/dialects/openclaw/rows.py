@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
 from convcli.dialects.openclaw.messages import COMPACTED, ROLES, TOOLS, lift_message, write_message
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, carried_by, extras_of, omit, rest_of, without_keys
+from convcli.kit.objects import Native, drop_extra_keys, except_keys, get_extras, make_extras, omit
 from convcli.kit.sessions import event_of, head_of, row_of_event
 from convcli.kit.values import milliseconds_of_time
 from convcli.model.document import Rows
@@ -47,7 +47,7 @@ def lift_session(document: list[Native], reader: Reader) -> Transcript:
     """Reads all rows, with the head if they are a tree with several branches."""
     origin = reader.context.origin
     origin.form = SESSION
-    origin.renamed = {ROOT: "0", "_sessionId": "id", "_workspaceDir": "cwd"}
+    origin.aliases = {ROOT: "0", "_sessionId": "id", "_workspaceDir": "cwd"}
     transcript = reader.context.transcript()
     rows = list(enumerate(document))
     if document[0].get("type") == "session":
@@ -67,12 +67,12 @@ def lift_session(document: list[Native], reader: Reader) -> Transcript:
 def _lift_header(native: Native, transcript: Transcript) -> None:
     """Reads the header. Version 1, which has no number, ids or parents, is kept as an extra, since pi writes
     version 3. So is a version string, which forks write."""
-    carried = HEADER.lift(native, transcript) or {}
+    extra = HEADER.lift(native, transcript) or {}
     transcript.cwd = native.get("cwd")  # even an empty one, which stands for an unknown directory
     version = native.get("version") or 1
     if isinstance(version, str) or version <= 1:
-        carried["version"] = version if isinstance(version, str) else 1
-    transcript.extras = extras_of(NAME, {"header": carried} if carried else None)
+        extra["version"] = version if isinstance(version, str) else 1
+    transcript.extras = make_extras(NAME, {"header": extra} if extra else None)
 
 
 def _lift_row(row: Native, i: int, reader: Reader) -> Message:
@@ -94,26 +94,26 @@ def _lift_row(row: Native, i: int, reader: Reader) -> Message:
         event = _event_of(row)
         reader.context.add(event, (i,), [()])
         return event
-    for message, spots in lifted:
-        reader.context.add(message, place, spots)
+    for message, part_paths in lifted:
+        reader.context.add(message, place, part_paths)
     return lifted[0][0]
 
 
 def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
     """Reads a row's other keys; the message's own time is an extra only if it differs from the row's."""
     outer = {**(ROW.lift(row, message) or {}), **outer}
-    own = carried_by(message.extras, NAME)
+    own = get_extras(message.extras, NAME)
     stamp = own.get("timestamp")
     if type(stamp) is int and stamp == milliseconds_of_time(message.created_at):
         own = omit(own, "timestamp")
-    message.extras = extras_of(NAME, {**own, **({"row": outer} if outer else {})})
+    message.extras = make_extras(NAME, {**own, **({"row": outer} if outer else {})})
 
 
 def _lift_compaction(message: Message, row: Native) -> None:
     """Reads what the summary replaces: everything before it, or everything before a kept row."""
     kept = row.get(KEPT)
     message.replaces = "all" if kept in (None, "", message.id) else kept
-    message.extras = without_keys(message.extras, NAME, "role", KEPT)
+    message.extras = drop_extra_keys(message.extras, NAME, "role", KEPT)
 
 
 def is_marker(row: Native) -> bool:
@@ -171,7 +171,7 @@ def _lift_tools(systems: list[tuple[int, Native, Message]], transcript: Transcri
     places = {place for place, _ in tools}
     for i, added, message in adding:
         if not all((i, "message", "toolsAdded", k) in places for k in range(len(added))):
-            message.extras = {NAME: {**carried_by(message.extras, NAME), "toolsAdded": added}}
+            message.extras = {NAME: {**get_extras(message.extras, NAME), "toolsAdded": added}}
 
 
 # ---------------------------------------------------------------- write
@@ -186,7 +186,7 @@ def write_session(transcript: Transcript) -> Rows:
         id_ = next(id_ for id_ in map(new_id, itertools.count(1)) if id_ not in used)
         envelope = {"id": id_, "parentId": transcript.head, "timestamp": messages[-1].created_at}
         rows.append({"type": "custom", **envelope, "customType": HEAD, "data": {}})
-    header = dict(carried_by(transcript.extras, NAME).get("header", {}))
+    header = dict(get_extras(transcript.extras, NAME).get("header", {}))
     version = header.pop("version", 3)
     stated = {} if version == 1 else {"version": version}
     stated |= {} if transcript.cwd is None else {"cwd": transcript.cwd}
@@ -204,13 +204,13 @@ def write_row(message: Message) -> Native:
     if message.role == "event":
         return write_event(message) or {}
     native = write_message(message, SESSION)
-    outer = dict(carried_by(message.extras, NAME).get("row") or {})
+    outer = dict(get_extras(message.extras, NAME).get("row") or {})
     kind = outer.pop("type", "message")
     if message.replaces is not None:
         kept = message.id if message.replaces == "all" else message.replaces
         native, kind = {"role": COMPACTED, "summary": native["summary"], KEPT: kept, **native}, COMPACTION
     if INLINE.get(kind) == native["role"]:
-        inner = rest_of(native, "role", "timestamp")
+        inner = except_keys(native, "role", "timestamp")
         return ROW.write(message, outer, type=kind, **links, **inner)
     return ROW.write(message, outer, type="message", **links, message=native)
 
@@ -245,15 +245,15 @@ def _with_tools(transcript: Transcript) -> list[Message]:
     If the tools change on the way, they are added to the last one, so that nothing removes them again.
     """
     systems = [i for i, message in enumerate(transcript.messages) if message.role == "system"]
-    carried = [carried_by(transcript.messages[i].extras, NAME) for i in systems]
-    changes = any("toolsRemoved" in native or "toolsAdded" in native for native in carried)
-    known = [TOOLS.lift(tool) for _, tool in replay(((), native) for native in carried).values()]
+    extra = [get_extras(transcript.messages[i].extras, NAME) for i in systems]
+    changes = any("toolsRemoved" in native or "toolsAdded" in native for native in extra)
+    known = [TOOLS.lift(tool) for _, tool in replay(((), native) for native in extra).values()]
     missing = [tool for tool in transcript.tools or () if tool not in known]
     if transcript.tools is None or not systems or (changes and not missing):
         return transcript.messages
     if [*(tool for tool in known if tool in transcript.tools), *missing] != transcript.tools:
         missing = transcript.tools
-    at, own = (systems[-1], carried[-1]) if changes else (systems[0], carried[0])
+    at, own = (systems[-1], extra[-1]) if changes else (systems[0], extra[0])
     added = [*own.get("toolsAdded", []), *map(TOOLS.write, missing)]
     adding = replace(transcript.messages[at], extras={NAME: {**own, "toolsAdded": added}})
     return [*transcript.messages[:at], adding, *transcript.messages[at + 1 :]]

@@ -25,20 +25,20 @@ from convcli.dialects.opencode.events import IMPORTED, is_row, lift_events
 from convcli.dialects.opencode.fitting import FIT
 from convcli.dialects.opencode.messages import lift_session, write_session
 from convcli.dialects.opencode.parts import NAME
-from convcli.kit import lacking, sessions
+from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.results import TEXT_AND_FILES
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, trees, turns
 from convcli.validation.survey import limited_to
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches messages with parts next to session data, or rows with a message part."""
     if isinstance(document, list):
-        return Clue(98, "rows with message parts") if any(map(is_row, document)) else None
+        return Evidence(98, "rows with message parts") if any(map(is_row, document)) else None
     info = document.get("info") if isinstance(document, dict) else None
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(info, dict) or not isinstance(messages, list):
@@ -47,7 +47,7 @@ def detect(document: Any) -> Clue | None:
         all(isinstance(message, dict) and "info" in message and "parts" in message for message in messages)
         and "id" in info
     ):
-        return Clue(98, "messages with parts, and session data")
+        return Evidence(98, "messages with parts, and session data")
     return None
 
 
@@ -77,11 +77,11 @@ PROGRAM = Program(
     resent=lambda part: "thinking as text, to a model other than its author" if part.type == "reasoning" else None,
 )
 
-SUPPORTED = lacking.fields(
+SUPPORTED = unsupported.fields(
     "id title cwd createdAt updatedAt message.id message.createdAt message.usage message.error message.stopReason"
 )
-LACKS = lacking.AROUND_PARTS - SUPPORTED
-LACKS |= lacking.METADATA | lacking.CALL_ONLY | lacking.fields("reasoning.summary refusal.metadata")
+UNSUPPORTED = unsupported.AROUND_PARTS - SUPPORTED
+UNSUPPORTED |= unsupported.METADATA | unsupported.CALL_ONLY | unsupported.fields("reasoning.summary refusal.metadata")
 
 DIALECT = Dialect(
     name=NAME,
@@ -97,13 +97,13 @@ DIALECT = Dialect(
     rules=(
         # a call contains its result, and no message names its parent
         limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),
-        limited_to(trees.rooted(mended=True), "duplicate-message-id"),
+        limited_to(trees.rooted(fixed=True), "duplicate-message-id"),
         turns.decodable(),
         IMPORTED,
     ),
     conventions=(TEXT_AND_FILES,),
-    lacks=LACKS,
-    has=lacking.fields("message.cost message.provider message.replaces"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.cost message.provider message.replaces"),
     repeats=frozenset(("/messages/*/info/tokens/input",)),
     reasons={
         **sessions.REASONS,
@@ -141,6 +141,6 @@ DIALECT = Dialect(
         "extras.beside": ("..",),
         "extras.aside": ("..", "parts"),
     },
-    metadata=lacking.fields("error step_finish step_start"),
-    envelope=lacking.fields("row aside session tokens time agent mode path parentID model sessionID messageID id"),
+    metadata=unsupported.fields("error step_finish step_start"),
+    envelope=unsupported.fields("row aside session tokens time agent mode path parentID model sessionID messageID id"),
 )

@@ -8,7 +8,7 @@ from typing import Any
 from convcli.dialects.opencode.messages import lift_session
 from convcli.dialects.opencode.parts import ASIDE
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, rest_of
+from convcli.kit.objects import Native, except_keys
 from convcli.kit.sessions import add_event
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path, Transcript
@@ -83,7 +83,7 @@ def _answer(row: Native) -> Native:
 def _part(row: Native, session: str) -> Native:
     """Returns the part, with the row's other keys under `row`."""
     part = row["part"]
-    row_keys = rest_of(row, *ROW_KEYS)
+    row_keys = except_keys(row, *ROW_KEYS)
     row_keys |= {} if row["sessionID"] == session else {"sessionID": row["sessionID"]}
     row_keys |= {} if row.get("type") == PRINTED.get(part["type"], part["type"]) else {"type": row.get("type")}
     return {**part, "row": row_keys} if row_keys else part

@@ -21,11 +21,11 @@ from convcli.dialects.opencode.messages import (
 from convcli.dialects.opencode.parts import NAME, file_of
 from convcli.kit import sessions
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import linear, parts_in_roles, refusals_as_texts
+from convcli.kit.fitting import keep_active_conversation, keep_parts_of_roles, refusals_as_texts
 from convcli.kit.ids import uuid_of
-from convcli.kit.objects import carried_by, extras_of, omit, without_carried
+from convcli.kit.objects import drop_extras, get_extras, make_extras, omit
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
-from convcli.kit.results import TEXT_AND_FILES, expressed, results_behind_calls, single_results, with_parts
+from convcli.kit.results import TEXT_AND_FILES, apply_convention, keep_one_result_each, results_behind_calls, with_parts
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolCall, ToolResult, Transcript
 
@@ -96,14 +96,16 @@ def _round_times(transcript: Transcript) -> Transcript:
         created_at=_round_to_milliseconds(transcript.created_at),
         updated_at=_round_to_milliseconds(transcript.updated_at),
     )
-    timed = sessions.timed_unless(_states_time)(on_each_message(_round_time)(whole))
-    if timed.updated_at is None and "updated" not in _stated_times(timed):
+    set_times = sessions.set_times_unless(_states_time)(on_each_message(_round_time)(whole))
+    if set_times.updated_at is None and "updated" not in _stated_times(set_times):
         times = [
-            time for time in (timed.created_at, *(message.created_at for message in timed.messages)) if time is not None
+            time
+            for time in (set_times.created_at, *(message.created_at for message in set_times.messages))
+            if time is not None
         ]
-        timed = replace(timed, updated_at=max(times, default=None))
-    is_unchanged = (timed.created_at, timed.updated_at) == (transcript.created_at, transcript.updated_at)
-    return transcript if is_unchanged and timed.messages is transcript.messages else timed
+        set_times = replace(set_times, updated_at=max(times, default=None))
+    is_unchanged = (set_times.created_at, set_times.updated_at) == (transcript.created_at, transcript.updated_at)
+    return transcript if is_unchanged and set_times.messages is transcript.messages else set_times
 
 
 def _round_time(message: Message) -> Message:
@@ -117,8 +119,8 @@ def _round_to_milliseconds(time: str | None) -> str | None:
 
 def _stated_times(record: Any) -> Any:
     """Returns numeric times outside the years 1 to 9999, which are kept as extras."""
-    carried = carried_by(record.extras, NAME)
-    return (carried.get("session", {}) if isinstance(record, Transcript) else carried).get("time", {})
+    extra = get_extras(record.extras, NAME)
+    return (extra.get("session", {}) if isinstance(record, Transcript) else extra).get("time", {})
 
 
 def _states_time(record: Transcript | Message) -> bool:
@@ -150,16 +152,16 @@ def _number_parts(message: Message, natives: list[Any]) -> Message:
     if ids == sorted(ids) and all(id_.startswith("prt") for id_ in ids):
         return message
     parts = [_without(part, "id") for part in message.parts]
-    aside = carried_by(message.extras, NAME).get("aside", [])
+    aside = get_extras(message.extras, NAME).get("aside", [])
     bare = [omit(native, "id") for native in aside]
-    carried = {**carried_by(message.extras, NAME), **({"aside": bare} if aside else {})}
-    return replace(message, parts=parts, extras=extras_of(NAME, carried))
+    extra = {**get_extras(message.extras, NAME), **({"aside": bare} if aside else {})}
+    return replace(message, parts=parts, extras=make_extras(NAME, extra))
 
 
 def _without(part: Part, *keys: str) -> Part:
     if isinstance(part, Opaque):
         return replace(part, value=omit(part.value, *keys))
-    return without_carried(part, NAME, *keys)
+    return drop_extras(part, NAME, *keys)
 
 
 def _drop_placeholders(transcript: Transcript) -> Transcript:
@@ -184,13 +186,13 @@ def _read_back(transcript: Transcript) -> Transcript:
 
 
 FIT = fused(
-    linear,
-    sessions.with_models,
-    on_messages(single_results),
+    keep_active_conversation,
+    sessions.set_models_of_answers,
+    on_messages(keep_one_result_each),
     refusals_as_texts,
-    parts_in_roles(ROLES),
+    keep_parts_of_roles(ROLES),
     on_parts(_keep_supported_part, "image", "audio", "video", "document", "opaque", "tool_result"),
-    expressed(TEXT_AND_FILES),
+    apply_convention(TEXT_AND_FILES),
     results_behind_calls,
     on_messages(_put_results_after_answers),
     on_each_message(_keep_answer_fields),
@@ -198,5 +200,5 @@ FIT = fused(
     _number_messages,
     _drop_placeholders,
     _add_session_id,
-    sessions.settled(_read_back),
+    sessions.settle_extras(_read_back),
 )

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from convcli.dialects.opencode.parts import ASIDE, NAME, Frame, beside, in_order, lift_part, time_of_result, write_part
+from convcli.dialects.opencode.parts import (
+    ASIDE,
+    NAME,
+    Frame,
+    in_order,
+    lift_part,
+    other_keys,
+    time_of_result,
+    write_part,
+)
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import REPLACES_ALL, Envelope
-from convcli.kit.objects import Native, as_text, carried_by, extras_of, omit, rest_of, without_nulls
+from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, omit, without_nulls
 from convcli.kit.settings import Setting
 from convcli.kit.usage import KNOWN_COST
 from convcli.kit.values import milliseconds_of_time, put_counts, take_counts, time_of_milliseconds
@@ -79,7 +88,7 @@ def lift_session(document: Native, context: LiftContext) -> Transcript:
     """Reads an exported session, in the order of the message ids."""
     info, natives = document["info"], document["messages"]
     transcript = context.transcript()
-    carried = INFO.lift(info, transcript) or {}
+    extra = INFO.lift(info, transcript) or {}
     transcript.cwd = None if transcript.cwd == SESSION["directory"] else transcript.cwd
     order = sorted(range(len(natives)), key=lambda i: str(natives[i]["info"]["id"]))
     for at, i in enumerate(order):
@@ -87,9 +96,9 @@ def lift_session(document: Native, context: LiftContext) -> Transcript:
     time = without_nulls(info["time"])
     transcript.created_at = _take_time(time, "created")
     transcript.updated_at = _take_time(time, "updated")
-    carried = {**beside(carried, SESSION), **({"time": time} if time else {})}
-    unknown = rest_of(document, "info", "messages")
-    transcript.extras = extras_of(NAME, {**({"session": carried} if carried else {}), **unknown})
+    extra = {**other_keys(extra, SESSION), **({"time": time} if time else {})}
+    unknown = except_keys(document, "info", "messages")
+    transcript.extras = make_extras(NAME, {**({"session": extra} if extra else {}), **unknown})
     return transcript
 
 
@@ -115,17 +124,17 @@ class _MessageReader:
         info = self.native["info"]
         time = without_nulls(info["time"])
         message = Message(info["role"], [], created_at=_take_time(time, "created"))
-        carried = MESSAGES[message.role].lift(info, message) or {}
+        extra = MESSAGES[message.role].lift(info, message) or {}
         if message.role == "assistant":
             message.usage, rest = read_tokens(info.get("tokens") or {})
-            carried |= {"tokens": rest} if rest else {}
+            extra |= {"tokens": rest} if rest else {}
         frame = Frame(self.transcript.id, message.id, self.number, milliseconds_of_time(message.created_at))
-        carried = {**beside(carried, self._usual(info)), **({"time": time} if time else {})}
-        spots: list[Path] = []
-        self.context.add(message, (*self.path, "info"), spots)
-        carried |= self._parts(message, spots, frame)
-        unknown = rest_of(self.native, "info", "parts")
-        message.extras = extras_of(NAME, {**carried, **({"beside": unknown} if unknown else {})})
+        extra = {**other_keys(extra, self._usual(info)), **({"time": time} if time else {})}
+        part_paths: list[Path] = []
+        self.context.add(message, (*self.path, "info"), part_paths)
+        extra |= self._parts(message, part_paths, frame)
+        unknown = except_keys(self.native, "info", "parts")
+        message.extras = make_extras(NAME, {**extra, **({"beside": unknown} if unknown else {})})
         if message.model == UNKNOWN:
             message.model = None
         if message.provider == UNKNOWN:
@@ -140,18 +149,18 @@ class _MessageReader:
         user_ids = [native["info"]["id"] for native in self.natives[: self.number] if native["info"]["role"] == "user"]
         return {**session, **usual_assistant(user_ids[-1] if user_ids else info["id"], self.transcript.cwd)}
 
-    def _parts(self, message: Message, spots: list[Path], frame: Frame) -> Native:
+    def _parts(self, message: Message, part_paths: list[Path], frame: Frame) -> Native:
         """Reads parts in the order of their ids, and results after the message; returns the other parts as extras."""
         parts = self.native["parts"]
         aside: list[Native] = []
         for at, k in enumerate(sorted(range(len(parts)), key=lambda k: str(parts[k]["id"]))):
             native = parts[k]
             if native["type"] in ASIDE:
-                aside.append({"at": at, **in_order(beside(native, frame.usual(at)))})
+                aside.append({"at": at, **in_order(other_keys(native, frame.usual(at)))})
                 continue
             part, result = lift_part(native, at, frame, self.context)
             message.parts.append(part)
-            spots.append(("..", "parts", k))
+            part_paths.append(("..", "parts", k))
             if result is not None:
                 self._result(result, native, (*self.path, "parts", k))
         return {"aside": aside} if aside else {}
@@ -190,19 +199,19 @@ def usual_assistant(parent: Any, cwd: str | None) -> Native:
 
 def write_session(transcript: Transcript) -> Native:
     """Writes a session document."""
-    session_extras = carried_by(transcript.extras, NAME)
-    carried = session_extras.get("session", {})
+    session_extras = get_extras(transcript.extras, NAME)
+    extra = session_extras.get("session", {})
     created = milliseconds_of_time(transcript.created_at)
     updated = milliseconds_of_time(transcript.updated_at)
-    time = {"created": created, "updated": updated, **carried.get("time", {})}
-    info = _filled(INFO, transcript, omit(carried, "time"), {**SESSION, "time": without_nulls(time)})
+    time = {"created": created, "updated": updated, **extra.get("time", {})}
+    info = _filled(INFO, transcript, omit(extra, "time"), {**SESSION, "time": without_nulls(time)})
     return {"info": info, "messages": write_messages(transcript), **omit(session_extras, "session")}
 
 
-def _filled(envelope: Envelope, record: Transcript | Message, carried: Native, usual: Native) -> Native:
+def _filled(envelope: Envelope, record: Transcript | Message, extra: Native, usual: Native) -> Native:
     """Writes a record's object, with defaults for missing keys."""
-    stated = envelope.write(record, carried)
-    return envelope.write(record, carried, **omit(usual, *stated))
+    stated = envelope.write(record, extra)
+    return envelope.write(record, extra, **omit(usual, *stated))
 
 
 def write_messages(transcript: Transcript) -> list[Native]:
@@ -218,9 +227,9 @@ def write_messages(transcript: Transcript) -> list[Native]:
 
 def _write_message(turns: list[Message], at: int, answers: list[Message], transcript: Transcript) -> Native:
     message = turns[at]
-    carried = carried_by(message.extras, NAME)
+    extra = get_extras(message.extras, NAME)
     created = milliseconds_of_time(message.created_at)
-    content: Native = {"role": message.role, "time": without_nulls({"created": created, **carried.get("time", {})})}
+    content: Native = {"role": message.role, "time": without_nulls({"created": created, **extra.get("time", {})})}
     content |= {} if transcript.id is None else {"sessionID": transcript.id}
     if message.role == "user":
         answer = next((turn for turn in turns[at + 1 :] if turn.role == "assistant"), Message("assistant", []))
@@ -229,11 +238,11 @@ def _write_message(turns: list[Message], at: int, answers: list[Message], transc
         user_ids = [turn.id for turn in turns[:at] if turn.role == "user"]
         content |= usual_assistant(user_ids[-1] if user_ids else message.id, transcript.cwd)
         content |= {"modelID": UNKNOWN, "providerID": UNKNOWN}
-        content["tokens"] = write_tokens(message.usage, carried.get("tokens", {}))
-    rest = omit(carried, "time", "tokens", "aside", "beside")
+        content["tokens"] = write_tokens(message.usage, extra.get("tokens", {}))
+    rest = omit(extra, "time", "tokens", "aside", "beside")
     info = _filled(MESSAGES[message.role], message, rest, content)
     frame = Frame(transcript.id, message.id, at, created)
-    return {"info": info, "parts": _write_parts(message, answers, frame), **carried.get("beside", {})}
+    return {"info": info, "parts": _write_parts(message, answers, frame), **extra.get("beside", {})}
 
 
 def write_tokens(usage: dict[str, int] | None, rest: Native) -> Native:
@@ -247,7 +256,7 @@ def write_tokens(usage: dict[str, int] | None, rest: Native) -> Native:
 def _write_parts(message: Message, answers: list[Message], frame: Frame) -> list[Native]:
     """Writes the parts, and the message's other parts from its extras in between."""
     slots: list[Part | Native] = list(message.parts)
-    for native in carried_by(message.extras, NAME).get("aside", ()):
+    for native in get_extras(message.extras, NAME).get("aside", ()):
         slots.insert(native["at"], omit(native, "at"))
     unused: dict[str, deque[Message]] = {}
     for answer in answers:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from convcli.families.google.parts import kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.results import in_words
 from convcli.kit.values import DATA_URL, MEDIA_TYPES, milliseconds_of_time, split_data_url, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
@@ -45,7 +45,7 @@ class Frame(NamedTuple):
         return {} if self.created is None else {"start": self.created}
 
 
-def beside(native: Native, usual: Mapping[str, Any], *content: str) -> Native:
+def other_keys(native: Native, usual: Mapping[str, Any], *content: str) -> Native:
     """Returns the keys of an object except its content and default values."""
     return {
         key: value
@@ -66,19 +66,19 @@ def lift_part(native: Native, at: int, frame: Frame, context: LiftContext) -> tu
     """Returns the part, and the result of a call that has one; a part of an unknown type becomes opaque."""
     usual, kind = frame.usual(at), native["type"]
     if kind == "text":
-        return Text(native["text"], extras=_carried(native, usual, "type", "text")), None
+        return Text(native["text"], extras=_extra(native, usual, "type", "text")), None
     if kind == "reasoning":
-        extras = _carried(native, {**usual, "time": frame.started}, "type", "text")
+        extras = _extra(native, {**usual, "time": frame.started}, "type", "text")
         return Reasoning(native["text"], extras=extras), None
     if kind == "file":
         return _lift_file(native, usual), None
     if kind == "tool":
         return _lift_tool(native, usual, frame, context)
-    return Opaque(NAME, in_order(beside(native, usual))), None
+    return Opaque(NAME, in_order(other_keys(native, usual))), None
 
 
-def _carried(native: Native, usual: Mapping[str, Any], *content: str) -> Any:
-    return extras_of(NAME, beside(native, usual, *content))
+def _extra(native: Native, usual: Mapping[str, Any], *content: str) -> Any:
+    return make_extras(NAME, other_keys(native, usual, *content))
 
 
 def _lift_file(native: Native, usual: Mapping[str, Any]) -> Media:
@@ -89,7 +89,7 @@ def _lift_file(native: Native, usual: Mapping[str, Any]) -> Media:
         media.data = split[1]
     else:
         media.url = url
-    media.extras = _carried(native, usual, "type", "mime", "url", "filename")
+    media.extras = _extra(native, usual, "type", "mime", "url", "filename")
     return media
 
 
@@ -98,15 +98,15 @@ def _lift_tool(
 ) -> tuple[ToolCall, ToolResult | None]:
     state, name = native["state"], native["tool"]
     id_ = context.pairing.call(native["callID"] or None, name)
-    carried = beside(native, usual, "type", "tool", "callID", "state")
+    extra = other_keys(native, usual, "type", "tool", "callID", "state")
     result = None
     if state["status"] in ("completed", "error"):
         context.pairing.result(id_, name)
         result = _lift_result(state, id_, name, usual, frame)
     else:
-        waiting = STATE.put(beside(state, _waiting(state["status"], frame), "input"), None, sort=True)
-        carried |= {"state": waiting} if waiting else {}
-    return ToolCall(id_, name, state.get("input") or {}, extras=extras_of(NAME, carried)), result
+        waiting = STATE.put(other_keys(state, _waiting(state["status"], frame), "input"), None, sort=True)
+        extra |= {"state": waiting} if waiting else {}
+    return ToolCall(id_, name, state.get("input") or {}, extras=make_extras(NAME, extra)), result
 
 
 def _waiting(status: Any, frame: Frame) -> Native:
@@ -117,20 +117,20 @@ def _waiting(status: Any, frame: Frame) -> Native:
 def _lift_result(state: Native, id_: str, name: str, usual: Mapping[str, Any], frame: Frame) -> ToolResult:
     failed = state["status"] == "error"
     read_keys = ("status", "input", "error" if failed else "output", *(() if failed else ("attachments",)))
-    carried = beside(state, {"title": "", "metadata": {}}, *read_keys, "time")
+    extra = other_keys(state, {"title": "", "metadata": {}}, *read_keys, "time")
     time = without_nulls(state["time"])
     if time_of_milliseconds(time.get("end")) is not None:
         del time["end"]
-    carried |= {"time": time} if (time := beside(time, frame.started)) else {}
+    extra |= {"time": time} if (time := other_keys(time, frame.started)) else {}
     result = ToolResult(id_, name, "error" if failed else "text", state["error" if failed else "output"])
     files = [] if failed else state.get("attachments") or []
     if files:
         media = [_lift_file(file, {**usual, "id": f"{usual['id']}{k:04}"}) for k, file in enumerate(files)]
-        rest = [carried_by(file.extras, NAME) for file in media]
-        carried |= {"attachments": rest} if any(rest) else {}
+        rest = [get_extras(file.extras, NAME) for file in media]
+        extra |= {"attachments": rest} if any(rest) else {}
         bare = [replace(file, extras=None) for file in media]
         result.kind, result.value = "multimodal", [*([Text(result.value)] if result.value else []), *bare]
-    result.extras = extras_of(NAME, carried)
+    result.extras = make_extras(NAME, extra)
     return result
 
 
@@ -151,14 +151,14 @@ def write_part(part: Part, at: int, frame: Frame, answer: Message | None) -> Nat
     if isinstance(part, Media):
         return _write_file(part, frame.usual(at))
     if isinstance(part, ToolCall):
-        carried = omit(carried_by(part.extras, NAME), "state")
+        extra = omit(get_extras(part.extras, NAME), "state")
         content = {"type": "tool", "callID": part.id, "tool": part.name, "state": _write_state(part, at, frame, answer)}
-        return in_order({**frame.usual(at), **content, **carried})
+        return in_order({**frame.usual(at), **content, **extra})
     return _put(part, {"type": "text", "text": part.text if isinstance(part, Text) else ""}, frame.usual(at))
 
 
 def _put(part: Part, content: Native, usual: Native) -> Native:
-    return in_order({**usual, **content, **carried_by(part.extras, NAME)})
+    return in_order({**usual, **content, **get_extras(part.extras, NAME)})
 
 
 def _write_file(media: Media, usual: Native) -> Native:
@@ -170,16 +170,16 @@ def _write_file(media: Media, usual: Native) -> Native:
 def _write_state(call: ToolCall, at: int, frame: Frame, answer: Message | None) -> Native:
     result = answer.parts[0] if answer is not None else None
     if answer is None or not isinstance(result, ToolResult):
-        carried = carried_by(call.extras, NAME).get("state") or {}
-        status = carried.get("status", "pending")
+        extra = get_extras(call.extras, NAME).get("state") or {}
+        status = extra.get("status", "pending")
         return STATE.put(
-            {"status": status, **_waiting(status, frame), "input": call.arguments, **carried}, None, sort=True
+            {"status": status, **_waiting(status, frame), "input": call.arguments, **extra}, None, sort=True
         )
-    carried = carried_by(result.extras, NAME)
+    extra = get_extras(result.extras, NAME)
     end = milliseconds_of_time(answer.created_at)
-    time = {**frame.started, **({} if end is None else {"end": end}), **carried.get("time", {})}
-    other_keys = omit(carried, "time", "attachments")
-    native: Native = {"input": call.arguments, **other_keys, "time": time}
+    time = {**frame.started, **({} if end is None else {"end": end}), **extra.get("time", {})}
+    call_keys = omit(extra, "time", "attachments")
+    native: Native = {"input": call.arguments, **call_keys, "time": time}
     if result.kind == "error":
         return STATE.put({"status": "error", **native, "error": result.value}, None, sort=True)
     usual = {"status": "completed", "title": "", "metadata": {}}
@@ -190,11 +190,11 @@ def _write_output(result: ToolResult, usual: Native) -> Native:
     if result.kind != "multimodal":
         return {"output": result.value}
     media = [part for part in result.value if isinstance(part, Media)]
-    rest = carried_by(result.extras, NAME).get("attachments", [])
+    rest = get_extras(result.extras, NAME).get("attachments", [])
     files = []
     for k, file in enumerate(media):
-        carried = extras_of(NAME, rest[k]) if k < len(rest) else None
-        files.append(_write_file(replace(file, extras=carried), {**usual, "id": f"{usual['id']}{k:04}"}))
+        extra = make_extras(NAME, rest[k]) if k < len(rest) else None
+        files.append(_write_file(replace(file, extras=extra), {**usual, "id": f"{usual['id']}{k:04}"}))
     return {"output": in_words(result), "attachments": files}
 
 
@@ -208,5 +208,5 @@ def file_of(media: Media, *, inside: bool = False) -> Media | None:
     bare = Media(media.type, data=media.data, url=media.url, media_type=media.media_type, name=media.name or None)
     bare.media_type = bare.media_type or MEDIA_TYPES[media.type]
     bare.type = kind_of(bare.media_type)
-    bare.extras = None if inside else extras_of(NAME, carried_by(media.extras, NAME))
+    bare.extras = None if inside else make_extras(NAME, get_extras(media.extras, NAME))
     return media if bare == media else bare

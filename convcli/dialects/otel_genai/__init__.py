@@ -34,12 +34,12 @@ from convcli.dialects.otel_genai.messages import (
 )
 from convcli.dialects.otel_genai.spans import EVENTS, attributes_in, in_span
 from convcli.families.openai.fitting import of_conversations
-from convcli.kit import custom, fitting, lacking
+from convcli.kit import custom, fitting, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.settings import Settings
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Convention, Dialect, Options, Pass
+from convcli.model.dialect import Convention, Dialect, Evidence, Options, Pass
 from convcli.model.transcript import Message, Opaque, Text, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.wire import exact_json
@@ -84,19 +84,23 @@ STOP, MAX_TOKENS, SEED = (f"gen_ai.request.{key}" for key in ("stop_sequences", 
 KNOWN = frozenset((*REQUEST_SETTINGS, *ANSWER_ATTRIBUTES, *USAGE, MODEL, CONVERSATION, *MESSAGES, TOOLS))
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches attributes with messages, or messages of parts with a type and a content."""
     if isinstance(document, dict):
         has_messages = attributes_in(document, KNOWN, MESSAGES).values.keys() & {INPUT, OUTPUT}
         is_event = name_of(document) is not None or _events(document)
         return (
-            Clue(97, "attributes with messages") if has_messages else Clue(96, "message events") if is_event else None
+            Evidence(97, "attributes with messages")
+            if has_messages
+            else Evidence(96, "message events")
+            if is_event
+            else None
         )
     if isinstance(document, list) and any(name_of(native) is not None for native in document):
-        return Clue(96, "message events") if all(isinstance(native, dict) for native in document) else None
+        return Evidence(96, "message events") if all(isinstance(native, dict) for native in document) else None
     is_list = isinstance(document, list) and all(map(_is_message, document))
     part_lists = [message["parts"] for message in document if message["parts"]] if is_list else []
-    return Clue(93, "messages of parts with content") if part_lists else None
+    return Evidence(93, "messages of parts with content") if part_lists else None
 
 
 def _events(span: Native) -> list[int]:
@@ -188,7 +192,7 @@ def _lift_attributes(rest: Native, surrounding: Native | None, context: LiftCont
         if isinstance(rest.get(key), str) and rest[key]:
             setattr(transcript, name, rest.pop(key))
     _lift_answer(rest, context.messages)
-    transcript.extras = extras_of(NAME, {**rest, **unread, **({} if surrounding is None else {"span": surrounding})})
+    transcript.extras = make_extras(NAME, {**rest, **unread, **({} if surrounding is None else {"span": surrounding})})
     return transcript
 
 
@@ -220,14 +224,14 @@ def write(transcript: Transcript, options: Options) -> Any:
     messages = transcript.messages
     if options.form == "messages":
         return write_messages(messages)
-    carried = dict(carried_by(transcript.extras, NAME))
-    span = carried.pop("span", None)
+    extra = dict(get_extras(transcript.extras, NAME))
+    span = extra.pop("span", None)
     system = messages[0] if messages and _is_instruction(messages[0]) else None
     answer = messages[-1] if messages and messages[-1].role == "assistant" else None
     native: Native = {}
     for key, value in ((CONVERSATION, transcript.id), (MODEL, transcript.model)):
         native |= {} if value is None else {key: value}
-    native |= SETTINGS.write(transcript.settings or {}, carried)
+    native |= SETTINGS.write(transcript.settings or {}, extra)
     if answer is not None:
         native |= {
             key: getattr(answer, name) for key, name in ANSWER_ATTRIBUTES.items() if getattr(answer, name) is not None
@@ -242,7 +246,7 @@ def write(transcript: Transcript, options: Options) -> Any:
         native[OUTPUT] = write_messages([answer])
     if transcript.tools is not None:
         native[TOOLS] = [write_tool(tool) for tool in transcript.tools]
-    attributes = {**native, **omit(carried, *REQUEST_SETTINGS)}
+    attributes = {**native, **omit(extra, *REQUEST_SETTINGS)}
     if span is None:
         return attributes
     texts = {key: exact_json.write_text(value) for key, value in native.items() if key in (*MESSAGES, TOOLS)}
@@ -279,26 +283,26 @@ CONVERSATION_PASSES: tuple[Pass, ...] = (
     *of_conversations(NAME, RESULTS, is_written),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    fitting.functions_only(NAME),
+    fitting.keep_functions(NAME),
     custom.as_functions,
 )
 FIT = {
-    "attributes": (*CONVERSATION_PASSES, _add_finish_reason, fitting.as_read_back(lift, write, "attributes")),
-    "messages": (*CONVERSATION_PASSES, fitting.as_read_back(lift, write, "messages")),
+    "attributes": (*CONVERSATION_PASSES, _add_finish_reason, fitting.settle_by_reading_back(lift, write, "attributes")),
+    "messages": (*CONVERSATION_PASSES, fitting.settle_by_reading_back(lift, write, "messages")),
 }
 
-LACKS = (
-    (lacking.SESSION - {"id"})
-    | lacking.METADATA
-    | (lacking.FUNCTION_ONLY - {"tool.strict"})
-    | lacking.fields(
+UNSUPPORTED = (
+    (unsupported.SESSION - {"id"})
+    | unsupported.METADATA
+    | (unsupported.FUNCTION_ONLY - {"tool.strict"})
+    | unsupported.fields(
         "toolChoice message.parentId message.createdAt message.error refusal reasoning.summary tool_result.name "
         "tool_result.status tool_result.isError"
     )
-    | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("name", "detail", "path", "text"))
-    | lacking.settings_but(*SETTINGS.names())
+    | frozenset(f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("name", "detail", "path", "text"))
+    | unsupported.settings_but(*SETTINGS.names())
 )
-OF_ATTRIBUTES = lacking.TOOLS | lacking.fields("id model settings message.id message.model message.usage")
+OF_ATTRIBUTES = unsupported.TOOLS | unsupported.fields("id model settings message.id message.model message.usage")
 
 DIALECT = Dialect(
     name=NAME,
@@ -317,8 +321,8 @@ DIALECT = Dialect(
         tools.schemas(tools.SchemaDemands()),
     ),
     conventions=(RESULTS,),
-    lacks={"attributes": LACKS, "messages": LACKS | OF_ATTRIBUTES},
-    has=lacking.fields("message.provider"),
+    unsupported={"attributes": UNSUPPORTED, "messages": UNSUPPORTED | OF_ATTRIBUTES},
+    has=unsupported.fields("message.provider"),
     reasons={
         "message.role": "the conventions have only one role for instructions",
         "message.stopReason": "an output must have a finish reason",
@@ -328,7 +332,7 @@ DIALECT = Dialect(
         "message.usage": "attributes have token counts for the last answer only, without a total",
         "refusal": "the conventions have no refusal part: the refusal is written as text",
         "tool_result.isError": "a tool response has no failure field",
-        **dict.fromkeys(lacking.MEDIA, "media need data, a URL or a file id"),
+        **dict.fromkeys(unsupported.MEDIA, "media need data, a URL or a file id"),
     },
     places={
         **SETTINGS.places(),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.dialects.otel_genai.messages import NAME
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, rest_of, without_nulls
+from convcli.kit.objects import Keys, Native, except_keys, get_extras, make_extras, without_nulls
 from convcli.model.errors import ContentError
 from convcli.model.transcript import ToolDefinition
 from convcli.wire import exact_json
@@ -38,20 +38,20 @@ def lift_tool(native: Native) -> ToolDefinition:
     if (native.get("type") or "function") != "function":
         return ToolDefinition(native.get("name") or str(native["type"]), extras={NAME: {"tool": native}})
     body = native.get("function", native)
-    carried = {**(TOOL.carried(body) or {})}
+    extra = {**(TOOL.extra(body) or {})}
     if body is not native:
-        outer = rest_of(native, "type", "function")
-        carried |= {"beside": outer} if outer else {}
+        outer = except_keys(native, "type", "function")
+        extra |= {"beside": outer} if outer else {}
     description, strict = body.get("description") or None, body.get("strict")
-    return ToolDefinition(body["name"], description, body.get("parameters"), strict, extras=extras_of(NAME, carried))
+    return ToolDefinition(body["name"], description, body.get("parameters"), strict, extras=make_extras(NAME, extra))
 
 
 def write_tool(tool: ToolDefinition) -> Native:
     """Writes a tool definition, flat."""
-    carried = dict(carried_by(tool.extras, NAME))
-    if "tool" in carried:
-        whole: Native = carried["tool"]
+    extra = dict(get_extras(tool.extras, NAME))
+    if "tool" in extra:
+        whole: Native = extra["tool"]
         return whole
     stated = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
     native = {"type": "function", **without_nulls(stated)}
-    return TOOL.put({**native, **carried.pop("beside", {})}, carried)
+    return TOOL.put({**native, **extra.pop("beside", {})}, extra)

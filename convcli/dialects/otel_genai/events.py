@@ -11,7 +11,7 @@ from convcli.dialects.otel_genai.messages import ANSWER, FINISH, NAME, ROLES
 from convcli.dialects.otel_genai.spans import opened
 from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, extras_of, omit, rest_of, without_empty
+from convcli.kit.objects import Native, except_keys, make_extras, omit, without_empty
 from convcli.kit.values import pairs, read_json
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
 
@@ -93,25 +93,28 @@ def lift_event(native: Native, path: Path, context: LiftContext) -> None:
         inner, at = dict(body_value.pop("message")), ("message",)
     else:
         inner = body_value
-    role, parts, spots = ROLE_OF[name], list[Part](), list[Path]()
+    role, parts, part_paths = ROLE_OF[name], list[Part](), list[Path]()
     if inner.get("role") in ROLES:
         role = inner.pop("role")
     key = "content" if "content" in inner or name != CHOICE else "message"
     if role == "tool":
-        parts, spots = [_lift_result(inner, context)], [body.place(*at, "content")]
+        parts, part_paths = [_lift_result(inner, context)], [body.place(*at, "content")]
     elif (texts := _texts(inner.get(key))) is not None:
         del inner[key]
         parts += texts
-        spots += [body.place(*at, key) if len(texts) == 1 else body.place(*at, key, i) for i in range(len(texts))]
+        part_paths += [body.place(*at, key) if len(texts) == 1 else body.place(*at, key, i) for i in range(len(texts))]
     for where, holder in (((*at, "tool_calls"), inner), (("tool_calls",), body_value)):
         calls = holder.get("tool_calls") if role == "assistant" else None
         if isinstance(calls, list) and calls and all(map(_is_call, calls)):
             del holder["tool_calls"]
             parts += [_lift_call(call, context) for call in calls]
             for i in range(len(calls)):
-                spots.append(body.place(*where, i))
+                part_paths.append(body.place(*where, i))
                 for key in ("name", "arguments"):
-                    context.origin.routes[*path, *spots[-1], key] = (*path, *body.place(*where, i, "function", key))
+                    context.origin.routes[*path, *part_paths[-1], key] = (
+                        *path,
+                        *body.place(*where, i, "function", key),
+                    )
     message = Message(role, parts)
     reason = body_value.get("finish_reason")
     if name == CHOICE and isinstance(reason, str) and reason:
@@ -120,8 +123,8 @@ def lift_event(native: Native, path: Path, context: LiftContext) -> None:
         context.origin.routes[*path, "finish_reason"] = (*path, *body.place("finish_reason"))
     left = without_empty({**({} if inner is body_value else {"message": without_empty(inner)}), **body_value})
     rest = without_empty({**body.rest, "body": left}) if body.rest else left
-    message.extras = extras_of(NAME, {"event": rest} if rest else None)
-    context.add(message, path, spots)
+    message.extras = make_extras(NAME, {"event": rest} if rest else None)
+    context.add(message, path, part_paths)
 
 
 def _texts(content: Any) -> list[Part] | None:
@@ -153,12 +156,12 @@ def _lift_call(native: Native, context: LiftContext) -> ToolCall:
     function = native["function"]
     arguments, raw = arguments_of(function.get("arguments"))
     id_ = context.pairing.call(native.get("id") or None, function["name"])
-    outer = rest_of(native, "id", "function")
+    outer = except_keys(native, "id", "function")
     if outer.get("type") == "function":
         del outer["type"]
-    inner_keys = rest_of(function, "name", "arguments")
-    carried = {**outer, **({"function": inner_keys} if inner_keys else {})}
-    return ToolCall(id_, function["name"], arguments, raw, extras=extras_of(NAME, carried))
+    inner_keys = except_keys(function, "name", "arguments")
+    extra = {**outer, **({"function": inner_keys} if inner_keys else {})}
+    return ToolCall(id_, function["name"], arguments, raw, extras=make_extras(NAME, extra))
 
 
 def _lift_result(inner: Native, context: LiftContext) -> ToolResult:

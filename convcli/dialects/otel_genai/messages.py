@@ -8,7 +8,7 @@ from typing import Any
 from convcli.families.frameworks.blocks import BlockRows, whole
 from convcli.families.openai.messages import texts_only
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import has_failed, in_words
 from convcli.kit.settings import Setting
 from convcli.kit.values import pairs
@@ -73,13 +73,13 @@ def is_written(media: Media) -> bool:
 
 def lift_message(native: Native, path: Path, context: LiftContext) -> None:
     """Reads a message for each result, and one for each run of other parts."""
-    carried = MESSAGE.carried(native)
+    extra = MESSAGE.extra(native)
     role = native["role"]
     message = _empty_message(role if role in (*ROLES, "developer") else "user", native)
     if role not in (*ROLES, "developer"):
-        carried = {**(carried or {}), "role": role}
-    spots: list[Path] = []
-    pieces: list[tuple[Message, list[Path]]] = [(message, spots)]
+        extra = {**(extra or {}), "role": role}
+    part_paths: list[Path] = []
+    pieces: list[tuple[Message, list[Path]]] = [(message, part_paths)]
     for j, part in enumerate(native["parts"]):
         if part["type"] == ANSWER:
             pieces.append((Message("tool", [_lift_result(part, context)]), [("parts", j)]))
@@ -92,9 +92,9 @@ def lift_message(native: Native, path: Path, context: LiftContext) -> None:
         del pieces[0]
     elif message.role == "tool":
         message.role = "user"
-        carried = {**(carried or {}), "role": "tool"}
+        extra = {**(extra or {}), "role": "tool"}
     first = pieces[0][0]
-    first.extras = extras_of(NAME, carried)
+    first.extras = make_extras(NAME, extra)
     for piece, places in pieces:
         context.add(piece, path, places)
 
@@ -108,11 +108,11 @@ def _lift_result(native: Native, context: LiftContext) -> ToolResult:
     """Reads a tool response; some frameworks call it `result`."""
     key = "response" if "response" in native else "result"
     value = native.get(key)
-    carried = {name: native[name] for name in RESPONSE.carried(native) or ()}
-    carried |= {"result": native["result"]} if key == "response" and native.get("result") is not None else {}
+    extra = {name: native[name] for name in RESPONSE.extra(native) or ()}
+    extra |= {"result": native["result"]} if key == "response" and native.get("result") is not None else {}
     id_, name = context.pairing.result(native.get("id") or None, None)
     kind: Any = "text" if isinstance(value, str) else "data"
-    return ToolResult(id_, name, kind, value, extras=extras_of(NAME, carried))
+    return ToolResult(id_, name, kind, value, extras=make_extras(NAME, extra))
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
@@ -133,15 +133,15 @@ def write_messages(messages: Sequence[Message]) -> list[Native]:
     natives: list[Native] = []
     is_open = False
     for message in messages:
-        carried = dict(carried_by(message.extras, NAME))
-        if message.role == "tool" and is_open and not carried:
+        extra = dict(get_extras(message.extras, NAME))
+        if message.role == "tool" and is_open and not extra:
             natives[-1]["parts"] += _parts(message)
             continue
-        role = carried.pop("role", message.role)
+        role = extra.pop("role", message.role)
         reason = FINISH_OF.get(message.stop_reason or "", message.stop_reason)
         stated = {"name": message.name, "finish_reason": reason}
         native = {"role": role, "parts": _parts(message), **{key: value for key, value in stated.items() if value}}
-        natives.append(MESSAGE.put(native, carried))
+        natives.append(MESSAGE.put(native, extra))
         is_open = message.role == "tool"
     return natives
 
@@ -153,4 +153,4 @@ def _parts(message: Message) -> list[Native]:
 
 def _write_result(result: ToolResult) -> Native:
     native = {"type": ANSWER, "id": result.tool_call_id, "response": result.value}
-    return RESPONSE.put(native, carried_by(result.extras, NAME))
+    return RESPONSE.put(native, get_extras(result.extras, NAME))

@@ -28,15 +28,15 @@ from convcli.dialects.pydantic_ai.parts import (
     write_content,
     write_return,
 )
-from convcli.kit import custom, fitting, lacking, passes, results, sessions
+from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.usage import Usage
 from convcli.kit.values import pairs, paths
-from convcli.model.dialect import Clue, Convention, Dialect, Options
+from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
 
@@ -58,7 +58,7 @@ OLDER: dict[tuple[str, ...], str] = {
 """Usage counts by their names in older files."""
 REQUEST = Keys(
     "parts timestamp instructions kind run_id conversation_id metadata state",
-    carried="timestamp run_id conversation_id metadata state",
+    extra="timestamp run_id conversation_id metadata state",
 )
 ANSWER = Envelope(
     "parts usage model_name model_id timestamp kind provider_name provider_url canonical_system provider_details "
@@ -83,11 +83,11 @@ DEFAULTS = {"state": "complete"}
 INSTRUCTIONS = "instructions"
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches the kinds of messages and of their parts."""
     if not isinstance(document, list) or not all(isinstance(native, dict) for native in document):
         return None
-    return Clue(98, "requests and responses with part kinds") if any(map(_is_message, document)) else None
+    return Evidence(98, "requests and responses with part kinds") if any(map(_is_message, document)) else None
 
 
 def _is_message(native: Native) -> bool:
@@ -116,15 +116,15 @@ def lift(document: Any) -> Transcript:
 
 
 def _lift_request(native: Native, path: Path, instructions: Any, context: LiftContext) -> None:
-    carried = {key: value for key, value in (REQUEST.carried(native) or {}).items() if DEFAULTS.get(key) != value}
+    extra = {key: value for key, value in (REQUEST.extra(native) or {}).items() if DEFAULTS.get(key) != value}
     if native.get(INSTRUCTIONS) and native[INSTRUCTIONS] != instructions:
-        carried[INSTRUCTIONS] = native[INSTRUCTIONS]
+        extra[INSTRUCTIONS] = native[INSTRUCTIONS]
     for j, part in enumerate(native["parts"]):
-        message, spots = _lift_part(part, context)
-        if carried and not j:
-            carry(message, NAME, {"request": carried})
-        context.add(message, (*path, "parts", j), spots)
-    if carried and not native["parts"]:
+        message, part_paths = _lift_part(part, context)
+        if extra and not j:
+            add_extras(message, NAME, {"request": extra})
+        context.add(message, (*path, "parts", j), part_paths)
+    if extra and not native["parts"]:
         sessions.add_event(context, native, path)
 
 
@@ -136,8 +136,8 @@ def _lift_part(native: Native, context: LiftContext) -> tuple[Message, list[Path
     if kind not in ROLE_OF_PROMPT and (kind != "retry-prompt" or not isinstance(content, str)):
         return Message("user", [Opaque(NAME, native)]), [()]
     message = Message(ROLE_OF_PROMPT.get(kind, "user"), lift_content(content, context))
-    carried = {**(PROMPT.lift(native, message) or {}), **({} if kind in ROLE_OF_PROMPT else {"part_kind": kind})}
-    message.extras = extras_of(NAME, carried)
+    extra = {**(PROMPT.lift(native, message) or {}), **({} if kind in ROLE_OF_PROMPT else {"part_kind": kind})}
+    message.extras = make_extras(NAME, extra)
     return message, [("content", k) if isinstance(content, list) else ("content",) for k in range(len(message.parts))]
 
 
@@ -147,12 +147,12 @@ def _lift_response(native: Native, path: Path, context: LiftContext) -> None:
         native = {"provider_response_id": older, **{key: native[key] for key in native if key != "vendor_id"}}
         context.origin.routes[(*path, "provider_response_id")] = (*path, "vendor_id")
     message = Message("assistant", [RESPONSE.lift(part, context) for part in native["parts"]])
-    carried = ANSWER.lift(native, message) or {}
+    extra = ANSWER.lift(native, message) or {}
     counts = native.get("usage") or {}
     table = OLDER if "request_tokens" in counts and "input_tokens" not in counts else USAGE
     rest = {key: value for key, value in Usage(table).lift(counts, message).items() if value != 0}
-    carried = {key: value for key, value in carried.items() if DEFAULTS.get(key) != value}
-    message.extras = extras_of(NAME, {**carried, **({"usage": rest} if rest else {})})
+    extra = {key: value for key, value in extra.items() if DEFAULTS.get(key) != value}
+    message.extras = make_extras(NAME, {**extra, **({"usage": rest} if rest else {})})
     context.add(message, path, [("parts", j) for j in range(len(message.parts))])
 
 
@@ -165,19 +165,19 @@ def write(transcript: Transcript, options: Options) -> Any:
     request: Native | None = None
     instructions = ""
     for message in transcript.messages:
-        carried = dict(carried_by(message.extras, NAME))
-        if carried.get("part_kind") == INSTRUCTIONS:
+        extra = dict(get_extras(message.extras, NAME))
+        if extra.get("part_kind") == INSTRUCTIONS:
             instructions = _text(message)
         elif message.role in ("assistant", "event"):
             row = sessions.row_of_event(message, NAME)
-            natives.append(_write_response(message, carried) if message.role == "assistant" else row)
+            natives.append(_write_response(message, extra) if message.role == "assistant" else row)
             request = None
         else:
-            request_keys = carried.pop("request", None)
+            request_keys = extra.pop("request", None)
             if request is None or request_keys is not None:
                 request = {"parts": [], "kind": "request", **(request_keys or {})}
                 natives.append(request)
-            request["parts"] += _write_parts(message, carried)
+            request["parts"] += _write_parts(message, extra)
     if instructions and not any(native["kind"] == "request" for native in natives):
         natives.append({"parts": [], "kind": "request"})
     return [_add_instructions(native, instructions) for native in natives]
@@ -196,20 +196,20 @@ def _text(message: Message) -> str:
 JOINT = "\n\n"
 
 
-def _write_parts(message: Message, carried: Native) -> Iterator[Native]:
+def _write_parts(message: Message, extra: Native) -> Iterator[Native]:
     """Yields a prompt or a result, and the parts that only PydanticAI has."""
     if message.role == "tool":
         for part in message.parts:
             if isinstance(part, ToolResult):
-                timed = {} if message.created_at is None else {"timestamp": message.created_at}
-                yield write_return(part, timed)
+                set_times = {} if message.created_at is None else {"timestamp": message.created_at}
+                yield write_return(part, set_times)
         return
     yield from (part.value for part in message.parts if isinstance(part, Opaque) and _is_part(part))
     parts = [part for part in message.parts if not _is_part(part)]
     if parts or not message.parts:
-        kind = carried.pop("part_kind", "system-prompt" if message.role == "system" else "user-prompt")
+        kind = extra.pop("part_kind", "system-prompt" if message.role == "system" else "user-prompt")
         content = _text(message) if message.role == "system" else write_content(parts)
-        yield PROMPT.write(message, carried, content=content, part_kind=kind)
+        yield PROMPT.write(message, extra, content=content, part_kind=kind)
 
 
 def _is_part(part: Part) -> bool:
@@ -217,11 +217,11 @@ def _is_part(part: Part) -> bool:
     return isinstance(part, Opaque) and part.dialect == NAME and "part_kind" in part.value
 
 
-def _write_response(message: Message, carried: Native) -> Native:
+def _write_response(message: Message, extra: Native) -> Native:
     parts = [native for part in message.parts if (native := RESPONSE.write(part)) is not None]
-    usage = Usage(USAGE).write(message, carried.pop("usage", {}))
+    usage = Usage(USAGE).write(message, extra.pop("usage", {}))
     content = {"parts": parts, "kind": "response", **({"usage": usage} if usage else {})}
-    return ANSWER.write(message, carried, **content)
+    return ANSWER.write(message, extra, **content)
 
 
 # ---------------------------------------------------------------- fit
@@ -243,22 +243,22 @@ RESULTS = Convention(
     },
 )
 FIT = (
-    sessions.active_branch,
-    sessions.own_events(NAME),
-    sessions.with_models,
+    sessions.keep_active_branch,
+    sessions.keep_own_events(NAME),
+    sessions.set_models_of_answers,
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     results.separate_results,
-    passes.on_messages(results.single_results),
-    results.expressed(RESULTS),
+    passes.on_messages(results.keep_one_result_each),
+    results.apply_convention(RESULTS),
     passes.on_each_message(_join_system_text),
     custom.as_functions,
-    fitting.as_read_back(lift, write, "list"),
+    fitting.settle_by_reading_back(lift, write, "list"),
 )
 
-LACKS = lacking.AROUND_PARTS - lacking.fields(
+UNSUPPORTED = unsupported.AROUND_PARTS - unsupported.fields(
     "message.id message.createdAt message.usage message.stopReason"
-) | lacking.fields(
+) | unsupported.fields(
     "refusal reasoning.summary image.name image.detail image.path image.text audio.name audio.detail audio.path "
     "audio.text video.name video.detail video.path video.text document.name document.detail document.path document.text"
 )
@@ -276,8 +276,8 @@ DIALECT = Dialect(
     fit=FIT,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
     conventions=(RESULTS,),
-    lacks=LACKS,
-    has=lacking.fields("message.cost message.provider"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.cost message.provider"),
     reasons={
         "message.role": "PydanticAI has only one role for instructions",
         "message.name": "request parts have no name",
@@ -288,7 +288,7 @@ DIALECT = Dialect(
         "metadata": "only a thought has a signature",
         "model": "each response names its model",
         "message.model": "each response names its model",
-        **dict.fromkeys(lacking.MEDIA, "media need bytes of a known type, or a URL"),
+        **dict.fromkeys(unsupported.MEDIA, "media need bytes of a known type, or a URL"),
     },
     places={
         **paths(
@@ -301,5 +301,5 @@ DIALECT = Dialect(
         ),
         **{f"message.usage.{ours}": ("usage", *path) for path, ours in USAGE.items()},
     },
-    envelope=lacking.fields("request usage part_kind run_id conversation_id state timestamp"),
+    envelope=unsupported.fields("request usage part_kind run_id conversation_id state timestamp"),
 )

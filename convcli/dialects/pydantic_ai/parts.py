@@ -6,7 +6,7 @@ from typing import Any
 
 from convcli.families.frameworks.blocks import Block, BlockRows, whole
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.results import has_failed
 from convcli.kit.values import kind_of_type
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolResult
@@ -14,11 +14,11 @@ from convcli.wire import exact_json
 
 NAME = "pydantic-ai"
 ITEMS, PARTS = BlockRows(NAME, "kind"), BlockRows(NAME, "part_kind")
-BINARY = Keys("data media_type vendor_metadata kind identifier", carried="vendor_metadata identifier")
-THINKING = Keys("content id signature provider_name provider_details part_kind", carried="id provider_details")
+BINARY = Keys("data media_type vendor_metadata kind identifier", extra="vendor_metadata identifier")
+THINKING = Keys("content id signature provider_name provider_details part_kind", extra="id provider_details")
 RETURN = Keys(
     "tool_name content tool_call_id tool_kind metadata timestamp outcome retry part_kind content_file_digests",
-    carried="tool_kind metadata retry content_file_digests",
+    extra="tool_kind metadata retry content_file_digests",
 )
 URLS: tuple[MediaKind, ...] = ("image", "audio", "video", "document")
 MEDIA_KINDS = frozenset(("binary", *(f"{kind}-url" for kind in URLS)))
@@ -38,14 +38,14 @@ def _binary(kind: MediaKind) -> Block:
 
     def read(native: Native, _: LiftContext) -> Part | None:
         type_of_data = kind_of_type(native["media_type"])
-        extras = extras_of(NAME, BINARY.carried(native))
+        extras = make_extras(NAME, BINARY.extra(native))
         return Media(type_of_data, data=native["data"], media_type=native["media_type"] or None, extras=extras)
 
     def write(part: Media) -> Native | None:
         if part.data is None or not part.media_type:
             return None
         native = {"data": part.data, "media_type": part.media_type, "kind": "binary"}
-        return BINARY.put(native, carried_by(part.extras, NAME), sort=True)
+        return BINARY.put(native, get_extras(part.extras, NAME), sort=True)
 
     return Block("binary", kind, read, write)
 
@@ -62,7 +62,7 @@ def _uploaded(kind: MediaKind) -> Block:
     fields |= {"media_type": "media_type"}
     return ITEMS.media(
         *("uploaded-file", kind, order, fields),
-        when=lambda part: "provider_name" in carried_by(part.extras, NAME) and kind_of_type(part.media_type) == kind,
+        when=lambda part: "provider_name" in get_extras(part.extras, NAME) and kind_of_type(part.media_type) == kind,
     )
 
 
@@ -96,7 +96,7 @@ def write_content(parts: list[Part]) -> Any:
 
 
 def _write_item(part: Part) -> Any:
-    is_bare = isinstance(part, Text) and not carried_by(part.extras, NAME)
+    is_bare = isinstance(part, Text) and not get_extras(part.extras, NAME)
     return part.text if is_bare and isinstance(part, Text) else CONTENT.write(part)
 
 
@@ -104,17 +104,17 @@ def _write_item(part: Part) -> Any:
 
 
 def _lift_thinking(native: Native, _: LiftContext) -> Part:
-    carried = dict(THINKING.carried(native) or {})
+    extra = dict(THINKING.extra(native) or {})
     provider, signature = native.get("provider_name") or "", native.get("signature")
     signer = next((provider_prefix for provider_prefix in SIGNERS if provider.startswith(provider_prefix)), "anthropic")
     key = SIGNERS[signer]
-    if carried.get("id") == REDACTED and not native["content"] and signature:
+    if extra.get("id") == REDACTED and not native["content"] and signature:
         key = "redactedData"
-        del carried["id"]
+        del extra["id"]
     part = Reasoning(native["content"], metadata={key: signature} if signature else None)
     if provider and not (signature and provider == signer):
-        carried["provider_name"] = provider
-    part.extras = extras_of(NAME, carried)
+        extra["provider_name"] = provider
+    part.extras = make_extras(NAME, extra)
     return part
 
 
@@ -133,24 +133,24 @@ def _write_thinking(part: Reasoning) -> Native:
     if signer is not None:
         native |= {"signature": metadata[keys[signer]], "provider_name": signer.partition("_")[0]}
         native |= {"id": REDACTED} if keys[signer] == "redactedData" else {}
-    return THINKING.put(native, carried_by(part.extras, NAME), sort=True)
+    return THINKING.put(native, get_extras(part.extras, NAME), sort=True)
 
 
 def _file(kind: MediaKind) -> Block:
     """Returns the block for a file that a model generated, as typed bytes."""
-    keys = Keys("content id provider_name provider_details part_kind", carried="id provider_name provider_details")
+    keys = Keys("content id provider_name provider_details part_kind", extra="id provider_name provider_details")
 
     def read(native: Native, context: LiftContext) -> Part | None:
         part = CONTENT.lift(native["content"], context)
-        carried = keys.carried(native)
-        inner = carried_by(part.extras, NAME)
-        part.extras = extras_of(NAME, {**inner, **({"part": carried} if carried else {})})
+        extra = keys.extra(native)
+        inner = get_extras(part.extras, NAME)
+        part.extras = make_extras(NAME, {**inner, **({"part": extra} if extra else {})})
         return part if isinstance(part, Media) and part.data is not None else None
 
     def write(part: Media) -> Native | None:
-        carried = dict(carried_by(part.extras, NAME))
-        outer = carried.pop("part", None)
-        bare = Media(part.type, data=part.data, media_type=part.media_type, extras=extras_of(NAME, carried))
+        extra = dict(get_extras(part.extras, NAME))
+        outer = extra.pop("part", None)
+        bare = Media(part.type, data=part.data, media_type=part.media_type, extras=make_extras(NAME, extra))
         content = CONTENT.write(bare) if part.data is not None else None
         return None if content is None else keys.put({"content": content, "part_kind": "file"}, outer)
 
@@ -216,7 +216,7 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
 
 def lift_return(native: Native, context: LiftContext) -> ToolResult:
     """Reads a tool return, or a request to try again."""
-    carried = dict(RETURN.carried(native) or {})
+    extra = dict(RETURN.extra(native) or {})
     kind, value = lift_value(native.get("content"), context)
     id_, name = context.pairing.result(native.get("tool_call_id") or None, native["tool_name"] or None)
     result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
@@ -224,16 +224,16 @@ def lift_return(native: Native, context: LiftContext) -> ToolResult:
     if outcome != "success":
         result.kind, result.is_error = ("error", None) if kind == "text" else (result.kind, True)
     result.status = outcome if outcome in STATES else None
-    carried |= {"outcome": outcome} if outcome == "retried" else {}
-    result.extras = extras_of(NAME, carried)
+    extra |= {"outcome": outcome} if outcome == "retried" else {}
+    result.extras = make_extras(NAME, extra)
     return result
 
 
 def write_return(result: ToolResult, message_keys: Native) -> Native:
     """Writes a result as a request part; `message_keys` are those of its message."""
-    carried = dict(carried_by(result.extras, NAME))
-    failed = result.status if result.status in STATES else carried.get("outcome", "failed")
+    extra = dict(get_extras(result.extras, NAME))
+    failed = result.status if result.status in STATES else extra.get("outcome", "failed")
     native = {"tool_name": result.name, "content": write_value(result), "tool_call_id": result.tool_call_id}
     native |= {"outcome": failed if has_failed(result) else "success", "part_kind": "tool-return"}
-    carried.pop("outcome", None)
-    return RETURN.put({**native, **message_keys}, carried, sort=True)
+    extra.pop("outcome", None)
+    return RETURN.put({**native, **message_keys}, extra, sort=True)

@@ -26,21 +26,21 @@ from convcli.dialects.qwen_code.lifting import lift
 from convcli.dialects.qwen_code.rows import NAME, TYPES, is_message
 from convcli.dialects.qwen_code.writing import write_session
 from convcli.families.google.places import CONVENTIONS, LOSSES
-from convcli.kit import lacking, sessions
+from convcli.kit import sessions, unsupported
 from convcli.kit.objects import objects_in
 from convcli.kit.values import paths
-from convcli.model.dialect import Clue, Dialect, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, trees, turns
 from convcli.validation.survey import Survey, for_requests
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches rows with links and parts."""
     known = objects_in(document)
     if any("parentUuid" in row and (is_message(row) or rows.contents_of(row)) for row in known):
-        return Clue(98, "rows with parts and a parentUuid")
+        return Evidence(98, "rows with parts and a parentUuid")
     return None
 
 
@@ -75,7 +75,7 @@ RULES = (
     for_requests(Rule(("unread-row",), _rows_read)),
     for_requests(Rule(("unread-row",), _answers_sent)),
     links.paired(links.PairingRules(where="later", missing=None, unique="request")),
-    turns.parts_in_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+    turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     turns.results_in_roles("user"),
     turns.decodable(),
     trees.rooted(),
@@ -88,14 +88,14 @@ def _place(facts: SessionFacts) -> str:
 
 
 PROGRAM = Program(
-    NAME, ".qwen", "*/*/chats/*.jsonl", "QWEN_HOME", _place, "qwen --resume {id}", fit=sessions.in_real_directory
+    NAME, ".qwen", "*/*/chats/*.jsonl", "QWEN_HOME", _place, "qwen --resume {id}", fit=sessions.resolve_directory
 )
 
-LACKS = (
-    (lacking.SESSION - {"id", "title", "cwd", "head"})
-    | lacking.REQUEST
-    | lacking.TOOLS
-    | lacking.fields("message.name message.stopReason message.error reasoning.summary tool_call.rawArguments")
+UNSUPPORTED = (
+    (unsupported.SESSION - {"id", "title", "cwd", "head"})
+    | unsupported.REQUEST
+    | unsupported.TOOLS
+    | unsupported.fields("message.name message.stopReason message.error reasoning.summary tool_call.rawArguments")
 )
 
 DIALECT = Dialect(
@@ -112,8 +112,8 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=CONVENTIONS,
-    lacks=LACKS,
-    has=lacking.fields("message.replaces"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.replaces"),
     repeats=frozenset(("/*/usageMetadata/candidatesTokenCount",)),
     reasons={
         **LOSSES,
@@ -154,6 +154,6 @@ DIALECT = Dialect(
         "tool_result.value=functionResponse/response tool_result.kind=functionResponse/response "
         "tool_result.status=../../../toolCallResult/status"
     ),
-    metadata=lacking.fields("system"),
+    metadata=unsupported.fields("system"),
     envelope=frozenset(("row", "line", "session")),
 )

@@ -14,12 +14,12 @@ from convcli.dialects.qwen_code.writing import write_session
 from convcli.families.google import turns
 from convcli.families.google.fitting import expressible_parts, only_signed, without_blanks
 from convcli.kit import custom, sessions
-from convcli.kit.fitting import as_read_back, only_own_opaque
-from convcli.kit.grouping import begins, main_path, on_rows
-from convcli.kit.ids import chained, new_uuid, with_session_id
-from convcli.kit.objects import Native, carried_by, omit, with_carried, without_carried
+from convcli.kit.fitting import drop_other_opaque, settle_by_reading_back
+from convcli.kit.grouping import begins, drop_subagent_runs, on_rows
+from convcli.kit.ids import chain_messages, new_uuid, set_session_id
+from convcli.kit.objects import Native, drop_extras, get_extras, omit, set_extras
 from convcli.kit.passes import on_each_message, on_results, shared
-from convcli.kit.renaming import Alphabet, distinct_ids
+from convcli.kit.renaming import Alphabet, make_ids_distinct
 from convcli.kit.results import separate_results
 from convcli.model.transcript import Message, Opaque, Part, Text, ToolResult, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
@@ -39,7 +39,7 @@ def _drop_instructions(message: Message) -> Message | None:
     """Drops instructions and extra roles, which the program supplies; a summary replaces everything before it."""
     if message.role in INSTRUCTIONS:
         return None
-    message = without_carried(message, NAME, "role")
+    message = drop_extras(message, NAME, "role")
     parts = [_without(part, "line", "message") if _has_role(part) else part for part in message.parts]
     message = message if parts == message.parts else replace(message, parts=parts)
     return sessions.replacing_all(message)
@@ -78,7 +78,7 @@ def _link_rows(transcript: Transcript) -> Transcript:
         return message if message.parent_id in ids else replace(message, parent_id=None)
 
     bare = replace(transcript, created_at=None)
-    return on_rows(bare, starts, on_each_message(drop_unknown_parent), chained(new_uuid), sessions.timed)
+    return on_rows(bare, starts, on_each_message(drop_unknown_parent), chain_messages(new_uuid), sessions.set_times)
 
 
 def _named_uuid(value: Any) -> str:
@@ -91,7 +91,7 @@ def _named_uuid(value: Any) -> str:
 def _join_session(transcript: Transcript) -> Transcript:
     """Puts all rows into one session, and the working directory into the first row."""
     session: Native = {"sessionId": transcript.id, "cwd": transcript.cwd or ""}
-    session |= carried_by(transcript.extras, NAME).get("session", {})
+    session |= get_extras(transcript.extras, NAME).get("session", {})
     messages = [_set_session(original, session, is_first=k == 0) for k, original in enumerate(transcript.messages)]
     messages = shared(transcript.messages, messages)
     return transcript if messages is transcript.messages else replace(transcript, messages=messages)
@@ -114,33 +114,33 @@ def _set_session(message: Message, session: Native, *, is_first: bool) -> Messag
 
 def _without(record: Any, key: str, *names: str) -> Any:
     """Returns the record without these keys of its row in its extras."""
-    return with_carried(record, NAME, key, omit(rows.row_of(record, key), *names))
+    return set_extras(record, NAME, key, omit(rows.row_of(record, key), *names))
 
 
 FIT = (
     without_blanks,
-    main_path,
+    drop_subagent_runs,
     custom.as_functions,
-    only_own_opaque(NAME),
-    sessions.own_events(NAME, lambda row: rows.is_message(row) or bool(rows.contents_of(row))),
-    sessions.latest_branch(_is_in_tree),
+    drop_other_opaque(NAME),
+    sessions.keep_own_events(NAME, lambda row: rows.is_message(row) or bool(rows.contents_of(row))),
+    sessions.keep_latest_branch(_is_in_tree),
     separate_results,
     on_each_message(turns.user_without_result),
     on_each_message(_drop_instructions),
-    sessions.results_between_events,
-    distinct_ids(IDS),
-    sessions.with_models,
+    sessions.put_results_before_events,
+    make_ids_distinct(IDS),
+    sessions.set_models_of_answers,
     expressible_parts,
     only_signed,
     on_each_message(_drop_silent_parts),
     on_results(_keep_cancelled),
     _link_rows,
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, EVENT)),
-    with_session_id(
+    set_session_id(
         lambda transcript: write_session(transcript),
         lambda id_: SESSION_ID.fullmatch(id_) is not None,
         _named_uuid,
     ),
     _join_session,
-    as_read_back(lift, lambda transcript, _: write_session(transcript), "session"),
+    settle_by_reading_back(lift, lambda transcript, _: write_session(transcript), "session"),
 )

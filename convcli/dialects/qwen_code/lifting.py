@@ -9,7 +9,7 @@ from convcli.dialects.qwen_code.rows import COMPRESSED, EVENT, NAME, ROW
 from convcli.families.google.config import lift_usage
 from convcli.families.google.contents import adopt, lift_contents
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, omit, with_key
+from convcli.kit.objects import Native, get_extras, make_extras, omit, set_extra_key
 from convcli.kit.results import fail, has_failed
 from convcli.kit.sessions import add_event, head_of, row_of_event
 from convcli.kit.streams import apart
@@ -31,11 +31,11 @@ def lift(document: Any) -> Transcript:
         **{key: i for key, (i, _) in common.items()},
         **({rows.TITLE: located_title[0]} if located_title else {}),
     }
-    context.origin.renamed |= {f"#{key}": str(i) for key, i in row_of_key.items()}
+    context.origin.aliases |= {f"#{key}": str(i) for key, i in row_of_key.items()}
     transcript.id, transcript.cwd = usual.get("sessionId"), usual.get("cwd")
     transcript.title = located_title[1] if located_title else None
     session = omit(usual, "sessionId", "cwd")
-    transcript.extras = extras_of(NAME, {"session": session} if session else None)
+    transcript.extras = make_extras(NAME, {"session": session} if session else None)
     linked = [
         entry for entry in transcript.messages if entry.id is not None and not rows.is_aside(row_of_event(entry, NAME))
     ]
@@ -79,7 +79,7 @@ class _QwenReader:
         other_keys |= self._facts(row, message)
         role = row["message"].get("role")
         rest = {"role": role} if role not in (None, native["role"]) else {}
-        message.extras = extras_of(NAME, {**carried_by(message.extras, NAME), **rest}, row=other_keys)
+        message.extras = make_extras(NAME, {**get_extras(message.extras, NAME), **rest}, row=other_keys)
         self._join(row, start)
 
     def _unusual(self, other_keys: Native | None) -> Native:
@@ -94,7 +94,7 @@ class _QwenReader:
         other_keys = self._unusual(COMPRESSED.lift(row, first))
         payload = omit(row["systemPayload"], "compressedHistory")
         other_keys |= {"systemPayload": payload} if payload else {}
-        first.extras = with_key(first.extras, NAME, "row", other_keys)
+        first.extras = set_extra_key(first.extras, NAME, "row", other_keys)
         first.replaces = "all"
 
     def _facts(self, row: Native, message: Message) -> Native:
@@ -121,9 +121,12 @@ class _QwenReader:
         elif self.open_answer is None or self.open_answer[0] != id_ or self.open_answer[1] != start - 1:
             self.open_answer = (id_, start)
         else:
-            message, (path, spots) = messages.pop(), places.pop()
+            message, (path, part_paths) = messages.pop(), places.pop()
             first, known = places[-1]
-            places[-1] = (first, [*(known or ()), *(apart(first, (*path, *spot)) for spot in spots or ())])
+            places[-1] = (
+                first,
+                [*(known or ()), *(apart(first, (*path, *node_path)) for node_path in part_paths or ())],
+            )
             for key, fact in (("model", message.model), ("usageMetadata", message.usage)):
                 if fact is not None:
                     self.context.origin.routes[(*first[:-1], key)] = (*path[:-1], key)
@@ -140,11 +143,11 @@ def _join(whole: Message, message: Message) -> None:
         earlier, later = getattr(whole, name), getattr(message, name)
         line |= {f"{name}Before": earlier} if earlier is not None and later not in (None, earlier) else {}
         setattr(whole, name, earlier if later is None else later)
-    carried = carried_by(message.extras, NAME)
-    inner = {**carried.get("content", {}), **({"role": carried["role"]} if "role" in carried else {})}
-    line |= {**carried.get("row", {}), **({"message": inner} if inner else {})}
+    extra = get_extras(message.extras, NAME)
+    inner = {**extra.get("content", {}), **({"role": extra["role"]} if "role" in extra else {})}
+    line |= {**extra.get("row", {}), **({"message": inner} if inner else {})}
     first = message.parts[0]
-    first.extras = with_key(first.extras, NAME, "line", line)
+    first.extras = set_extra_key(first.extras, NAME, "line", line)
     whole.parts += message.parts
 
 

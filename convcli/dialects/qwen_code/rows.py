@@ -8,7 +8,7 @@ from typing import Any
 from convcli.kit.envelopes import Envelope
 from convcli.kit.grouping import are_of_user
 from convcli.kit.ids import uuid_of
-from convcli.kit.objects import Native, carried_by
+from convcli.kit.objects import Native, get_extras
 from convcli.model.transcript import Message, ToolResult
 
 NAME = "qwen-code"
@@ -117,7 +117,7 @@ def title_row(title: str, common: Native, last: Any) -> Native | None:
 
 def row_of(record: Any, key: str = "row") -> Native:
     """Returns a message's extras from its row, or (`line`) from the row that begins with a part."""
-    row: Native = carried_by(record.extras, NAME).get(key, {})
+    row: Native = get_extras(record.extras, NAME).get(key, {})
     return row
 
 
@@ -125,7 +125,7 @@ def continues(message: Message, before: Message, first: Message) -> bool:
     """True if a message fits into the row of the messages before it, since it has no row values of its own."""
     if message.id is not None or not first.id or "event" in (message.role, first.role):
         return False
-    other_keys = carried_by(message.extras, NAME).keys()
+    other_keys = get_extras(message.extras, NAME).keys()
     bare = message == Message(message.role, message.parts, extras=message.extras)
     if first.replaces is not None:
         return bare and other_keys <= {"content"}

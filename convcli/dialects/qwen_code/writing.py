@@ -12,7 +12,7 @@ from convcli.families.google.config import write_usage
 from convcli.families.google.contents import write_contents
 from convcli.families.google.keys import Service, Writer, names
 from convcli.kit.grouping import groups, lines
-from convcli.kit.objects import Native, carried_by, omit, without_carried, without_nulls
+from convcli.kit.objects import Native, drop_extras, get_extras, omit, without_nulls
 from convcli.kit.results import has_failed
 from convcli.kit.sessions import row_of_event
 from convcli.model.document import Rows
@@ -27,7 +27,7 @@ def write_session(transcript: Transcript) -> Rows:
     """Writes the rows of a session, followed by a title row if none of them has the title."""
     common = {"sessionId": transcript.id, "cwd": transcript.cwd or ""}
     common = without_nulls(common)
-    common |= carried_by(transcript.extras, NAME).get("session", {})
+    common |= get_extras(transcript.extras, NAME).get("session", {})
     natives = [row for group in groups(transcript.messages, rows.continues) for row in _write_group(group, common)]
     located_title = rows.title_of(natives)
     if transcript.title is not None and natives and (located_title is None or located_title[1] != transcript.title):
@@ -66,7 +66,7 @@ def _write_answer(message: Message, common: Native) -> list[Native]:
         line = rows.row_of(parts[0], "line") if n else {}
         record = replace(
             message,
-            parts=[without_carried(part, NAME, "line") for part in parts],
+            parts=[drop_extras(part, NAME, "line") for part in parts],
             model=model,
             usage=usage,
             parent_id=line.get("parentUuid", message.parent_id),
@@ -86,7 +86,7 @@ def _write_turn(group: list[Message], row: Native, common: Native) -> Native:
     contents = write_contents(group, WRITER)
     is_answer = any(message.role == "tool" for message in group)
     kind = row.get("type", rows.type_of(first.role, is_answer))
-    stated = carried_by(first.extras, NAME).get("role", rows.role_of(kind))
+    stated = get_extras(first.extras, NAME).get("role", rows.role_of(kind))
     parts = [part for content in contents for part in content["parts"]]
     message = {**contents[0], "role": stated, "parts": parts, **row.get("message", {})}
     content: Native = {**_parent_link(first), "type": kind, "message": message}
@@ -97,12 +97,12 @@ def _write_turn(group: list[Message], row: Native, common: Native) -> Native:
     return ROW.write(first, {**common, **other_keys}, **content)
 
 
-def _call_result(message: Message, carried: Native) -> Native:
+def _call_result(message: Message, extra: Native) -> Native:
     """Returns the status of a call, and what the screen shows of it."""
     result = message.parts[0] if message.role == "tool" else None
     if not isinstance(result, ToolResult):
-        return carried
+        return extra
     status = result.status or ("error" if has_failed(result) else "success")
     screen_text = rows.shown(result)
     display = {} if screen_text is None else {"resultDisplay": screen_text}
-    return {"callId": result.tool_call_id, "status": status, **display, **carried}
+    return {"callId": result.tool_call_id, "status": status, **display, **extra}

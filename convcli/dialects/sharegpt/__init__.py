@@ -28,24 +28,24 @@ from convcli.dialects.sharegpt.rules import RULES
 from convcli.families.openai.calls import TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
-from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, last_labelled, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.thoughts import write_thought
-from convcli.kit import custom, fitting, lacking, results
+from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.definitions import described
-from convcli.kit.objects import Native, carried_by, omit, without_keys
+from convcli.kit.objects import Native, drop_extra_keys, get_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.transcript import Message, Reasoning, ToolResult, Transcript
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches turns of `from` and `value`, or pairs of `human` and `assistant`."""
     if not isinstance(document, dict):
         return None
     if _is_list_of(document.get("conversations"), {"from", "value"}):
-        return Clue(95, "conversations of from and value")
+        return Evidence(95, "conversations of from and value")
     if _is_list_of(document.get("conversation"), {"human", "assistant"}):
-        return Clue(95, "a conversation of human and assistant pairs")
+        return Evidence(95, "a conversation of human and assistant pairs")
     return None
 
 
@@ -59,7 +59,7 @@ def _is_list_of(value: Any, keys: set[str]) -> bool:
 
 def _label_last_turn(transcript: Transcript) -> Transcript:
     """Keeps the label of a last assistant turn only, and removes extras that would rate it."""
-    messages = last_labelled(transcript.messages, answers=True)
+    messages = keep_last_label(transcript.messages, answers=True)
     transcript = replace(transcript, messages=messages)
     is_labelled = bool(messages) and messages[-1].label is not None
     return transcript if is_labelled else _drop_columns(transcript, *KTO)
@@ -67,9 +67,9 @@ def _label_last_turn(transcript: Transcript) -> Transcript:
 
 def _drop_columns(transcript: Transcript, *columns: str) -> Transcript:
     """Removes extras that would be read back as one of these columns."""
-    carried = carried_by(transcript.extras, NAME)
-    read = [key for key in columns if isinstance(carried.get(key), (bool, dict))]
-    return replace(transcript, extras=without_keys(transcript.extras, NAME, *read)) if read else transcript
+    extra = get_extras(transcript.extras, NAME)
+    read = [key for key in columns if isinstance(extra.get(key), (bool, dict))]
+    return replace(transcript, extras=drop_extra_keys(transcript.extras, NAME, *read)) if read else transcript
 
 
 def _drop_pair_columns(transcript: Transcript) -> Transcript:
@@ -96,24 +96,24 @@ def _last_answer(messages: list[Message]) -> Message:
 
 
 LINE = fused(
-    fitting.linear,
+    fitting.keep_active_conversation,
     results.results_behind_calls,
-    on_messages(results.single_results),
+    on_messages(results.keep_one_result_each),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
-    fitting.parts_in_roles(
+    fitting.keep_parts_of_roles(
         {"tool_call": ("assistant",), "reasoning": ("assistant",), **dict.fromkeys(MEDIA, ("user", "assistant"))}
     ),
     media.in_columns,
     on_parts(lambda part, _: None, "opaque"),
     on_results(order.text_with_files),
-    results.expressed(TEXTS),
+    results.apply_convention(TEXTS),
     custom.as_functions,
     calls.without_raw_arguments,
     on_messages(order.in_order),
-    media.unmarked,
-    fitting.functions_only(NAME),
-    fitting.with_parameters(),
+    media.drop_ambiguous_marks,
+    fitting.keep_functions(NAME),
+    fitting.add_parameters(),
     described,
 )
 FIT = {
@@ -143,8 +143,8 @@ def write(transcript: Transcript, options: Options) -> Any:
     if transcript.tools is not None:
         written = [calls.write_tool(tool, NAME) for tool in transcript.tools]
         native["tools"] = calls.write_json(written)
-    carried = omit(carried_by(transcript.extras, NAME), *native)
-    return ROW.put({**native, **columns}, {**carried, **columns}, sort=True)
+    extra = omit(get_extras(transcript.extras, NAME), *native)
+    return ROW.put({**native, **columns}, {**extra, **columns}, sort=True)
 
 
 def _write_turn(turn: list[Message], columns: Native) -> Native:
@@ -160,7 +160,7 @@ def _write_turn(turn: list[Message], columns: Native) -> Native:
             value = calls.write_json(natives if len(natives) > 1 else natives[0])
         value = write_thought(thought, value)
     tag = TAGS["call" if called else message.role]
-    return TURN.put({"from": tag, "value": value}, carried_by(message.extras, NAME))
+    return TURN.put({"from": tag, "value": value}, get_extras(message.extras, NAME))
 
 
 def _write_result(message: Message, columns: Native) -> str:
@@ -170,7 +170,7 @@ def _write_result(message: Message, columns: Native) -> str:
     return media.write_parts(result.value, columns) if result.kind == "multimodal" else str(result.value)
 
 
-LACKS = (training.LACKS - {"id"}) | training.NAMES_OF_FILES | lacking.fields("document opaque")
+UNSUPPORTED = (training.UNSUPPORTED - {"id"}) | training.NAMES_OF_FILES | unsupported.fields("document opaque")
 
 
 DIALECT = Dialect(
@@ -187,8 +187,8 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(TEXTS,),
-    lacks=LACKS,
-    has=lacking.fields("message.label"),
+    unsupported=UNSUPPORTED,
+    has=unsupported.fields("message.label"),
     reasons={
         "message": "a row ends with an answer, and consecutive turns of one side become one",
         "message.role": "a row has one system message, before all turns",

@@ -10,15 +10,15 @@ from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, REJECTED, lift_pair
 from convcli.families.rows.thoughts import read_thought, text_parts
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of, omit
+from convcli.kit.objects import Keys, Native, make_extras, omit
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolResult, Transcript
 
 NAME = "sharegpt"
 ROW = Keys(
     "id conversations conversation chosen rejected system tools images videos audios kto_tag label",
-    carried="images videos audios",
+    extra="images videos audios",
 )
-TURN = Keys("from value", carried="from")
+TURN = Keys("from value", extra="from")
 PAIR = Keys("human assistant")
 KTO = ("kto_tag", "label")
 ROLES = {
@@ -39,37 +39,41 @@ CONVERSATIONS, PREFERENCE = "conversations", "preference"
 
 def lift(document: Any) -> Transcript:
     """Reads a row; a preference pair becomes a tree."""
-    context = LiftContext(NAME, document, spot=("value",))
+    context = LiftContext(NAME, document, node_path=("value",))
     turns = list(turns_in(document))
-    shelf = media.Shelf(document, (_text_with_marks(role, turn["value"] or "") for role, turn, _ in turns))
-    _lift_line(document, [*turns, answer_in(document, CHOSEN)] if is_pair_in(document) else turns, shelf, context)
-    carried = omit(ROW.carried(document) or {}, *shelf.columns)
+    media_columns = media.MediaColumns(
+        document, (_text_with_marks(role, turn["value"] or "") for role, turn, _ in turns)
+    )
+    _lift_line(
+        document, [*turns, answer_in(document, CHOSEN)] if is_pair_in(document) else turns, media_columns, context
+    )
+    extra = omit(ROW.extra(document) or {}, *media_columns.columns)
     head: str | None = None
     if is_pair_in(document):
         context.origin.form = PREFERENCE
-        other = LiftContext(NAME, document, spot=("value",))
-        _lift_line(document, [*turns, answer_in(document, REJECTED)], shelf.again(), other)
+        other = LiftContext(NAME, document, node_path=("value",))
+        _lift_line(document, [*turns, answer_in(document, REJECTED)], media_columns.again(), other)
         head = lift_pair(context, other)
-        carried |= {key: document[key] for key in KTO if document.get(key) is not None}
+        extra |= {key: document[key] for key in KTO if document.get(key) is not None}
     else:
-        carried |= {key: document[key] for key in (CHOSEN, REJECTED) if document.get(key) is not None}
-        carried |= _label(document, context)
+        extra |= {key: document[key] for key in (CHOSEN, REJECTED) if document.get(key) is not None}
+        extra |= _label(document, context)
     id_ = document.get("id")
     if id_ is not None and not isinstance(id_, str):
-        carried, id_ = {**carried, "id": id_}, None
+        extra, id_ = {**extra, "id": id_}, None
     tools, unread = _tools(document.get("tools"), context)
-    return context.transcript(id=id_, head=head, tools=tools, extras=extras_of(NAME, {**carried, **unread}))
+    return context.transcript(id=id_, head=head, tools=tools, extras=make_extras(NAME, {**extra, **unread}))
 
 
 Turn: TypeAlias = tuple[str, Native, Path]
 """The role of a turn, the turn and its path."""
 
 
-def _lift_line(row: Native, turns: list[Turn], shelf: media.Shelf, context: LiftContext) -> None:
+def _lift_line(row: Native, turns: list[Turn], media_columns: media.MediaColumns, context: LiftContext) -> None:
     """Reads the instruction and these turns."""
     if row.get("system"):
         context.add(Message("system", [Text(row["system"])]), ("system",), [()])
-    lifting = _TurnLifting(context, shelf)
+    lifting = _TurnLifting(context, media_columns)
     for role, turn, place in turns:
         lifting.turn(role, turn, place)
 
@@ -87,8 +91,8 @@ def turns_in(row: Native) -> Iterator[Turn]:
     for i, turn in enumerate(row.get("conversations") or ()):
         yield ROLES[turn["from"]], turn, ("conversations", i)
     for i, pair in enumerate(row.get("conversation") or ()):
-        carried = PAIR.carried(pair) or {}
-        yield "user", {"from": "human", "value": pair["human"], **carried}, ("conversation", i, "human")
+        extra = PAIR.extra(pair) or {}
+        yield "user", {"from": "human", "value": pair["human"], **extra}, ("conversation", i, "human")
         yield "assistant", {"from": "gpt", "value": pair["assistant"]}, ("conversation", i, "assistant")
 
 
@@ -103,7 +107,7 @@ def _label(row: Native, context: LiftContext) -> Native:
     """Sets the label of the last turn; returns other label columns as extras."""
     keys = [key for key in KTO if row.get(key) is not None]
     if keys and isinstance(row[keys[0]], bool) and context.messages:
-        context.origin.renamed["kto_tag"] = keys[0]
+        context.origin.aliases["kto_tag"] = keys[0]
         context.messages[-1].label = LABELS[row[keys.pop(0)]]
     return {key: row[key] for key in keys}
 
@@ -119,14 +123,14 @@ def _tools(text: str | None, context: LiftContext) -> tuple[Any, Native]:
 class _TurnLifting:
     """Builds a conversation from turns: results answer the calls of the turn before them."""
 
-    def __init__(self, context: LiftContext, shelf: media.Shelf) -> None:
-        self.context, self.shelf = context, shelf
+    def __init__(self, context: LiftContext, media_columns: media.MediaColumns) -> None:
+        self.context, self.media_columns = context, media_columns
         self.open: list[str] = []
 
     def turn(self, role: str, native: Native, place: Path) -> None:
         """Reads a turn as one message, or one for each result."""
-        value, carried = native["value"] or "", TURN.carried({**native, "from": None})
-        spot: Path = () if place[0] == "conversation" else ("value",)
+        value, extra = native["value"] or "", TURN.extra({**native, "from": None})
+        node_path: Path = () if place[0] == "conversation" else ("value",)
         parent: Path = ("..",) * len(place)
         if role == "tool":
             turns: list[tuple[Message, list[Path]]] = [(message, [()]) for message in self._results(value)]
@@ -134,10 +138,10 @@ class _TurnLifting:
             turns = [self._message(role, native["from"], value)]
             self.open = [call.id for call in calls_of(turns[0][0])]
         if role == "call" and not self.open:
-            carried = {"from": native["from"], **(carried or {})}
-        turns[0][0].extras = extras_of(NAME, carried)
+            extra = {"from": native["from"], **(extra or {})}
+        turns[0][0].extras = make_extras(NAME, extra)
         for message, files in turns:
-            self.context.add(message, place, [(*parent, *file) if file else spot for file in files])
+            self.context.add(message, place, [(*parent, *file) if file else node_path for file in files])
 
     def _message(self, role: str, tag: str, value: str) -> tuple[Message, list[Path]]:
         """Returns the message of a turn, and the paths of the files among its parts."""
@@ -145,7 +149,9 @@ class _TurnLifting:
             parts = self._calls(value)
             return Message("assistant", parts), [()] * len(parts)
         thought, text = read_thought(value) if role == "assistant" else ("", value)
-        located_parts = self.shelf.parts(text) if role != "system" else [(part, ()) for part in text_parts(text)]
+        located_parts = (
+            self.media_columns.parts(text) if role != "system" else [(part, ()) for part in text_parts(text)]
+        )
         if thought:
             located_parts = [(Reasoning(thought), ()), *located_parts]
         name = tag if tag in AUTHORS else None
@@ -168,4 +174,4 @@ class _TurnLifting:
     def _result(self, text: str, id_: str | None) -> Message:
         id_, name = self.context.pairing.result(id_, None)
         result = ToolResult(id_, name, "text", "")
-        return Message("tool", [order.valued(result, [part for part, _ in self.shelf.parts(text)])])
+        return Message("tool", [order.valued(result, [part for part, _ in self.media_columns.parts(text)])])

@@ -19,41 +19,43 @@ from typing import Any
 from convcli.dialects.vercel_ai import model, roo
 from convcli.dialects.vercel_ai.model import NAME
 from convcli.families.ai_sdk import shown
-from convcli.families.ai_sdk.fitting import COMMON, LACKS, PLACES, REASONS, shown_results
+from convcli.families.ai_sdk.fitting import COMMON, PLACES, REASONS, UNSUPPORTED, shown_results
 from convcli.kit import fitting, passes, results
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import arguments, links, turns
 from convcli.validation.survey import for_outputs
 
 DOCUMENT = Keys("messages")
-TASK = Keys("version messages", carried="version")
+TASK = Keys("version messages", extra="version")
 OWN_PARTS = ("step-start", "dynamic-tool", "tool-invocation")
 CALLS = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches tool and step parts, calls of version 4, or calls in a content."""
     natives = document.get("messages") if isinstance(document, dict) else document
     if roo.is_task(document):
-        return Clue(97, "a Roo Code task of version 2")
+        return Evidence(97, "a Roo Code task of version 2")
     if not isinstance(natives, list) or not all(isinstance(native, dict) and "role" in native for native in natives):
         return None
     return max(filter(None, map(_match_message, natives)), default=None)
 
 
-def _match_message(native: Native) -> Clue | None:
+def _match_message(native: Native) -> Evidence | None:
     parts, content = (_objects(native.get(key)) for key in ("parts", "content"))
     if any(item["type"] in OWN_PARTS or (item["type"].startswith("tool-") and "toolCallId" in item) for item in parts):
-        return Clue(98, "step and tool parts")
+        return Evidence(98, "step and tool parts")
     if any(item["type"] in CALLS and "toolCallId" in item for item in content):
-        return Clue(98, "calls with a toolCallId")
+        return Evidence(98, "calls with a toolCallId")
     if _objects(native.get("toolInvocations"), "toolCallId"):
-        return Clue(97, "toolInvocations")
+        return Evidence(97, "toolInvocations")
     return (
-        Clue(92, "parts with a type and a text") if any(isinstance(item.get("text"), str) for item in parts) else None
+        Evidence(92, "parts with a type and a text")
+        if any(isinstance(item.get("text"), str) for item in parts)
+        else None
     )
 
 
@@ -78,8 +80,8 @@ def lift(document: Any) -> Transcript:
         (shown if is_shown else model).lift_message(native, (*prefix, i), context)
         context.origin.form = "ui" if is_shown else context.origin.form or "model"
     context.origin.form = "roo" if is_task else context.origin.form
-    carried = DOCUMENT.carried(document) if isinstance(document, dict) else None
-    return context.transcript(extras=extras_of(NAME, carried))
+    extra = DOCUMENT.extra(document) if isinstance(document, dict) else None
+    return context.transcript(extras=make_extras(NAME, extra))
 
 
 def _is_older(native: Native) -> bool:
@@ -89,18 +91,18 @@ def _is_older(native: Native) -> bool:
 
 def form_of(transcript: Transcript) -> str:
     """Returns the Roo Code form if the extras have its version, else model messages."""
-    return "roo" if carried_by(transcript.extras, NAME).get("version") == roo.VERSION else "model"
+    return "roo" if get_extras(transcript.extras, NAME).get("version") == roo.VERSION else "model"
 
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Writes model or UI messages; in an object if it has other keys."""
     if options.form == "roo":
-        carried = {"version": roo.VERSION, **carried_by(transcript.extras, NAME)}
-        return TASK.put({"messages": roo.write_rows(transcript.messages)}, carried, sort=True)
+        extra = {"version": roo.VERSION, **get_extras(transcript.extras, NAME)}
+        return TASK.put({"messages": roo.write_rows(transcript.messages)}, extra, sort=True)
     messages = transcript.messages
     natives = shown.write_messages(messages, NAME) if options.form == "ui" else model.write_messages(messages)
-    carried = carried_by(transcript.extras, NAME)
-    return DOCUMENT.put({"messages": natives}, carried) if carried else natives
+    extra = get_extras(transcript.extras, NAME)
+    return DOCUMENT.put({"messages": natives}, extra) if extra else natives
 
 
 # ---------------------------------------------------------------- fit
@@ -108,14 +110,19 @@ def write(transcript: Transcript, options: Options) -> Any:
 SHOWN = shown_results(NAME)
 NO_INSTRUCTIONS = passes.on_each_message(lambda message: None if message.role == "system" else message)
 FIT = {
-    "roo": (fitting.linear, *COMMON, NO_INSTRUCTIONS, fitting.as_read_back(lift, write, "roo")),
-    "model": (fitting.linear, *COMMON, fitting.as_read_back(lift, write, "model")),
+    "roo": (
+        fitting.keep_active_conversation,
+        *COMMON,
+        NO_INSTRUCTIONS,
+        fitting.settle_by_reading_back(lift, write, "roo"),
+    ),
+    "model": (fitting.keep_active_conversation, *COMMON, fitting.settle_by_reading_back(lift, write, "model")),
     "ui": (
-        fitting.linear,
+        fitting.keep_active_conversation,
         *COMMON,
         results.results_behind_calls,
-        results.expressed(SHOWN),
-        fitting.as_read_back(lift, write, "ui"),
+        results.apply_convention(SHOWN),
+        fitting.settle_by_reading_back(lift, write, "ui"),
     ),
 }
 
@@ -138,10 +145,10 @@ DIALECT = Dialect(
         for_outputs(turns.some_message(of_any_role=True)),
     ),
     conventions=(SHOWN,),
-    lacks={
-        "model": LACKS | {"message.replaces"},
-        "ui": LACKS - {"message.id"} | {"message.replaces"},
-        "roo": LACKS - {"message.createdAt", "reasoning.summary"},
+    unsupported={
+        "model": UNSUPPORTED | {"message.replaces"},
+        "ui": UNSUPPORTED - {"message.id"} | {"message.replaces"},
+        "roo": UNSUPPORTED - {"message.createdAt", "reasoning.summary"},
     },
     reasons={
         **REASONS,

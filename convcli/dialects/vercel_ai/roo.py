@@ -12,14 +12,14 @@ from typing import Any
 from convcli.dialects.vercel_ai import model
 from convcli.dialects.vercel_ai.model import NAME
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of, omit
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, omit
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Path, Reasoning, ToolResult
 
 VERSION = 2
 FAILED = "[ERROR]"
 ROW_KEYS = frozenset(("ts", "condenseId", "condenseParent", "truncationId", "truncationParent", "isSummary"))
-THOUGHT = Keys("type encrypted_content id summary ts", carried="")
+THOUGHT = Keys("type encrypted_content id summary ts", extra="")
 PIECE = "summary_text"
 
 
@@ -56,9 +56,9 @@ def lift_row(native: Native, path: Path, context: LiftContext) -> None:
         message.created_at = time
         for part in message.parts:
             if isinstance(part, ToolResult) and part.kind == "text" and part.value.lstrip().startswith(FAILED):
-                output = {**carried_by(part.extras, NAME).get("output", {}), "type": "text"}
+                output = {**get_extras(part.extras, NAME).get("output", {}), "type": "text"}
                 part.kind = "error"
-                carry(part, NAME, {"output": output})
+                add_extras(part, NAME, {"output": output})
 
 
 def lift_thought(native: Native, path: Path, context: LiftContext) -> None:
@@ -68,12 +68,12 @@ def lift_thought(native: Native, path: Path, context: LiftContext) -> None:
     summary = native.get("summary")
     pieces = summary if isinstance(summary, list) else []
     texts = [item["text"] for item in pieces if item == _piece(item.get("text")) and isinstance(item["text"], str)]
-    is_plain = bool(pieces) and len(texts) == len(pieces)
-    carried = {key: native[key] for key in THOUGHT.carried(native) or ()}
-    carried |= {"summary": summary} if summary is not None and not is_plain else {}
+    is_clean = bool(pieces) and len(texts) == len(pieces)
+    extra = {key: native[key] for key in THOUGHT.extra(native) or ()}
+    extra |= {"summary": summary} if summary is not None and not is_clean else {}
     if "ts" in native and time_of_milliseconds(native["ts"]) is None and native["ts"] is not None:
-        carried["ts"] = native["ts"]
-    part = Reasoning("", summary=texts if is_plain else None, metadata=metadata, extras=extras_of(NAME, carried))
+        extra["ts"] = native["ts"]
+    part = Reasoning("", summary=texts if is_clean else None, metadata=metadata, extras=make_extras(NAME, extra))
     context.add(Message("assistant", [part]), path, [()])
 
 
@@ -110,4 +110,4 @@ def _write_thought(message: Message) -> list[Native]:
     native: Native = {"type": "reasoning", "encrypted_content": (metadata or {})["encryptedContent"]}
     native |= {"id": (metadata or {})["itemId"]} if (metadata or {}).get("itemId") else {}
     native |= {"summary": [_piece(text) for text in part.summary]} if part.summary else {}
-    return [THOUGHT.put(native, carried_by(part.extras, NAME))]
+    return [THOUGHT.put(native, get_extras(part.extras, NAME))]

@@ -23,31 +23,31 @@ from convcli.dialects.vercel_ai_stream.assembling import EVENTS, RESERVED, RESUL
 from convcli.dialects.vercel_ai_stream.rules import RULES
 from convcli.dialects.vercel_ai_stream.writing import message_events
 from convcli.families.ai_sdk import shown
-from convcli.families.ai_sdk.fitting import COMMON, LACKS, PLACES, REASONS, shown_results
+from convcli.families.ai_sdk.fitting import COMMON, PLACES, REASONS, UNSUPPORTED, shown_results
 from convcli.families.ai_sdk.parts import is_shaped, lift_shown, tables
-from convcli.kit import fitting, lacking, passes, results, streams
+from convcli.kit import fitting, passes, results, streams, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, extras_of, omit
+from convcli.kit.objects import Native, get_extras, make_extras, omit
 from convcli.kit.runs import last_run
-from convcli.model.dialect import Clue, Dialect, Options
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 
 NAME, SIBLING = "vercel-ai-stream", "vercel-ai"
-KINDS = lacking.fields(
+KINDS = unsupported.fields(
     "text-delta reasoning-delta tool-input-start tool-input-available tool-output-available start-step finish-step"
 )
 """Event types that no other stream has."""
 
 
-def detect(document: Any) -> Clue | None:
+def detect(document: Any) -> Evidence | None:
     """Matches events of texts, calls and steps, or the start of a message."""
     rows = [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []
     kind = next((row["type"] for row in rows if isinstance(row.get("type"), str) and row["type"] in KINDS), None)
     if kind is not None:
-        return Clue(96, f"{kind} events")
+        return Evidence(96, f"{kind} events")
     begins = isinstance(document, Rows) and bool(rows) and rows[0].get("type") == "start" and "messageId" in rows[0]
-    return Clue(90, "a message start") if begins else None
+    return Evidence(90, "a message start") if begins else None
 
 
 def _mark(event: Any) -> streams.Limits:
@@ -72,10 +72,10 @@ def lift(document: Any) -> Transcript:
     context = LiftContext(NAME, document, owner=SIBLING)
     if answer.has_begun:
         shown.lift_message(answer.whole(), (), context)
-    carried = _lift_end(answer, context.messages)
-    carried |= {"replaced": answer.replaced} if answer.replaced else {}
+    extra = _lift_end(answer, context.messages)
+    extra |= {"replaced": answer.replaced} if answer.replaced else {}
     _place_messages(answer, context)
-    return context.transcript(extras=extras_of(SIBLING, carried))
+    return context.transcript(extras=make_extras(SIBLING, extra))
 
 
 def _place_messages(answer: Answer, context: LiftContext) -> None:
@@ -85,11 +85,11 @@ def _place_messages(answer: Answer, context: LiftContext) -> None:
     context.origin.places.clear()
     asides = list(answer.asides)
     turn = -1
-    for message, (path, spots) in located:
+    for message, (path, part_paths) in located:
         turn += message.role == "assistant"
         while message.role == "assistant" and asides and asides[0][0] <= turn:
             _add_aside(asides.pop(0), context)
-        context.add(message, (RESULTS, *path[1:]) if message.role == "tool" else path, spots)
+        context.add(message, (RESULTS, *path[1:]) if message.role == "tool" else path, part_paths)
     for aside in asides:
         _add_aside(aside, context)
     context.origin.routes, context.origin.pieces = answer.all_routes(), answer.all_pieces()
@@ -105,7 +105,7 @@ def _add_aside(aside: tuple[int, Native, int], context: LiftContext) -> None:
         kind, value = (kind, event["errorText"]) if failed else lift_shown(event.get("output"), context)
         id_, name = context.pairing.result(event["toolCallId"] or None, None)
         other_keys = omit(event, "type", "toolCallId", "output", "errorText", "dynamic")
-        message = Message("tool", [ToolResult(id_, name, kind, value, extras=extras_of(SIBLING, other_keys))])
+        message = Message("tool", [ToolResult(id_, name, kind, value, extras=make_extras(SIBLING, other_keys))])
     context.add(message, (EVENTS, at), [()])
 
 
@@ -165,8 +165,8 @@ def write(transcript: Transcript, options: Options) -> Rows:
 
 
 def _events(transcript: Transcript, first: Message, last: Message, size: int) -> Iterator[Native | str]:
-    carried = carried_by(transcript.extras, SIBLING)
-    replaced = list(carried.get("replaced") or ())
+    extra = get_extras(transcript.extras, SIBLING)
+    replaced = list(extra.get("replaced") or ())
     steps, asides = _steps(transcript.messages)
     native = _shown(steps[0][1])
     ids = {"messageId": first.id} if first.id else {}
@@ -179,7 +179,7 @@ def _events(transcript: Transcript, first: Message, last: Message, size: int) ->
         yield from message_events([part for part in step if _is_event(part)], replaced, size, index)
         index += len(step)
     yield from asides
-    yield from _end(last, carried.get("finishReason"))
+    yield from _end(last, extra.get("finishReason"))
 
 
 def _steps(messages: list[Message]) -> tuple[list[tuple[list[Native], list[Message]]], list[Native]]:
@@ -235,8 +235,8 @@ FIT = (
     passes.on_parts(_keep_parts_with_events),
     passes.on_messages(_drop_empty_turns),
     results.results_behind_calls,
-    results.expressed(SHOWN),
-    fitting.as_read_back(lift, write, "stream"),
+    results.apply_convention(SHOWN),
+    fitting.settle_by_reading_back(lift, write, "stream"),
 )
 
 REPEATED = (
@@ -260,11 +260,11 @@ DIALECT = Dialect(
     answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=RULES,
     conventions=(SHOWN,),
-    lacks=LACKS - {"message.id", "message.stopReason", "message.error"},
+    unsupported=UNSUPPORTED - {"message.id", "message.stopReason", "message.error"},
     repeats=frozenset(f"/*/{key}" for key in REPEATED.split()),
     reasons={
         **REASONS,
-        **dict.fromkeys((*lacking.TOOLS, "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys((*unsupported.TOOLS, "toolChoice", "settings"), "a stream has the answer, not the request"),
         **dict.fromkeys(
             ("message", "text", "reasoning", "tool_call"), "a stream has only the messages since the last question"
         ),
@@ -280,5 +280,5 @@ DIALECT = Dialect(
         "message.stopReason": ("finishReason",),
         "message.error": ("errorText",),
     },
-    metadata=lacking.fields("requestReason"),
+    metadata=unsupported.fields("requestReason"),
 )

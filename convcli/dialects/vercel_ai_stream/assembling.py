@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import streams
-from convcli.kit.objects import Native, omit, rest_of
+from convcli.kit.objects import Native, except_keys, omit
 from convcli.kit.streams import Growing
 from convcli.kit.values import pairs
 from convcli.model.transcript import Path
@@ -189,19 +189,19 @@ class Answer:
         elif step == "end":
             piece.drop("state")
             del self._open[stem, event["id"]]
-        piece.put(at, rest_of(event, "type", "id", "delta"))
+        piece.put(at, except_keys(event, "type", "id", "delta"))
 
     def _part(self, event: Native, at: int) -> None:
         """Adds a part that comes whole; for data with a name the last event counts."""
-        named = (event["type"], event.get("id")) if event["type"].startswith("data-") else None
-        if named is not None and named[1] is not None and named in self._open:
-            self._replace(self._open[named], event, at)
-            self._open[named].put(at, event)
-            self._open[named].home = at
+        drop_empty_name = (event["type"], event.get("id")) if event["type"].startswith("data-") else None
+        if drop_empty_name is not None and drop_empty_name[1] is not None and drop_empty_name in self._open:
+            self._replace(self._open[drop_empty_name], event, at)
+            self._open[drop_empty_name].put(at, event)
+            self._open[drop_empty_name].home = at
             return
         piece = self._add(_Piece(event, at))
-        if named is not None:
-            self._open[named] = piece
+        if drop_empty_name is not None:
+            self._open[drop_empty_name] = piece
             piece.last = (event, at)
 
     def _replace(self, piece: _Piece, event: Native, at: int) -> None:
@@ -221,7 +221,7 @@ class Answer:
             kind = {"type": DYNAMIC, "toolName": name} if event.get("dynamic") else {"type": STATIC + name}
             piece = self._calls[event["toolCallId"]] = _Piece({**kind, "toolCallId": event["toolCallId"]}, at)
             self._add(piece)
-        piece.put(at, call_metadata(rest_of(event, *TOOL_KEYS)))
+        piece.put(at, call_metadata(except_keys(event, *TOOL_KEYS)))
         return piece
 
     def _begin(self, event: Native, at: int) -> None:
@@ -249,7 +249,7 @@ class Answer:
         state = event["type"].removeprefix(STATIC)
         self._replace(piece, event, at)
         piece.drop("output", "errorText", "preliminary")
-        fields = rest_of(event, *TOOL_KEYS)
+        fields = except_keys(event, *TOOL_KEYS)
         piece.put(at, {"state": state, **renamed(fields, {"providerMetadata": "resultProviderMetadata"})})
         if state == "output-available":
             piece.put(at, {"output": event.get("output")})

@@ -41,7 +41,7 @@ def read(document: dict[str, Any], form: Format) -> tuple[Shape, list[Any]]:
         reader.add(key)
         if key in named:
             reader.walk({key: value})
-        elif free.is_beside(key, value):
+        elif free.is_free_key(key, value):
             reader.add(value.__class__)
             reader.keep(value)
         else:
@@ -127,7 +127,7 @@ def filled(document: dict[str, Any], form: Format, value_of: ValueOf) -> dict[st
     """Returns the document with its free values replaced, in reading order."""
     filler, new, named = _Filler(value_of), dict(document), form.named
     for key, value in document.items():
-        if key in named or not free.is_beside(key, value):
+        if key in named or not free.is_free_key(key, value):
             new[key] = filler.walk(key if key in named else "", value, (key,))
         else:
             new[key] = value_of(TEXT if value.__class__ is str else SCALAR, value, (key,))

@@ -30,7 +30,7 @@ OF_KEY = {
 OBJECTS = frozenset(("arguments", "input", "args"))
 """Keys of arguments that are objects, not strings."""
 NUMBERS = (int, float)
-BESIDE = frozenset(("id",))
+EXCLUDED_KEYS = frozenset(("id",))
 """Root keys that schemas name although they do not belong to the conversation."""
 
 TAG, JSON = "<", ("{", "[", "```")
@@ -57,9 +57,9 @@ def is_json(value: str) -> bool:
     return value.startswith(JSON) or (value[0].isspace() and value.lstrip().startswith(JSON))
 
 
-def is_beside(key: str, value: Any) -> bool:
+def is_free_key(key: str, value: Any) -> bool:
     """True if a value under this root key, which no schema names, is free. Schemas name ids, which are no fractions."""
-    is_number = value.__class__ in NUMBERS and (value.__class__ is int or key not in BESIDE)
+    is_number = value.__class__ in NUMBERS and (value.__class__ is int or key not in EXCLUDED_KEYS)
     return is_number or (value.__class__ is str and is_text(value) and not is_json(value))
 
 

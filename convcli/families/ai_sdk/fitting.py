@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.ai_sdk.parts import lift_shown, write_shown
-from convcli.kit import custom, fitting, lacking, passes, results
+from convcli.kit import custom, fitting, passes, results, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths
@@ -51,17 +51,17 @@ COMMON = (
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     results.separate_results,
-    passes.on_messages(results.single_results),
+    passes.on_messages(results.keep_one_result_each),
     custom.as_functions,
-    fitting.parts_in_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
+    fitting.keep_parts_of_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
     passes.on_each_message(_one_text),
 )
 """The passes that all shapes of messages need."""
 
-LACKS = (
-    lacking.AROUND_PARTS
-    | lacking.fields("refusal reasoning.summary tool_result.metadata")
-    | frozenset(f"{kind}.{name}" for kind in lacking.MEDIA for name in ("detail", "fileId", "path", "text"))
+UNSUPPORTED = (
+    unsupported.AROUND_PARTS
+    | unsupported.fields("refusal reasoning.summary tool_result.metadata")
+    | frozenset(f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("detail", "fileId", "path", "text"))
 )
 REASONS: dict[str, str] = {
     "tool_result": "a UI message stores a result in the part of its call",

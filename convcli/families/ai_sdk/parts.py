@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable, whole
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of, merge, omit
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, merge, omit
 from convcli.kit.results import has_failed
 from convcli.kit.values import DATA_URL, kind_of_type, pairs, split_data_url
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolResult
@@ -58,12 +58,12 @@ def provided(block: Block, key: str, owner: str) -> Block:
         if part is not None:
             part.metadata, rest = lift_provided(native.get(key))
             if rest:
-                carry(part, owner, {key: rest})
+                add_extras(part, owner, {key: rest})
         return part
 
     def write(part: Any) -> Native | None:
         native = block.write(part)
-        values = write_provided(part.metadata, carried_by(part.extras, owner).get(key, {}))
+        values = write_provided(part.metadata, get_extras(part.extras, owner).get(key, {}))
         return {**native, key: values} if native is not None and values else native
 
     return Block(block.tag, block.part, read, write)
@@ -84,10 +84,10 @@ def _file(kind: MediaKind, key: str, owner: str) -> Block:
             return None
         typed = None if kind_of in ("", ANY_IMAGE) else kind_of
         media_kind: MediaKind = "image" if kind_of == ANY_IMAGE else kind_of_type(typed)
-        carried = {one: native[one] for one in FILE.carried(native) or ()}
-        carried |= {one: native[one] for one in ("data", "url") if one != key and native.get(one) is not None}
+        extra = {one: native[one] for one in FILE.extra(native) or ()}
+        extra |= {one: native[one] for one in ("data", "url") if one != key and native.get(one) is not None}
         media = media_at(media_kind, place, typed, addressed=key == "url")
-        media.name, media.extras = native.get("filename") or None, extras_of(owner, carried)
+        media.name, media.extras = native.get("filename") or None, make_extras(owner, extra)
         return media
 
     def write(part: Media) -> Native | None:
@@ -95,8 +95,10 @@ def _file(kind: MediaKind, key: str, owner: str) -> Block:
         place = place_of(part, addressed=key == "url")
         if kind_of is None or place is None:
             return None
-        named = {} if part.name is None else {"filename": part.name}
-        return FILE.put({"type": "file", key: place, "mediaType": kind_of, **named}, carried_by(part.extras, owner))
+        drop_empty_name = {} if part.name is None else {"filename": part.name}
+        return FILE.put(
+            {"type": "file", key: place, "mediaType": kind_of, **drop_empty_name}, get_extras(part.extras, owner)
+        )
 
     return Block("file", kind, read, write)
 
@@ -131,7 +133,7 @@ def _image(owner: str, *, written: bool) -> Block:
         if not isinstance(place, str) or not place:
             return None
         media = media_at("image", place, native.get("mediaType") or None, addressed=False)
-        media.extras = extras_of(owner, IMAGE.carried(native))
+        media.extras = make_extras(owner, IMAGE.extra(native))
         return media
 
     def write(part: Media) -> Native | None:
@@ -140,7 +142,7 @@ def _image(owner: str, *, written: bool) -> Block:
         if not written or place is None or part.name is not None or not is_image:
             return None
         typed = {} if part.media_type is None else {"mediaType": part.media_type}
-        return IMAGE.put({"type": "image", "image": place, **typed}, carried_by(part.extras, owner))
+        return IMAGE.put({"type": "image", "image": place, **typed}, get_extras(part.extras, owner))
 
     return Block("image", "image", read, write)
 
@@ -194,15 +196,15 @@ def _data(tag: str, kind: MediaKind, owner: str, *, written: bool) -> Block:
             return None
         media_kind = kind_of_type(native["mediaType"])
         part = Media(media_kind, data=native["data"], media_type=native["mediaType"] or None)
-        part.name, part.extras = native.get("filename") or None, extras_of(owner, WITH_DATA.carried(native))
+        part.name, part.extras = native.get("filename") or None, make_extras(owner, WITH_DATA.extra(native))
         return part
 
     def write(part: Media) -> Native | None:
         if not part.data or not part.media_type or not written:
             return None
-        named = {} if part.name is None else {"filename": part.name}
-        native = {"type": tag, "data": part.data, "mediaType": part.media_type, **named}
-        return WITH_DATA.put(native, carried_by(part.extras, owner))
+        drop_empty_name = {} if part.name is None else {"filename": part.name}
+        native = {"type": tag, "data": part.data, "mediaType": part.media_type, **drop_empty_name}
+        return WITH_DATA.put(native, get_extras(part.extras, owner))
 
     return Block(tag, kind, read, write)
 
@@ -242,10 +244,10 @@ def lift_output(output: Native, result: ToolResult, context: LiftContext) -> Nat
         )
     else:
         result.kind, result.value, result.status = "error", output.get("reason") or "", DENIED
-    return keys.carried(output)
+    return keys.extra(output)
 
 
-def write_output(result: ToolResult, carried: Native | None, owner: str) -> Native:
+def write_output(result: ToolResult, extra: Native | None, owner: str) -> Native:
     """Returns the output for a result."""
     failed = has_failed(result)
     if result.kind == "multimodal":
@@ -256,7 +258,7 @@ def write_output(result: ToolResult, carried: Native | None, owner: str) -> Nati
         native = {"type": "execution-denied", **({"reason": result.value} if result.value else {})}
     else:
         native = {"type": "error-text" if failed else "text", "value": result.value}
-    return {**native, **(carried or {})}
+    return {**native, **(extra or {})}
 
 
 def write_inside(result: ToolResult, owner: str) -> list[Native]:

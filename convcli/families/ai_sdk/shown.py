@@ -15,15 +15,15 @@ from convcli.families.ai_sdk.parts import (
 )
 from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, rest_of
+from convcli.kit.objects import Keys, Native, except_keys, get_extras, make_extras
 from convcli.kit.results import has_failed, in_words, result_of
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
 
-MESSAGE = Keys("id role content parts toolInvocations metadata", carried="metadata")
+MESSAGE = Keys("id role content parts toolInvocations metadata", extra="metadata")
 PROVIDED = "callProviderMetadata"
 TOOL = Keys(
     f"type toolName toolCallId state input rawInput output errorText approval providerExecuted {PROVIDED}",
-    carried="approval providerExecuted",
+    extra="approval providerExecuted",
 )
 OLDER = Keys("state toolCallId toolName args result")
 STEP, DYNAMIC, STATIC, INVOCATION = "step-start", "dynamic-tool", "tool-", "tool-invocation"
@@ -40,7 +40,7 @@ DONE = {"state": "done"}
 
 def lift_message(native: Native, path: Path, context: LiftContext) -> None:
     """Lifts a message for each step, followed by the results of its calls."""
-    carried = dict(MESSAGE.carried(native) or {})
+    extra = dict(MESSAGE.extra(native) or {})
     parts = native.get("parts")
     content = native.get("content")
     if parts is None:
@@ -50,9 +50,9 @@ def lift_message(native: Native, path: Path, context: LiftContext) -> None:
         places += [("toolInvocations", j) for j in range(len(parts) - len(places))]
     else:
         places = [("parts", j) for j in range(len(parts))]
-        carried |= {key: native[key] for key in ("content", "toolInvocations") if native.get(key)}
+        extra |= {key: native[key] for key in ("content", "toolInvocations") if native.get(key)}
         if content == "".join(part["text"] for part in parts if part["type"] == "text"):
-            carried.pop("content", None)
+            extra.pop("content", None)
     steps: list[list[tuple[Native, Path]]] = [[]]
     for part, place in zip(parts, places, strict=True):
         if part["type"] == STEP:
@@ -62,7 +62,7 @@ def lift_message(native: Native, path: Path, context: LiftContext) -> None:
     for number, step in enumerate(steps):
         message = Message(native["role"], [])
         if not number:
-            message.id, message.extras = native.get("id") or None, extras_of(context.dialect, carried)
+            message.id, message.extras = native.get("id") or None, make_extras(context.dialect, extra)
         _lift_step(step, message, path, context)
 
 
@@ -71,16 +71,16 @@ INVOKED = "toolInvocation"
 
 def _lift_step(step: list[tuple[Native, Path]], message: Message, path: Path, context: LiftContext) -> None:
     results: list[tuple[ToolResult, Path]] = []
-    spots: list[Path] = []
+    part_paths: list[Path] = []
     for native, place in step:
         part, result = _lift_part(native, context)
         context.origin.routes |= _routes(native, (*path, *place)) if isinstance(part, ToolCall) else {}
         message.parts.append(part)
-        spots.append(place)
+        part_paths.append(place)
         results += [] if result is None else [(result, place)]
     if message.parts == NOTHING and message.role != "assistant":
-        message.parts, spots = [], []
-    context.add(message, path, spots)
+        message.parts, part_paths = [], []
+    context.add(message, path, part_paths)
     for result, place in results:
         context.add(Message("tool", [result]), (*path, *place), [()])
 
@@ -115,12 +115,12 @@ def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
     arguments, text = arguments_of(native.get("input") if raw is None else raw)
     call = ToolCall(context.pairing.call(native["toolCallId"] or None, name), name, arguments, text)
     call.metadata, rest = lift_provided(native.get(PROVIDED))
-    carried = dict(TOOL.carried(native) or {})
+    extra = dict(TOOL.extra(native) or {})
     state, result = native["state"], None
-    carried |= {"dynamic": True} if is_dynamic else {"toolName": native["toolName"]} if native.get("toolName") else {}
-    carried |= {PROVIDED: rest} if rest else {}
-    carried |= {"state": state} if state in OPEN else {}
-    carried |= {"rawInput": native["rawInput"]} if raw is None and native.get("rawInput") is not None else {}
+    extra |= {"dynamic": True} if is_dynamic else {"toolName": native["toolName"]} if native.get("toolName") else {}
+    extra |= {PROVIDED: rest} if rest else {}
+    extra |= {"state": state} if state in OPEN else {}
+    extra |= {"rawInput": native["rawInput"]} if raw is None and native.get("rawInput") is not None else {}
     if state == "output-available":
         kind, value = lift_shown(native.get("output"), context)
         result = ToolResult(call.id, name, kind, value)
@@ -129,11 +129,11 @@ def _lift_tool(native: Native, context: LiftContext) -> tuple[Part, ToolResult |
     elif state == "output-denied":
         approval = native.get("approval") or {}
         if approval == _denial(native["toolCallId"], approval.get("reason") or ""):
-            del carried["approval"]
+            del extra["approval"]
         result = ToolResult(call.id, name, "error", approval.get("reason") or "", status=DENIED)
     value_key = {"output-available": "output", "output-error": "errorText"}.get(state)
-    carried |= {key: native[key] for key in ("output", "errorText") if key != value_key and native.get(key) is not None}
-    call.extras = extras_of(context.dialect, carried)
+    extra |= {key: native[key] for key in ("output", "errorText") if key != value_key and native.get(key) is not None}
+    call.extras = make_extras(context.dialect, extra)
     if result is not None:
         result.tool_call_id, result.name = context.pairing.result(call.id, name)
     return call, result
@@ -149,10 +149,10 @@ def _lift_invocation(native: Native, context: LiftContext) -> tuple[Part, ToolRe
         arguments,
         raw,
     )
-    rest = rest_of(native, "type", INVOKED)
-    carried = {**rest, **(OLDER.carried(invocation) or {})}
-    carried |= {"state": "input-streaming"} if invocation.get("state") == "partial-call" else {}
-    call.extras = extras_of(context.dialect, carried)
+    rest = except_keys(native, "type", INVOKED)
+    extra = {**rest, **(OLDER.extra(invocation) or {})}
+    extra |= {"state": "input-streaming"} if invocation.get("state") == "partial-call" else {}
+    call.extras = make_extras(context.dialect, extra)
     if invocation.get("state") != "result":
         return call, None
     value = invocation.get("result")
@@ -177,10 +177,10 @@ def write_messages(messages: list[Message], owner: str) -> list[Native]:
             if native is not None:
                 _put_result(native, result, owner)
             continue
-        carried = carried_by(message.extras, owner)
-        if answers is None or message.role != "assistant" or message.id is not None or carried:
+        extra = get_extras(message.extras, owner)
+        if answers is None or message.role != "assistant" or message.id is not None or extra:
             id_ = message.id or next(ids)
-            natives.append(MESSAGE.put({"id": id_, "role": message.role, "parts": []}, carried))
+            natives.append(MESSAGE.put({"id": id_, "role": message.role, "parts": []}, extra))
         answers = natives[-1] if message.role == "assistant" else None
         calls = {}
         if answers is not None:
@@ -213,12 +213,12 @@ CALLED = frozenset(("toolCallId", "state"))
 
 def _write_call(call: ToolCall, owner: str) -> Native:
     """Writes a call without a result."""
-    carried = dict(carried_by(call.extras, owner))
-    provider_values = write_provided(call.metadata, carried.pop(PROVIDED, {}))
-    is_dynamic = carried.pop("dynamic", None)
+    extra = dict(get_extras(call.extras, owner))
+    provider_values = write_provided(call.metadata, extra.pop(PROVIDED, {}))
+    is_dynamic = extra.pop("dynamic", None)
     kind = {"type": DYNAMIC, "toolName": call.name} if is_dynamic else {"type": f"{STATIC}{call.name}"}
     input_ = call.arguments if call.raw_arguments is None else call.raw_arguments
-    native = {**kind, "toolCallId": call.id, "state": "input-available", "input": input_, **carried}
+    native = {**kind, "toolCallId": call.id, "state": "input-available", "input": input_, **extra}
     return {**native, **({PROVIDED: provider_values} if provider_values else {})}
 
 

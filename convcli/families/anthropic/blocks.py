@@ -12,20 +12,20 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import fail
 from convcli.kit.texts import is_bare
 from convcli.model.transcript import Extras, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
-TEXT = Keys("type text citations cache_control", carried="citations cache_control")
+TEXT = Keys("type text citations cache_control", extra="citations cache_control")
 THINKING = Keys("type thinking signature")
 REDACTED = Keys("type data")
-TOOL_USE = Keys("type id name input caller toolset_name cache_control", carried="caller toolset_name cache_control")
-TOOL_RESULT = Keys("type tool_use_id content is_error toolset_name cache_control", carried="toolset_name cache_control")
+TOOL_USE = Keys("type id name input caller toolset_name cache_control", extra="caller toolset_name cache_control")
+TOOL_RESULT = Keys("type tool_use_id content is_error toolset_name cache_control", extra="toolset_name cache_control")
 MEDIA = {
-    "image": Keys("type source transformations cache_control", carried="transformations cache_control"),
-    "document": Keys("type source title context citations cache_control", carried="context citations cache_control"),
+    "image": Keys("type source transformations cache_control", extra="transformations cache_control"),
+    "document": Keys("type source title context citations cache_control", extra="context citations cache_control"),
 }
 BARE_IMAGE = Keys("type data mediaType")
 SOURCE = {
@@ -73,12 +73,12 @@ class Blocks(msgspec.Struct, frozen=True):
         """Lifts a tool result, with the name of the call that it answers."""
         content = native.get("content")
         kind, value = self.value(content, context)
-        carried = TOOL_RESULT.carried(native) or {}
-        name = carried.pop("name", None) if self.names else None
+        extra = TOOL_RESULT.extra(native) or {}
+        name = extra.pop("name", None) if self.names else None
         if kind == "multimodal" and len(value) < len(content or ()):
-            carried["content"] = content
+            extra["content"] = content
         id_, name = context.pairing.result(native.get("tool_use_id"), name)
-        result = ToolResult(id_, name, kind, value, extras=extras_of(self.owner, carried))  # type: ignore[arg-type]
+        result = ToolResult(id_, name, kind, value, extras=make_extras(self.owner, extra))  # type: ignore[arg-type]
         if native.get("is_error"):
             fail(result)
         return result
@@ -148,11 +148,11 @@ class Blocks(msgspec.Struct, frozen=True):
 
     def extras(self, keys: Keys, native: Native) -> Extras | None:
         """Returns the extras of a block."""
-        return extras_of(self.owner, keys.carried(native))
+        return make_extras(self.owner, keys.extra(native))
 
-    def carried(self, part: Part) -> Native:
+    def extra(self, part: Part) -> Native:
         """Returns the extras for the block of a part."""
-        return carried_by(part.extras, self.owner)
+        return get_extras(part.extras, self.owner)
 
 
 ReadBlock = Callable[[Blocks, Native, LiftContext], Part | None]
@@ -190,9 +190,9 @@ def lift_media(blocks: Blocks, native: Native, _: LiftContext) -> Media | None:
     fields = _source_fields(form, source) if form in SOURCES[kind] else None
     if fields is None:
         return None
-    rest = source if form == "content" else SOURCE[form].carried(source)
+    rest = source if form == "content" else SOURCE[form].extra(source)
     name = native.get("title") or None if kind == "document" else None
-    return Media(kind, **fields, name=name, extras=extras_of(blocks.owner, MEDIA[kind].carried(native), source=rest))
+    return Media(kind, **fields, name=name, extras=make_extras(blocks.owner, MEDIA[kind].extra(native), source=rest))
 
 
 def _source_fields(form: str, source: Native) -> Native | None:
@@ -242,68 +242,68 @@ READERS: Mapping[str, ReadBlock] = {
 
 def write_text(blocks: Blocks, part: Text) -> Native:
     native = {"type": "text", "text": part.text}
-    return native if part.extras is None else TEXT.put(native, blocks.carried(part))
+    return native if part.extras is None else TEXT.put(native, blocks.extra(part))
 
 
 def write_reasoning(blocks: Blocks, part: Reasoning) -> Native:
-    metadata, carried = part.metadata or {}, blocks.carried(part)
+    metadata, extra = part.metadata or {}, blocks.extra(part)
     if "redactedData" in metadata:
-        return REDACTED.put({"type": "redacted_thinking", "data": metadata["redactedData"]}, carried)
+        return REDACTED.put({"type": "redacted_thinking", "data": metadata["redactedData"]}, extra)
     signed = {"signature": metadata["signature"]} if "signature" in metadata else {}
-    return THINKING.put({"type": "thinking", "thinking": part.text, **signed}, carried)
+    return THINKING.put({"type": "thinking", "thinking": part.text, **signed}, extra)
 
 
 def write_media(blocks: Blocks, media: Media) -> Native | None:
-    carried = dict(blocks.carried(media))
-    source = _write_source(media, carried.pop("source", {}))
+    extra = dict(blocks.extra(media))
+    source = _write_source(media, extra.pop("source", {}))
     if media.type not in MEDIA or source is None:
         return None
     title = {"title": media.name} if media.type == "document" and media.name else {}
-    return MEDIA[media.type].put({"type": media.type, "source": source, **title}, carried)
+    return MEDIA[media.type].put({"type": media.type, "source": source, **title}, extra)
 
 
 def write_bare_image(blocks: Blocks, media: Media) -> Native | None:
     """Writes an image with its data in the block itself, unless its source has extras."""
-    carried = blocks.carried(media)
-    if media.type != "image" or media.data is None or "source" in carried:
+    extra = blocks.extra(media)
+    if media.type != "image" or media.data is None or "source" in extra:
         return write_media(blocks, media)
-    return {"type": "image", "data": media.data, "mediaType": media.media_type, **carried}
+    return {"type": "image", "data": media.data, "mediaType": media.media_type, **extra}
 
 
-def _write_source(media: Media, carried: Native) -> Native | None:
+def _write_source(media: Media, extra: Native) -> Native | None:
     form = next((form for form, field in FIELD.items() if getattr(media, field) is not None), None)
     if form is None:
         return None
-    if "type" in carried:
-        if _text_of(carried["content"]) == media.text:
-            return carried
-        carried = {}
+    if "type" in extra:
+        if _text_of(extra["content"]) == media.text:
+            return extra
+        extra = {}
     typed = {} if media.media_type is None else {"media_type": media.media_type}
-    return SOURCE[form].put({"type": form, **typed, VALUE[form]: getattr(media, FIELD[form])}, carried)
+    return SOURCE[form].put({"type": form, **typed, VALUE[form]: getattr(media, FIELD[form])}, extra)
 
 
 def write_call(blocks: Blocks, call: ToolCall) -> Native:
     native = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
-    return native if call.extras is None else TOOL_USE.put(native, blocks.carried(call))
+    return native if call.extras is None else TOOL_USE.put(native, blocks.extra(call))
 
 
 def write_result(blocks: Blocks, result: ToolResult) -> Native:
-    carried = dict(blocks.carried(result)) if result.extras is not None else {}
-    content = _carried_content(blocks, result, carried.pop("content", None)) if carried else blocks.content(result)
+    extra = dict(blocks.extra(result)) if result.extras is not None else {}
+    content = _carried_content(blocks, result, extra.pop("content", None)) if extra else blocks.content(result)
     native: Native = {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": content}
     if blocks.names:
         native["name"] = result.name
     if result.kind == "error" or result.is_error:
         native["is_error"] = True
-    return TOOL_RESULT.put(native, carried)
+    return TOOL_RESULT.put(native, extra)
 
 
-def _carried_content(blocks: Blocks, result: ToolResult, carried: Any) -> Any:
+def _carried_content(blocks: Blocks, result: ToolResult, extra: Any) -> Any:
     """Returns the content with the blocks that a value cannot store, if the rest still equals the value."""
-    if carried and result.kind == "multimodal":
-        kind, value = blocks.value(carried, LiftContext(blocks.owner, None))
+    if extra and result.kind == "multimodal":
+        kind, value = blocks.value(extra, LiftContext(blocks.owner, None))
         if kind == "multimodal" and value == result.value:
-            return carried
+            return extra
     return blocks.content(result)
 
 

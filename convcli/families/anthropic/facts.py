@@ -11,7 +11,7 @@ from convcli.families.anthropic.usage import Counts
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import instruction_of
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.settings import Setting
 from convcli.kit.usage import Usage
 from convcli.model.transcript import Message, Transcript
@@ -38,21 +38,21 @@ class Facts:
         """Returns messages with these blocks. Their content is always a list."""
         return Turns(blocks, self._keys, self.lift, self.write, joins_bare_results, strings=False)
 
-    def lift(self, native: Native, message: Message, carried: Native) -> None:
+    def lift(self, native: Native, message: Message, extra: Native) -> None:
         """Sets the fields of a message, and adds to its extras."""
-        carried |= self._message.lift(native, message) or {}
+        extra |= self._message.lift(native, message) or {}
         metrics = Usage(self.counts).lift(native.get("metrics") or {}, message)
         rest = {key: envelope.lift(native.get(key) or {}, message) for key, envelope in self.inside.items()}
         rest["metrics"] = self._counted.put(metrics, None, sort=True)
-        carried |= {key: value for key, value in rest.items() if value}
+        extra |= {key: value for key, value in rest.items() if value}
 
-    def write(self, message: Message, carried: Native) -> Native:
+    def write(self, message: Message, extra: Native) -> Native:
         """Writes the facts, with all extras."""
-        metrics = Usage(self.counts).write(message, carried.pop("metrics", {}))
-        inside = {key: envelope.write(message, carried.pop(key, None)) for key, envelope in self.inside.items()}
+        metrics = Usage(self.counts).write(message, extra.pop("metrics", {}))
+        inside = {key: envelope.write(message, extra.pop(key, None)) for key, envelope in self.inside.items()}
         content = {key: value for key, value in {**inside, "metrics": metrics}.items() if value}
-        facts = self._message.write(message, carried, **content)
-        carried.clear()
+        facts = self._message.write(message, extra, **content)
+        extra.clear()
         return facts
 
     def fits(self, message: Message) -> Message:
@@ -81,7 +81,7 @@ class Documents(NamedTuple):
         lift_system(document.get(self.system), self.system, context, self.headed.blocks)
         self.headed.lift_each(document["messages"], ("messages",), context)
         transcript = context.transcript()
-        transcript.extras = extras_of(context.dialect, self.header.lift(document, transcript))
+        transcript.extras = make_extras(context.dialect, self.header.lift(document, transcript))
         return transcript
 
     def write(self, transcript: Transcript, *, headed: bool) -> Any:
@@ -91,4 +91,4 @@ class Documents(NamedTuple):
             return self.listed.write(messages)
         system = instruction_of(messages)
         content = {"messages": self.headed.write(messages[bool(system) :]), **({self.system: system} if system else {})}
-        return self.header.write(transcript, carried_by(transcript.extras, self.headed.blocks.owner), **content)
+        return self.header.write(transcript, get_extras(transcript.extras, self.headed.blocks.owner), **content)

@@ -15,13 +15,13 @@ import msgspec
 from convcli.families.anthropic.blocks import Blocks
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, extras_of, without_nulls
+from convcli.kit.objects import Keys, Native, make_extras, without_nulls
 from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
-from convcli.model.transcript import Message, Part, Path, Spots, Text
+from convcli.model.transcript import Message, Part, PartPaths, Path, Text
 
 ROLES = frozenset(("user", "assistant", "system"))
-MESSAGE = Keys("id role model content stop_reason stop_sequence usage", carried="stop_sequence")
+MESSAGE = Keys("id role model content stop_reason stop_sequence usage", extra="stop_sequence")
 BARE = ("role", "content")
 """The keys of nearly all messages."""
 
@@ -31,7 +31,7 @@ VERBATIM = frozenset(("stop_sequence", "model_context_window_exceeded"))
 """Stop reasons of the vendor that are the same word on both sides."""
 
 
-def lift_facts(native: Native, message: Message, carried: Native) -> None:
+def lift_facts(native: Native, message: Message, extra: Native) -> None:
     """Lifts the keys outside the content, in responses and in programs that store responses as messages."""
     message.id, message.model = native.get("id") or None, native.get("model") or None
     reason: str = native.get("stop_reason") or ""
@@ -40,14 +40,14 @@ def lift_facts(native: Native, message: Message, carried: Native) -> None:
         usage, rest = lift_usage(native["usage"])
         message.usage = usage or None
         if rest:
-            carried["usage"] = rest
+            extra["usage"] = rest
 
 
-def write_facts(message: Message, carried: Native) -> Native:
+def write_facts(message: Message, extra: Native) -> Native:
     """The inverse of `lift_facts`; of the extras, it writes only those inside other objects."""
-    if not carried and _facts(message) == NO_FACTS:  # most request messages
+    if not extra and _facts(message) == NO_FACTS:  # most request messages
         return {}
-    counts = carried.pop("usage", {})
+    counts = extra.pop("usage", {})
     usage = write_usage(message.usage or {}, counts) if message.usage or counts else None
     reason = message.stop_reason and FINISH_OF.get(message.stop_reason, message.stop_reason)
     return without_nulls({"id": message.id, "model": message.model, "stop_reason": reason, "usage": usage})
@@ -102,14 +102,14 @@ class Turns(msgspec.Struct, frozen=True):
             add_event(context, native, path)
             return
         pieces = self._pieces(native, context)
-        for role, parts, spots in pieces:
-            context.add(Message(role, parts), path, spots)
+        for role, parts, part_paths in pieces:
+            context.add(Message(role, parts), path, part_paths)
         if tuple(native) != BARE:
-            first, carried = context.messages[-len(pieces)], dict(self.keys.carried(native) or {})
-            self.lift_facts(native, first, carried)
-            first.extras = extras_of(self.blocks.owner, carried)
+            first, extra = context.messages[-len(pieces)], dict(self.keys.extra(native) or {})
+            self.lift_facts(native, first, extra)
+            first.extras = make_extras(self.blocks.owner, extra)
 
-    def _pieces(self, native: Native, context: LiftContext) -> list[tuple[str, list[Part], Spots]]:
+    def _pieces(self, native: Native, context: LiftContext) -> list[tuple[str, list[Part], PartPaths]]:
         """Returns roles, parts and part paths of the messages in one message; no paths if the content is a string."""
         content, role = native["content"], native["role"]
         if isinstance(content, str):
@@ -145,9 +145,9 @@ class Turns(msgspec.Struct, frozen=True):
             return row
         role = "user" if first.role == "tool" else first.role
         native: Native = {"role": role, "content": self._content(turn)}
-        carried = dict(first.extras.get(self.blocks.owner, {})) if first.extras else {}
-        facts = self.write_facts(first, carried)
-        return self.keys.put({**native, **facts}, carried, sort=True) if facts or carried else native
+        extra = dict(first.extras.get(self.blocks.owner, {})) if first.extras else {}
+        facts = self.write_facts(first, extra)
+        return self.keys.put({**native, **facts}, extra, sort=True) if facts or extra else native
 
     def _content(self, turn: list[Message]) -> Any:
         parts = turn[0].parts if len(turn) == 1 else [part for message in turn for part in message.parts]
@@ -169,8 +169,8 @@ def lift_system(content: Any, key: str, context: LiftContext, blocks: Blocks) ->
     if isinstance(content, str) and content:
         context.add(Message("system", [Text(content)]), (key,), [()])
     elif content:
-        spots: list[Path] = [(j,) for j in range(len(content))]
-        context.add(Message("system", [blocks.lift(block, context) for block in content]), (key,), spots)
+        part_paths: list[Path] = [(j,) for j in range(len(content))]
+        context.add(Message("system", [blocks.lift(block, context) for block in content]), (key,), part_paths)
 
 
 def split_system(messages: list[Message], turns: Turns) -> tuple[Any, list[Message]]:

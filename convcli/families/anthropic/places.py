@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from convcli.families.anthropic.request import SETTINGS
-from convcli.kit import lacking
+from convcli.kit import unsupported
 from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
@@ -23,7 +23,7 @@ PLACES: dict[str, Path] = {
     "extras.tool": (),
 }
 
-ENVELOPE = lacking.fields("type service_tier container diagnostics usage inference_geo events request_id")
+ENVELOPE = unsupported.fields("type service_tier container diagnostics usage inference_geo events request_id")
 
 REASONS = {
     "text": "the API refuses blank texts",
@@ -37,7 +37,7 @@ REASONS = {
 }
 """Why a field of a block is lost or changed."""
 
-LACKS = (lacking.METADATA - {"reasoning.metadata"} | lacking.CALL_ONLY) | lacking.fields(
+UNSUPPORTED = (unsupported.METADATA - {"reasoning.metadata"} | unsupported.CALL_ONLY) | unsupported.fields(
     "audio video image.name image.detail document.detail reasoning.summary tool_result.name"
 )
 """Fields that blocks have no key for."""

@@ -11,12 +11,12 @@ from convcli.families.anthropic.blocks import MEDIA_TYPES, WEB, Blocks
 from convcli.families.anthropic.messages import FINISH_OF, VERBATIM
 from convcli.families.anthropic.request import CHOICE_OF, SETTINGS
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.families.anthropic.usage import USAGE, Counts, taken_usage
-from convcli.kit.fitting import is_foreign_builtin, linear, parts_in_roles, refusals_as_texts
-from convcli.kit.objects import carried_by
+from convcli.families.anthropic.usage import USAGE, Counts, keep_supported_usage
+from convcli.kit.fitting import is_vendor_builtin, keep_active_conversation, keep_parts_of_roles, refusals_as_texts
+from convcli.kit.objects import get_extras
 from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools
-from convcli.kit.renaming import Alphabet, distinct_ids, renaming
-from convcli.kit.results import expressed, only_own, results_first, single_results, with_parts
+from convcli.kit.renaming import Alphabet, make_ids_distinct, rename_tools_and_ids
+from convcli.kit.results import apply_convention, keep_one_result_each, only_own, put_results_first, with_parts
 from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
@@ -85,12 +85,12 @@ def only_metadata(name: str) -> Callable[[Any], Any]:
     return keep_metadata
 
 
-def taken_media(media: Media, owner: str) -> Media | None:
+def keep_supported_media(media: Media, owner: str) -> Media | None:
     """Keeps media that the API accepts: base64 of known types, plain text of a document, web URLs, uploaded files."""
     if media.type not in MEDIA_TYPES:
         return None
     if media.text is not None:
-        is_content = "type" in carried_by(media.extras, owner).get("source", {})
+        is_content = "type" in get_extras(media.extras, owner).get("source", {})
         return _typed(media, None if is_content else "text/plain") if media.type == "document" else None
     if media.data is not None:
         media_type = media.media_type or next((MAGIC[head] for head in MAGIC if media.data.startswith(head)), None)
@@ -107,7 +107,7 @@ def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
     """Returns how a result is read back for which the API has no field."""
     if result.kind in ("text", "error"):
         return None
-    if "content" in blocks.carried(result) or (result.kind == "data" and blocks.holds(result.value)):
+    if "content" in blocks.extra(result) or (result.kind == "data" and blocks.holds(result.value)):
         return None
     return as_one_text(result)
 
@@ -147,7 +147,7 @@ def with_words(result: ToolResult) -> ToolResult:
     return result
 
 
-def taken_value(result: ToolResult, owner: str, media: Callable[[Media], Media | None]) -> ToolResult:
+def keep_supported_value(result: ToolResult, owner: str, media: Callable[[Media], Media | None]) -> ToolResult:
     """Keeps the texts and media of a value that the API accepts, with the fields that it has."""
     return with_parts(result, lambda part: _inner(part, owner, media))
 
@@ -161,7 +161,7 @@ def _inner(part: Part, owner: str, media: Callable[[Media], Media | None]) -> Pa
     return only_own(taken, owner, name=taken.name if taken.type == "document" else None, detail=None)
 
 
-def taken_parts(
+def keep_supported_parts(
     blocks: Blocks,
     *,
     roles: Mapping[str, Collection[str]] = PARTS_IN_ROLES,
@@ -173,21 +173,21 @@ def taken_parts(
     owner = blocks.owner
 
     def media(part: Media) -> Media | None:
-        return taken_media(part, owner)
+        return keep_supported_media(part, owner)
 
     def opaque(part: Opaque, message: Message) -> Opaque | None:
         is_row = message.role == "event"
         return part if is_row or (part.dialect == owner and blocks.is_unknown(part.value)) else None
 
     return (
-        parts_in_roles(roles),
+        keep_parts_of_roles(roles),
         refusals_as_texts,
         on_parts(lambda part, _: text(part), "text"),
         on_parts(lambda part, _: reasoning(part), "reasoning"),
         on_parts(lambda part, _: media(part), *MEDIA),
         on_parts(opaque, "opaque"),
-        on_results(lambda result: taken_value(result, owner, media)),
-        expressed(results_of(blocks)),
+        on_results(lambda result: keep_supported_value(result, owner, media)),
+        apply_convention(results_of(blocks)),
         on_results(with_words),
     )
 
@@ -195,7 +195,7 @@ def taken_parts(
 # ---------------------------------------------------------------- messages
 
 
-def leading_instructions(transcript: Transcript) -> Transcript:
+def join_leading_instructions(transcript: Transcript) -> Transcript:
     """Moves all instructions into one message before the others, because not all models accept later ones."""
     messages = transcript.messages
     instructions = [message for message in messages if message.role in turns.INSTRUCTIONS]
@@ -214,18 +214,18 @@ said_by_users = on_each_message(lambda message: None if _is_empty_user_message(m
 """Drops empty user messages."""
 
 
-def paired_turns(names: Alphabet = NAMES, ids: Alphabet = IDS) -> tuple[Pass, ...]:
+def pair_turns(names: Alphabet = NAMES, ids: Alphabet = IDS) -> tuple[Pass, ...]:
     """Returns passes for names and ids that the API accepts, with each result directly behind its call."""
-    results = on_messages(results_first), on_messages(single_results)
-    return renaming(names, ids), linear, *results, distinct_ids(ids)
+    results = on_messages(put_results_first), on_messages(keep_one_result_each)
+    return rename_tools_and_ids(names, ids), keep_active_conversation, *results, make_ids_distinct(ids)
 
 
-def named_model(transcript: Transcript) -> Transcript:
+def drop_empty_model(transcript: Transcript) -> Transcript:
     """Removes an empty model name."""
     return replace(transcript, model=None) if transcript.model == "" else transcript
 
 
-def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
+def keep_supported_finish(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
     """Keeps the stop reasons that the API has, or that are in `reasons`, and the counts that it has."""
     known = {*FINISH_OF, *VERBATIM, *reasons}
 
@@ -233,7 +233,7 @@ def finished(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
         if message.stop_reason is None and message.usage is None:
             return message
         reason = message.stop_reason if message.stop_reason in known else None
-        usage = taken_usage(message.usage or {}, table)
+        usage = keep_supported_usage(message.usage or {}, table)
         is_same = reason == message.stop_reason and usage == message.usage
         return message if is_same else replace(message, stop_reason=reason, usage=usage)
 
@@ -248,13 +248,13 @@ def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
     return schema if "type" in schema else {"type": "object", **schema}
 
 
-def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] = typed_object) -> Pass:
+def add_schema_types(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] = typed_object) -> Pass:
     """Gives every function a schema with a type, and no empty description. Drops tools of other vendors."""
 
     def add_schema_type(tool: ToolDefinition) -> ToolDefinition | None:
-        if tool.parameters is None and "tool" in carried_by(tool.extras, owner):
+        if tool.parameters is None and "tool" in get_extras(tool.extras, owner):
             return tool
-        if is_foreign_builtin(tool):
+        if is_vendor_builtin(tool):
             return None
         schema = typed(tool.parameters or {})
         if schema is tool.parameters and tool.description != "":
@@ -264,7 +264,7 @@ def typed_schemas(owner: str, typed: Callable[[dict[str, Any]], dict[str, Any]] 
     return on_tools(add_schema_type)
 
 
-def choice_of_tools(transcript: Transcript) -> Transcript:
+def fit_tool_choice(transcript: Transcript) -> Transcript:
     """Fits the tool choice: none without tools, and any tool instead of several named ones.
 
     The choice also states that calls must come one at a time.
@@ -289,7 +289,7 @@ def choice_of_tools(transcript: Transcript) -> Transcript:
     return replace(transcript, tool_choice=choice, settings=settings or None)
 
 
-def taken_settings(transcript: Transcript) -> Transcript:
+def keep_supported_settings(transcript: Transcript) -> Transcript:
     """Keeps the settings that the API has, with accepted values. The user is known by one identifier."""
     if transcript.settings is None:
         return transcript

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
 from convcli.kit.settings import BUDGET, EFFORT, Setting, Settings
 from convcli.kit.values import pairs
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
@@ -13,7 +13,7 @@ from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 TOOL = Keys(
     "type name description input_schema strict defer_loading allowed_callers eager_input_streaming input_examples "
     "cache_control",
-    carried="defer_loading allowed_callers eager_input_streaming input_examples cache_control",
+    extra="defer_loading allowed_callers eager_input_streaming input_examples cache_control",
 )
 CHOICE = Keys("type disable_parallel_tool_use")
 NAMED_CHOICE = Keys("type name disable_parallel_tool_use")
@@ -89,17 +89,17 @@ def lift_tool(native: Native, owner: str) -> ToolDefinition:
         native.get("description") or None,
         native["input_schema"],
         native.get("strict"),
-        extras=extras_of(owner, TOOL.carried(native)),
+        extras=make_extras(owner, TOOL.extra(native)),
     )
 
 
 def write_tool(tool: ToolDefinition, owner: str) -> Native:
-    carried = carried_by(tool.extras, owner)
-    if tool.parameters is None and "tool" in carried:
-        whole: Native = carried["tool"]
+    extra = get_extras(tool.extras, owner)
+    if tool.parameters is None and "tool" in extra:
+        whole: Native = extra["tool"]
         return whole
     native = without_nulls({"name": tool.name, "description": tool.description, "strict": tool.strict})
-    return TOOL.put({**native, "input_schema": tool.parameters}, carried, sort=True)
+    return TOOL.put({**native, "input_schema": tool.parameters}, extra, sort=True)
 
 
 # ---------------------------------------------------------------- tool choice
@@ -112,10 +112,10 @@ def lift_choice(native: Native, transcript: Transcript) -> Native | None:
     alone = native.get("disable_parallel_tool_use")
     if alone is not None:
         transcript.settings = {**(transcript.settings or {}), "parallelToolCalls": not alone}
-    return (NAMED_CHOICE if kind == "tool" else CHOICE).carried(native)
+    return (NAMED_CHOICE if kind == "tool" else CHOICE).extra(native)
 
 
-def write_choice(transcript: Transcript, carried: Native) -> Native | None:
+def write_choice(transcript: Transcript, extra: Native) -> Native | None:
     """Writes the tool choice, which in the API also states whether calls may be parallel."""
     if transcript.tool_choice is None:
         return None
@@ -123,7 +123,7 @@ def write_choice(transcript: Transcript, carried: Native) -> Native | None:
     parallel = (transcript.settings or {}).get("parallelToolCalls")
     if parallel is not None:
         native["disable_parallel_tool_use"] = not parallel
-    return (NAMED_CHOICE if native["type"] == "tool" else CHOICE).put(native, carried)
+    return (NAMED_CHOICE if native["type"] == "tool" else CHOICE).put(native, extra)
 
 
 def _write_choice(choice: ToolChoice) -> Native:
@@ -137,11 +137,11 @@ def _write_choice(choice: ToolChoice) -> Native:
 
 def lift_settings(native: Native, transcript: Transcript) -> Native:
     """Sets the settings. Returns their extras, under the keys of the request."""
-    settings, carried = SETTINGS.lift(native)
+    settings, extra = SETTINGS.lift(native)
     transcript.settings = settings or None
-    return carried
+    return extra
 
 
-def write_settings(transcript: Transcript, carried: Native) -> Native:
+def write_settings(transcript: Transcript, extra: Native) -> Native:
     """Writes the settings that the API has, with their extras."""
-    return SETTINGS.write(transcript.settings or {}, carried)
+    return SETTINGS.write(transcript.settings or {}, extra)

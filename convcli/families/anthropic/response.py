@@ -12,7 +12,7 @@ from convcli.model.transcript import Transcript
 
 RESPONSE = Keys(
     "id type role model content stop_reason stop_sequence stop_details usage container diagnostics",
-    carried="stop_sequence stop_details container diagnostics",
+    extra="stop_sequence stop_details container diagnostics",
 )
 
 NAMES, IDS = identifiers(128), identifiers(256)

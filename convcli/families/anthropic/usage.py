@@ -24,15 +24,15 @@ def lift_usage(native: Native, table: Counts = USAGE) -> tuple[dict[str, int], N
     return usage, rest
 
 
-def write_usage(usage: dict[str, int], carried: Native, table: Counts = USAGE) -> Native:
+def write_usage(usage: dict[str, int], extra: Native, table: Counts = USAGE) -> Native:
     """Returns the vendor's object: the inverse of `lift_usage`. Extras keep their order."""
     if "inputTokens" in usage:
         usage = {**usage, "inputTokens": usage["inputTokens"] - _cached(usage)}
-    native = put_counts(usage, carried, table)
-    return {**omit(native, *carried), **{key: native[key] for key in carried}}
+    native = put_counts(usage, extra, table)
+    return {**omit(native, *extra), **{key: native[key] for key in extra}}
 
 
-def taken_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[str, int] | None:
+def keep_supported_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[str, int] | None:
     """Keeps the counts that the vendor has. The input tokens are at least the cached ones."""
     usage = {name: count for name, count in usage.items() if name in table.values()}
     if "inputTokens" in usage:

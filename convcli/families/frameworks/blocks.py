@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_text, carried_by, extras_of
+from convcli.kit.objects import Native, as_text, get_extras, make_extras
 from convcli.kit.settings import Setting
 from convcli.kit.values import read_arguments, split_data_url, write_arguments
 from convcli.model.transcript import MEDIA_SOURCES, Media, MediaKind, Opaque, Part, Text, ToolCall
@@ -67,7 +67,7 @@ class BlockTable:
 
     def write_inside(self, part: Part) -> Native | None:
         """Writes a part of a result as a block."""
-        block: Native | None = carried_by(part.extras, self._owner).get("block")
+        block: Native | None = get_extras(part.extras, self._owner).get("block")
         same = isinstance(part, Text) and block is not None and part.text == exact_json.write_text(block)
         return block if same else self.write(part)
 
@@ -126,11 +126,11 @@ class BlockRows(NamedTuple):
 
         def read(native: Native, _: LiftContext) -> Part:
             part = part_type(**attributes)
-            part.extras = extras_of(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
+            part.extras = make_extras(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
             return part
 
         def write(part: Any) -> Native | None:
-            written = envelope.write(part, carried_by(part.extras, self.owner), **{self.key: tag})
+            written = envelope.write(part, get_extras(part.extras, self.owner), **{self.key: tag})
             return written if when(part) else None
 
         return Block(tag, blank.type, read, write)
@@ -170,7 +170,7 @@ class BlockRows(NamedTuple):
             name = native[name_key]
             arguments, raw = arguments_of(native.get(arguments_key))
             part = ToolCall(context.pairing.call(native.get(id_key) or None, name), name, arguments, raw)
-            part.extras = extras_of(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
+            part.extras = make_extras(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
             return part
 
         def write(part: ToolCall) -> Native | None:
@@ -178,7 +178,7 @@ class BlockRows(NamedTuple):
                 return None
             arguments = part.arguments if part.raw_arguments is None else part.raw_arguments
             content = {self.key: tag, id_key: part.id, name_key: part.name, arguments_key: arguments}
-            return envelope.write(part, carried_by(part.extras, self.owner), **content)  # type: ignore[arg-type]
+            return envelope.write(part, get_extras(part.extras, self.owner), **content)  # type: ignore[arg-type]
 
         return Block(tag, ToolCall.type, read, write)
 

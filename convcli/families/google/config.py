@@ -10,7 +10,7 @@ from typing import Any
 from convcli.families.google.keys import Shape, Writer, listed, owned, snake
 from convcli.families.google.schema import PARAMETERS, RESPONSE, lift_schema, read_subset, write_schema
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, carried_by, merge, omit, rest_of, without_nulls
+from convcli.kit.objects import Native, except_keys, get_extras, merge, omit, without_nulls
 from convcli.kit.settings import BUDGET, EFFORT, Settings, off_as_budget, off_as_effort
 from convcli.kit.values import counts, pairs, put_counts, take_counts
 from convcli.model.transcript import Origin, Path, ToolChoice, ToolDefinition, Transcript
@@ -23,7 +23,7 @@ TOOL = Shape("tools", f"functionDeclarations {BUILTIN}")
 DECLARATION = Shape(
     "functionDeclarations",
     "name description parameters parametersJsonSchema response responseJsonSchema behavior",
-    carried="behavior",
+    extra="behavior",
     partly="parametersJsonSchema responseJsonSchema",
 )
 TOOL_CONFIG = Shape("toolConfig", "functionCallingConfig retrievalConfig includeServerSideToolInvocations")
@@ -59,13 +59,13 @@ def _lift_tool(native: Native, path: Path, context: LiftContext) -> list[ToolDef
 
 def _lift_declaration(native: Native, context: LiftContext) -> ToolDefinition:
     """Lifts the definition of a function."""
-    native, carried = DECLARATION.read(native, context.origin)
+    native, extra = DECLARATION.read(native, context.origin)
     for pair in (PARAMETERS, RESPONSE):
         if isinstance(native.get(pair.whole), (dict, bool)) and not isinstance(native.get(pair.subset), dict):
-            context.origin.renamed[pair.subset] = pair.whole
+            context.origin.aliases[pair.subset] = pair.whole
     parameters, schema_extras = lift_schema(native, PARAMETERS)
     output, output_extras = lift_schema(native, RESPONSE)
-    extras = owned(context.dialect, carried, schema_extras, output_extras)
+    extras = owned(context.dialect, extra, schema_extras, output_extras)
     description = native.get("description") or None
     return ToolDefinition(native["name"], description, parameters, output_schema=output, extras=extras)
 
@@ -88,7 +88,7 @@ def write_tools(tools: list[ToolDefinition], writer: Writer) -> list[Native]:
 
 def builtin_of(tool: ToolDefinition, owner: str) -> Native:
     """Returns a tool that the service runs itself in the service's form; nothing for a function."""
-    whole = carried_by(tool.extras, owner).get("tool")
+    whole = get_extras(tool.extras, owner).get("tool")
     return whole if isinstance(whole, dict) and list(whole) == [tool.name] else {}
 
 
@@ -100,7 +100,7 @@ def _write_declaration(tool: ToolDefinition, writer: Writer) -> Native:
         **write_schema(tool.parameters, PARAMETERS, writer.service),
         **write_schema(tool.output_schema, RESPONSE, writer.service),
     }
-    return DECLARATION.put(without_nulls(native), writer.carried(tool.extras))
+    return DECLARATION.put(without_nulls(native), writer.extra(tool.extras))
 
 
 # ---------------------------------------------------------------- choice
@@ -112,7 +112,7 @@ MODE_OF = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
     """Returns the choice in `toolConfig`, and the extras."""
     config, _ = TOOL_CONFIG.camel(value)
-    other_keys = rest_of(config, "functionCallingConfig")
+    other_keys = except_keys(config, "functionCallingConfig")
     native = config.get("functionCallingConfig")
     if not native:
         return None, other_keys
@@ -140,13 +140,13 @@ def _write_calling(choice: ToolChoice) -> Native:
 
 def write_choice(transcript: Transcript, writer: Writer) -> Native:
     """Writes `toolConfig`. The extra form of the choice is used if it still means the same."""
-    carried = writer.carried(transcript.extras, TOOL_CONFIG.name)
+    extra = writer.extra(transcript.extras, TOOL_CONFIG.name)
     choice = transcript.tool_choice
     native = {} if choice is None else {"functionCallingConfig": _write_calling(choice)}
-    calling = carried.get("functionCallingConfig")
+    calling = extra.get("functionCallingConfig")
     if native and calling and nearest_choice(calling) != choice:
-        carried = omit(carried, "functionCallingConfig")
-    return TOOL_CONFIG.ordered({**native, **carried})
+        extra = omit(extra, "functionCallingConfig")
+    return TOOL_CONFIG.ordered({**native, **extra})
 
 
 # ---------------------------------------------------------------- settings
@@ -177,14 +177,14 @@ def lift_settings(value: Native, origin: Origin) -> tuple[Native, Native]:
     """Returns the settings in `generationConfig`, and the extras."""
     native, snakes = GENERATION.camel(value)
     for key in snakes:
-        origin.renamed.setdefault(key, snake(key))
+        origin.aliases.setdefault(key, snake(key))
     settings, _ = SAME.lift(native)
-    other_keys = rest_of(native, *SETTINGS)
+    other_keys = except_keys(native, *SETTINGS)
     format_, used = _lift_format(native)
     if format_ is not None:
         settings["responseFormat"] = format_
         for key in ("responseMimeType", "responseSchema"):  # with a schema, the type adds nothing
-            origin.renamed[key] = origin.renamed.get(used[-1], used[-1])
+            origin.aliases[key] = origin.aliases.get(used[-1], used[-1])
     kinds = [kind.lower() for kind in other_keys.get("responseModalities") or ()]
     if kinds and MODALITIES.issuperset(kinds):
         settings["modalities"] = kinds
@@ -226,16 +226,16 @@ def _lift_format(native: Native) -> tuple[Native | None, tuple[str, ...]]:
 def write_settings(transcript: Transcript, writer: Writer) -> Native:
     """Writes `generationConfig`."""
     settings = off_as_budget(transcript.settings or {})
-    carried = writer.carried(transcript.extras, GENERATION.name)
+    extra = writer.extra(transcript.extras, GENERATION.name)
     native = SAME.write(settings, {})
     level = settings[EFFORT].upper() if EFFORT in settings else None
     thinking = without_nulls({"thinkingLevel": level, "thinkingBudget": settings.get(BUDGET)})
     native |= {"thinkingConfig": thinking} if thinking else {}
     if "modalities" in settings:
         native["responseModalities"] = [kind.upper() for kind in settings["modalities"]]
-    if "responseFormat" in settings and "responseMimeType" not in carried:
+    if "responseFormat" in settings and "responseMimeType" not in extra:
         native |= _write_format(settings["responseFormat"])
-    return GENERATION.ordered(merge(native, carried))
+    return GENERATION.ordered(merge(native, extra))
 
 
 def _write_format(format_: Native) -> Native:

@@ -40,16 +40,16 @@ def adopt(context: LiftContext) -> None:
 
 def _lift_content(native: Native, path: Path, context: LiftContext) -> None:
     """Lifts one turn: a message for each answer in it, and one for everything between two answers."""
-    native, carried = CONTENT.read(native, context.origin)
+    native, extra = CONTENT.read(native, context.origin)
     pieces = [read_part(part, context) for part in listed(native.get("parts"))]
     role = "assistant" if native.get("role") == "model" else "user"
     first = len(context.messages)
     at = 0
     for message in _messages(pieces, role, context):
-        context.add(message, path, _spots(native, at, len(message.parts)))
+        context.add(message, path, _part_paths(native, at, len(message.parts)))
         at += len(message.parts)
-    if carried:
-        context.messages[first].extras = owned(context.dialect, {"content": carried})
+    if extra:
+        context.messages[first].extras = owned(context.dialect, {"content": extra})
 
 
 def _messages(pieces: list[Piece], role: str, context: LiftContext) -> list[Message]:
@@ -66,7 +66,7 @@ def _messages(pieces: list[Piece], role: str, context: LiftContext) -> list[Mess
     return messages
 
 
-def _spots(native: Native, start: int, count: int) -> tuple[Path, ...]:
+def _part_paths(native: Native, start: int, count: int) -> tuple[Path, ...]:
     """Returns the paths of so many parts, relative to their content."""
     return (("parts",),) * count if isinstance(native.get("parts"), dict) else _spots_in_list(start, count)
 
@@ -84,18 +84,18 @@ def lift_system(value: Any, path: Path, context: LiftContext) -> None:
         lift_whole(value, "system", path, context)
     else:
         lift_whole({"parts": value}, "system", path, context)
-        place, spots = context.origin.places.pop()
-        context.origin.places.append((place, [spot[1:] for spot in spots or ()]))
+        place, part_paths = context.origin.places.pop()
+        context.origin.places.append((place, [node_path[1:] for node_path in part_paths or ()]))
 
 
 def lift_whole(native: Native, role: str, path: Path, context: LiftContext) -> Message:
     """Lifts a content as one message, whatever its parts are."""
-    native, carried = CONTENT.read(native, context.origin)
+    native, extra = CONTENT.read(native, context.origin)
     parts = [lift_part(read_part(part, context), context) for part in listed(native.get("parts"))]
     if native.get("role") not in (ROLE_OF.get(role), *SPEAKERS):
-        carried["role"] = native["role"]
-    message = Message(role, parts, extras=owned(context.dialect, {"content": carried} if carried else {}))
-    context.add(message, path, _spots(native, 0, len(parts)))
+        extra["role"] = native["role"]
+    message = Message(role, parts, extras=owned(context.dialect, {"content": extra} if extra else {}))
+    context.add(message, path, _part_paths(native, 0, len(parts)))
     return message
 
 
@@ -121,7 +121,7 @@ def _write_content(turn: list[Message], role: str | None, writer: Writer) -> Nat
     native: Native = {} if role is None else {"role": role}
     parts = [_write_one(part, writer) for message in turn for part in message.parts]
     native["parts"] = [part for part in parts if part is not None]
-    return CONTENT.put(native, writer.carried(turn[0].extras, CONTENT.name))
+    return CONTENT.put(native, writer.extra(turn[0].extras, CONTENT.name))
 
 
 def _write_one(part: Part, writer: Writer) -> Native | None:

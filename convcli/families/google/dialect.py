@@ -8,11 +8,11 @@ from typing import Any
 
 from convcli.families.google import document as documents
 from convcli.families.google import places
+from convcli.families.google.clean import without_clean_contents
 from convcli.families.google.fitting import fit
 from convcli.families.google.keys import Service
-from convcli.families.google.plain import without_plain_contents
 from convcli.families.google.rules import rules
-from convcli.model.dialect import Clue, Dialect
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.rule import Rule
 
 
@@ -20,7 +20,7 @@ def dialect(
     service: Service,
     title: str,
     specification: str,
-    detect: Callable[[Any], Clue | None],
+    detect: Callable[[Any], Evidence | None],
     *of_roles: Rule,
     aliases: tuple[str, ...] = (),
 ) -> Dialect:
@@ -38,9 +38,9 @@ def dialect(
         write=partial(documents.write, service=service),
         form_of=partial(documents.form_of, owner=service.owner),
         rules=rules(service, *of_roles),
-        plain=partial(without_plain_contents, service=service),
+        without_clean_messages=partial(without_clean_contents, service=service),
         conventions=places.CONVENTIONS,
-        lacks=places.LACKS_BY_FORM,
+        unsupported=places.UNSUPPORTED_BY_FORM,
         reasons=places.LOSSES,
         places=places.PLACES,
         envelope=places.ENVELOPE,

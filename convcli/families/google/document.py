@@ -8,8 +8,8 @@ from convcli.families.google import config, contents
 from convcli.families.google.keys import CHOICE, Service, Shape, Writer, owned
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, carried_by, omit, without_nulls
+from convcli.kit.objects import Native, get_extras, omit, without_nulls
+from convcli.kit.unsupported import fields
 from convcli.kit.values import pairs
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Transcript
@@ -19,20 +19,20 @@ ASIDE = "safetySettings cachedContent labels serviceTier continuationToken store
 REQUEST = Shape(
     "request",
     f"model systemInstruction contents tools toolConfig generationConfig {ASIDE}",
-    carried=ASIDE,
+    extra=ASIDE,
     partly="toolConfig generationConfig",
 )
 RESPONSE = Shape(
     "response",
     "candidates promptFeedback usageMetadata modelVersion createTime responseId modelStatus",
-    carried="promptFeedback modelStatus",
+    extra="promptFeedback modelStatus",
     partly="usageMetadata",
 )
 JUDGED = (
     "finishMessage safetyRatings citationMetadata tokenCount groundingMetadata avgLogprobs logprobsResult "
     "urlContextMetadata continuationToken"
 )
-CANDIDATE = Shape("candidates", f"content finishReason index {JUDGED}", carried=JUDGED, partly="finishReason index")
+CANDIDATE = Shape("candidates", f"content finishReason index {JUDGED}", extra=JUDGED, partly="finishReason index")
 
 TIER = "serviceTier"
 
@@ -68,10 +68,10 @@ def lift(document: Any, service: Service) -> Transcript:
 
 
 def _lift_request(document: Native, service: Service, context: LiftContext) -> Transcript:
-    native, carried = REQUEST.read(document, context.origin)
+    native, extra = REQUEST.read(document, context.origin)
     context.origin.form = "request"
     if native.get("systemInstruction"):
-        key = context.origin.renamed.get("systemInstruction", "systemInstruction")
+        key = context.origin.aliases.get("systemInstruction", "systemInstruction")
         contents.lift_system(native["systemInstruction"], (key,), context)
     contents.lift_contents(native["contents"], ("contents",), context)
     transcript = context.transcript(model=native.get("model"))
@@ -79,15 +79,15 @@ def _lift_request(document: Native, service: Service, context: LiftContext) -> T
         transcript.model = _bare(transcript.model, service)
     transcript.tools = config.lift_tools(native.get("tools"), ("tools",), context)
     if native.get("toolConfig"):
-        transcript.tool_choice, carried["toolConfig"] = config.lift_choice(native["toolConfig"])
+        transcript.tool_choice, extra["toolConfig"] = config.lift_choice(native["toolConfig"])
     settings: Native = {}
     if native.get("generationConfig"):
-        settings, carried["generationConfig"] = config.lift_settings(native["generationConfig"], context.origin)
-    if carried.get(TIER) in config.TIERS:
-        settings["serviceTier"] = config.TIERS[carried.pop(TIER)]
+        settings, extra["generationConfig"] = config.lift_settings(native["generationConfig"], context.origin)
+    if extra.get(TIER) in config.TIERS:
+        settings["serviceTier"] = config.TIERS[extra.pop(TIER)]
     transcript.settings = settings or None
     other_extras = {
-        key: value for key, value in carried.items() if key not in ("toolConfig", "generationConfig") or value
+        key: value for key, value in extra.items() if key not in ("toolConfig", "generationConfig") or value
     }
     transcript.extras = owned(context.dialect, other_extras)
     return transcript
@@ -100,9 +100,9 @@ def _bare(name: str, service: Service) -> str:
 
 
 def _lift_response(document: Native, context: LiftContext) -> Transcript:
-    native, carried = RESPONSE.read(document, context.origin)
+    native, extra = RESPONSE.read(document, context.origin)
     context.origin.form = "response"
-    context.origin.renamed["model"] = context.origin.renamed.get("modelVersion", "modelVersion")
+    context.origin.aliases["model"] = context.origin.aliases.get("modelVersion", "modelVersion")
     candidates = native.get("candidates") or []
     for i, candidate in enumerate(candidates):
         _lift_candidate(candidate, i, len(candidates), context)
@@ -116,8 +116,8 @@ def _lift_response(document: Native, context: LiftContext) -> Transcript:
     if usage and context.messages:
         _lift_usage(usage, context.messages[0], context)
     elif usage:
-        carried = RESPONSE.ordered({**carried, "usageMetadata": usage})
-    transcript.extras = owned(context.dialect, {"response": carried} if carried else {})
+        extra = RESPONSE.ordered({**extra, "usageMetadata": usage})
+    transcript.extras = owned(context.dialect, {"response": extra} if extra else {})
     return transcript
 
 
@@ -127,26 +127,26 @@ def _lift_usage(native: Native, message: Message, context: LiftContext) -> None:
     _carry(message, {"usageMetadata": usage_extras} if usage_extras else {}, context)
 
 
-def _carry(message: Message, carried: Native, context: LiftContext) -> None:
-    if carried:
-        message.extras = owned(context.dialect, carried_by(message.extras, context.dialect), carried)
+def _carry(message: Message, extra: Native, context: LiftContext) -> None:
+    if extra:
+        message.extras = owned(context.dialect, get_extras(message.extras, context.dialect), extra)
 
 
 def _lift_candidate(document: Native, index: int, count: int, context: LiftContext) -> None:
     """Lifts one answer. Several are alternatives: siblings of a tree with the first as head."""
-    native, carried = CANDIDATE.read(document, context.origin)
+    native, extra = CANDIDATE.read(document, context.origin)
     message = contents.lift_whole(native.get("content") or {}, "assistant", ("candidates", index, "content"), context)
     finish = native.get("finishReason")
     if finish:
         message.stop_reason = read_reason(finish, message)
         if write_reason(message.stop_reason) != finish:
-            carried["finishReason"] = finish
+            extra["finishReason"] = finish
     if native.get("index") is not None and not exact_json.exact(native["index"], index):
-        carried["index"] = native["index"]
-    _carry(message, {"candidate": CANDIDATE.ordered(carried)} if carried else {}, context)
+        extra["index"] = native["index"]
+    _carry(message, {"candidate": CANDIDATE.ordered(extra)} if extra else {}, context)
     if count > 1:
         message.id = f"{CHOICE}{index + 1}"
-        context.origin.invented.add(message.id)
+        context.origin.generated_ids.add(message.id)
 
 
 def read_reason(finish: str, message: Message) -> str:
@@ -166,7 +166,7 @@ def write_reason(stop: str) -> str:
 
 def form_of(transcript: Transcript, owner: str) -> str:
     """Returns "response" for a transcript that is only a model's response, else "request"."""
-    answered = is_response(transcript) or "response" in carried_by(transcript.extras, owner)
+    answered = is_response(transcript) or "response" in get_extras(transcript.extras, owner)
     return "response" if answered else "request"
 
 
@@ -192,13 +192,13 @@ def _write_request(transcript: Transcript, writer: Writer) -> Native:
         "generationConfig": config.write_settings(transcript, writer) or None,
         TIER: None if tier is None else config.TIER_OF[tier],
     }
-    carried = omit(writer.carried(transcript.extras), "toolConfig", "generationConfig", "response")
-    return REQUEST.put(without_nulls(native), carried)
+    extra = omit(writer.extra(transcript.extras), "toolConfig", "generationConfig", "response")
+    return REQUEST.put(without_nulls(native), extra)
 
 
 def _write_response(transcript: Transcript, writer: Writer) -> Native:
     messages = transcript.messages
-    usage_extras = writer.carried(messages[0].extras, "usageMetadata") if messages else {}
+    usage_extras = writer.extra(messages[0].extras, "usageMetadata") if messages else {}
     usage = messages[0].usage if messages else None
     native = {
         "candidates": [_write_candidate(one, i, len(messages), writer) for i, one in enumerate(messages)],
@@ -207,14 +207,14 @@ def _write_response(transcript: Transcript, writer: Writer) -> Native:
         "createTime": transcript.created_at,
         "responseId": transcript.id,
     }
-    return RESPONSE.put(without_nulls(native), writer.carried(transcript.extras, "response"))
+    return RESPONSE.put(without_nulls(native), writer.extra(transcript.extras, "response"))
 
 
 def _write_candidate(message: Message, index: int, count: int, writer: Writer) -> Native:
     reason = None if message.stop_reason is None else write_reason(message.stop_reason)
     content = contents.write_message(message, writer)
     native = without_nulls({"content": content, "finishReason": reason, "index": index if count > 1 else None})
-    carried = writer.carried(message.extras, "candidate")
-    if "finishReason" in carried and read_reason(carried["finishReason"], message) != message.stop_reason:
-        carried = omit(carried, "finishReason")
-    return CANDIDATE.put(native, carried)
+    extra = writer.extra(message.extras, "candidate")
+    if "finishReason" in extra and read_reason(extra["finishReason"], message) != message.stop_reason:
+        extra = omit(extra, "finishReason")
+    return CANDIDATE.put(native, extra)

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from convcli.families.google import config, turns
 from convcli.families.google import document as documents
-from convcli.families.google.carried import (
+from convcli.families.google.extras import (
     OF_ANSWER,
     OF_REQUEST,
     OF_RESPONSE,
     OF_TURN,
-    Carried,
+    ExtraKeys,
     first_content_only,
     known,
     with_extras,
@@ -25,10 +25,10 @@ from convcli.families.google.keys import Service
 from convcli.families.google.parts import SIGNATURE, kind_of
 from convcli.families.google.results import read_response, with_media, write_response
 from convcli.kit.definitions import described
-from convcli.kit.fitting import answers_only, is_foreign_builtin, linear, roles, without
-from convcli.kit.objects import Native, carried_by, omit, says_something, without_nulls
+from convcli.kit.fitting import is_vendor_builtin, keep_active_conversation, keep_answers, roles, without
+from convcli.kit.objects import Native, get_extras, has_content, omit, without_nulls
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
-from convcli.kit.renaming import renaming
+from convcli.kit.renaming import rename_tools_and_ids
 from convcli.kit.results import results_behind_calls, separate_results
 from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.model.dialect import Pass
@@ -143,7 +143,7 @@ def _fitted_tools(service: Service) -> Pass:
 
     def keep_own_tool(tool: ToolDefinition) -> ToolDefinition | None:
         is_own = bool(config.builtin_of(tool, service.owner))
-        is_foreign = is_foreign_builtin(tool) or "tool" in carried_by(tool.extras, service.owner)
+        is_foreign = is_vendor_builtin(tool) or "tool" in get_extras(tool.extras, service.owner)
         return None if is_foreign and not is_own else tool
 
     of_tools = on_tools(keep_own_tool)
@@ -160,12 +160,12 @@ def _fitted_tools(service: Service) -> Pass:
 
 def _without_calling(transcript: Transcript, owner: str) -> Transcript:
     """Removes the extras of a choice that would be read as one."""
-    carried = carried_by(transcript.extras, owner)
-    choice = carried.get("toolConfig", {})
+    extra = get_extras(transcript.extras, owner)
+    choice = extra.get("toolConfig", {})
     if config.nearest_choice(choice.get("functionCallingConfig") or {}) is None:
         return transcript
     others = omit(choice, "functionCallingConfig")
-    return replace(transcript, extras=with_extras(transcript.extras, owner, {**carried, "toolConfig": others}))
+    return replace(transcript, extras=with_extras(transcript.extras, owner, {**extra, "toolConfig": others}))
 
 
 def _usable(choice: ToolChoice | None, declared: set[str]) -> ToolChoice | None:
@@ -197,17 +197,17 @@ def _fitted_settings(service: Service) -> Pass:
 
 def _setting(name: str, value: Any, service: Service) -> Any:
     if name == EFFORT:
-        is_level = value in config.EFFORTS and f"thinkingLevel.{value.upper()}" not in service.lacks
+        is_level = value in config.EFFORTS and f"thinkingLevel.{value.upper()}" not in service.unsupported
         return value if is_level or value == OFF else None
     if name == "responseFormat":
         return _format(value)
     if name == "modalities":
         return value if value and config.MODALITIES.issuperset(value) else None
     if name == "serviceTier":
-        return value if value in config.TIER_OF and f"request.{documents.TIER}" not in service.lacks else None
+        return value if value in config.TIER_OF and f"request.{documents.TIER}" not in service.unsupported else None
     if name == BUDGET:
         return value
-    return value if name in config.SETTINGS.values() and says_something(value) else None
+    return value if name in config.SETTINGS.values() and has_content(value) else None
 
 
 def _format(value: Native) -> Native | None:
@@ -227,7 +227,7 @@ def _reasons(service: Service, others: Collection[str]) -> Pass:
         stop = message.stop_reason
         if stop is None or stop in others:
             return message
-        is_own = stop in documents.REASONS and f"finishReason.{stop}" not in service.lacks
+        is_own = stop in documents.REASONS and f"finishReason.{stop}" not in service.unsupported
         finish = documents.write_reason(stop) if stop in documents.REASON_OF or is_own else "OTHER"
         reason = documents.read_reason(finish, message)
         return message if reason == stop else replace(message, stop_reason=reason)
@@ -251,14 +251,14 @@ def _one_usage(service: Service) -> Pass:
         return shared(messages, with_counts)
 
     def _counted(message: Message) -> Native:
-        carried: Native = carried_by(message.extras, service.owner).get("usageMetadata") or {}
-        return carried
+        extra: Native = get_extras(message.extras, service.owner).get("usageMetadata") or {}
+        return extra
 
     def _with_counts(message: Message, usage: dict[str, int] | None, other_counts: Native) -> Message:
         if message.usage == usage and _counted(message) == other_counts:
             return message
-        carried = {**carried_by(message.extras, service.owner), "usageMetadata": other_counts}
-        return replace(message, usage=usage, extras=with_extras(message.extras, service.owner, carried))
+        extra = {**get_extras(message.extras, service.owner), "usageMetadata": other_counts}
+        return replace(message, usage=usage, extras=with_extras(message.extras, service.owner, extra))
 
     return on_messages(combine_usage)
 
@@ -274,7 +274,7 @@ def without_blanks(transcript: Transcript) -> Transcript:
 
 
 TURNS: tuple[Pass, ...] = (
-    linear,
+    keep_active_conversation,
     separate_results,
     on_each_message(turns.user_without_result),
     results_behind_calls,
@@ -294,7 +294,7 @@ def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
     """Returns the passes for what the service accepts, by form."""
     request = (
         without_blanks,
-        renaming(service.names),
+        rename_tools_and_ids(service.names),
         known(service, OF_REQUEST, OF_TURN),
         *TURNS,
         first_content_only(service.owner),
@@ -308,12 +308,12 @@ def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
     }
 
 
-def answer(service: Service, of_answer: Carried, reasons: Collection[str] = ()) -> tuple[Pass, ...]:
+def answer(service: Service, of_answer: ExtraKeys, reasons: Collection[str] = ()) -> tuple[Pass, ...]:
     """Returns the passes for a response, where stop `reasons` have their own field."""
     return (
         without_blanks,
-        renaming(service.names),
-        answers_only,
+        rename_tools_and_ids(service.names),
+        keep_answers,
         without("tools", "tool_choice", "settings"),
         known(service, OF_RESPONSE, of_answer),
         expressible_parts,

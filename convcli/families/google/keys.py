@@ -12,9 +12,9 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, NamedTuple
 
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Keys, Native, as_object, carried_by
+from convcli.kit.objects import Keys, Native, as_object, get_extras
 from convcli.kit.renaming import LETTERS, WORD, Alphabet
+from convcli.kit.unsupported import fields
 from convcli.model.transcript import Extras, Origin, Transcript
 
 CHOICE = "choice_"
@@ -32,13 +32,13 @@ class Shape:
 
     __slots__ = ("_camel", "_free", "_keys", "_says_all", "known", "name")
 
-    def __init__(self, name: str, order: str, *, carried: str = "", partly: str = "") -> None:
+    def __init__(self, name: str, order: str, *, extra: str = "", partly: str = "") -> None:
         self.name = name
-        self._free = fields(f"{carried} {partly}") or fields(order)
-        self._keys = Keys(order, carried=carried)
+        self._free = fields(f"{extra} {partly}") or fields(order)
+        self._keys = Keys(order, extra=extra)
         self.known = fields(order)
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
-        with_field = self.known - fields(carried)
+        with_field = self.known - fields(extra)
         self._says_all: Callable[[tuple[str, ...]], bool] = lru_cache(maxsize=1024)(with_field.issuperset)
         """By the keys of an object: true if the intermediate format has a field for each, and all are in camel case."""
 
@@ -58,8 +58,8 @@ class Shape:
             return native, {}
         native, snakes = self.camel(native)
         for key in snakes:
-            origin.renamed.setdefault(key, snake(key))
-        return native, self.ordered(self._keys.carried(native) or {})
+            origin.aliases.setdefault(key, snake(key))
+        return native, self.ordered(self._keys.extra(native) or {})
 
     def comes_from_extras(self, key: str) -> bool:
         """True if the value of this key may come from extras."""
@@ -69,9 +69,9 @@ class Shape:
         """Returns the object in Google's order."""
         return {key: native[key] for key in self._keys.sorted(native)} if len(native) > 1 else native
 
-    def put(self, native: Native, carried: Native) -> Native:
+    def put(self, native: Native, extra: Native) -> Native:
         """Returns the object as Google writes it."""
-        return self._keys.put(native, carried)
+        return self._keys.put(native, extra)
 
 
 def snake(key: str) -> str:
@@ -129,7 +129,7 @@ class Service(NamedTuple):
     names: Alphabet
     subset: bool = False
     has: Mapping[str, type] = {}
-    lacks: Mapping[str, type] = {}
+    unsupported: Mapping[str, type] = {}
 
     def known(self, name: str, native: Native) -> Native:
         """Returns the object without what only the other service has, or what has another type here."""
@@ -142,7 +142,7 @@ class Service(NamedTuple):
         return self._here(name, value) if isinstance(value, dict) else value
 
     def _here(self, name: str, native: Native) -> Native:
-        kinds = {key: self.has.get(f"{name}.{key}") for key in native if f"{name}.{key}" not in self.lacks}
+        kinds = {key: self.has.get(f"{name}.{key}") for key in native if f"{name}.{key}" not in self.unsupported}
         return {
             key: native[key] for key, kind in kinds.items() if kind is None or type(native[key]) in (kind, NoneType)
         }
@@ -152,22 +152,22 @@ class Writer(NamedTuple):
     """The shared state of writing one transcript; `made_up` are generated ids."""
 
     service: Service
-    made_up: Collection[str] = ()
+    generated: Collection[str] = ()
 
     @staticmethod
     def of(transcript: Transcript, service: Service) -> Writer:
         """Returns the writer of this transcript."""
-        invented = transcript.origin.invented if transcript.origin is not None else ()
+        invented = transcript.origin.generated_ids if transcript.origin is not None else ()
         return Writer(service, frozenset(id_ for id_ in invented if not id_.startswith(CHOICE)))
 
-    def carried(self, extras: Extras | None, inside: str = "") -> Native:
+    def extra(self, extras: Extras | None, inside: str = "") -> Native:
         """Returns the extras of a record, or those under a key."""
         if extras is None:
             return {}
-        carried: Any = carried_by(extras, self.service.owner)
+        extra: Any = get_extras(extras, self.service.owner)
         if inside:
-            carried = carried.get(inside)
-        return as_object(carried)
+            extra = extra.get(inside)
+        return as_object(extra)
 
 
 def names(most: int) -> Alphabet:
@@ -175,11 +175,11 @@ def names(most: int) -> Alphabet:
     return Alphabet("letters, digits, _, ., : and -, a letter or _ first", WORD + ".:-", most, first=LETTERS + "_")
 
 
-def owned(owner: str, *carried: Native) -> Extras | None:
+def owned(owner: str, *extra: Native) -> Extras | None:
     """Returns the owner's extras, merged; None if there are none."""
-    if not any(carried):
+    if not any(extra):
         return None
-    merged = {key: value for native in carried for key, value in native.items()}
+    merged = {key: value for native in extra for key, value in native.items()}
     return {owner: merged} if merged else None
 
 

@@ -18,8 +18,8 @@ DATA = (
 
 ASIDE = "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing speechMetadata"
 
-PART = Shape("parts", f"{' '.join(DATA)} thought thoughtSignature {ASIDE}", carried=ASIDE, partly="thought")
-CALL = Shape("functionCall", "id name args partialArgs willContinue", carried="partialArgs willContinue")
+PART = Shape("parts", f"{' '.join(DATA)} thought thoughtSignature {ASIDE}", extra=ASIDE, partly="thought")
+CALL = Shape("functionCall", "id name args partialArgs willContinue", extra="partialArgs willContinue")
 BLOB = Shape("inlineData", "mimeType data displayName")
 FILE = Shape("fileData", "mimeType fileUri displayName")
 
@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     """One part of the document: in camel case, with its extras and its data field."""
 
     native: Native
-    carried: Native
+    extra: Native
     kind: str | None
 
     @property
@@ -42,10 +42,10 @@ class Piece(NamedTuple):
 
     def extras(self, inner: Native) -> Native:
         """Returns the extras outside and inside its data, including a thought mark on anything but text."""
-        if len(self.native) == 1 and not self.carried and not inner:  # most parts
+        if len(self.native) == 1 and not self.extra and not inner:  # most parts
             return inner
         thought = {"thought": self.native["thought"]} if self.native.get("thought") is not None else {}
-        return {**self.carried, **thought, **({str(self.kind): inner} if inner else {})}
+        return {**self.extra, **thought, **({str(self.kind): inner} if inner else {})}
 
 
 # ---------------------------------------------------------------- lift
@@ -53,11 +53,11 @@ class Piece(NamedTuple):
 
 def read_part(native: Native, context: LiftContext) -> Piece:
     """Returns a part, ready to be lifted."""
-    native, carried = PART.read(native, context.origin)
+    native, extra = PART.read(native, context.origin)
     kinds = [key for key in _data_fields(tuple(native)) if native[key] is not None]
     if not kinds and (native.get("thought") is True or isinstance(native.get(SIGNATURE), str)):
-        return Piece(native, carried, "text")
-    return Piece(native, carried, kinds[0] if len(kinds) == 1 else None)
+        return Piece(native, extra, "text")
+    return Piece(native, extra, kinds[0] if len(kinds) == 1 else None)
 
 
 @lru_cache(maxsize=1024)
@@ -78,7 +78,7 @@ def lift_part(piece: Piece, context: LiftContext) -> Part:
 
 
 def _lift_text(piece: Piece, context: LiftContext) -> Part:
-    text, extras = piece.native.get("text") or "", owned(context.dialect, piece.carried)
+    text, extras = piece.native.get("text") or "", owned(context.dialect, piece.extra)
     if piece.native.get("thought") is True:
         return Reasoning(text, metadata=piece.metadata, extras=extras)
     return Text(text, piece.metadata, extras)
@@ -136,14 +136,14 @@ def finish(part: Part, native: Native, writer: Writer) -> Native:
     signature = (part.metadata or {}).get(SIGNATURE)
     if isinstance(signature, str):
         native[SIGNATURE] = signature
-    carried = writer.carried(part.extras)
-    return PART.put(native, omit(carried, *DATA))
+    extra = writer.extra(part.extras)
+    return PART.put(native, omit(extra, *DATA))
 
 
 def _write_call(call: ToolCall, writer: Writer) -> Native:
-    native: Native = {} if call.id in writer.made_up else {"id": call.id}
+    native: Native = {} if call.id in writer.generated else {"id": call.id}
     native |= {"name": call.name, "args": call.arguments}
-    return finish(call, {"functionCall": CALL.put(native, writer.carried(call.extras, CALL.name))}, writer)
+    return finish(call, {"functionCall": CALL.put(native, writer.extra(call.extras, CALL.name))}, writer)
 
 
 def media_body(media: Media, writer: Writer) -> Native | None:
@@ -154,4 +154,4 @@ def media_body(media: Media, writer: Writer) -> Native | None:
         return None
     unknown = "" if shape is BLOB else None  # for data, the service requires the key
     native = without_nulls({"mimeType": media.media_type or unknown, **place, "displayName": media.name})
-    return {shape.name: shape.put(native, writer.carried(media.extras, shape.name))}
+    return {shape.name: shape.put(native, writer.extra(media.extras, shape.name))}

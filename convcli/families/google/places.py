@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from convcli.families.google import config
 from convcli.families.google.results import express
-from convcli.kit.lacking import fields, settings_but
+from convcli.kit.unsupported import fields, settings_but
 from convcli.kit.values import paths
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Path
@@ -65,16 +65,16 @@ SETTING_KEYS = {
     "reasoningBudget": "thinkingConfig/thinkingBudget",
 }
 
-LACKS = fields(
+UNSUPPORTED = fields(
     "title cwd updatedAt message.id message.parentId message.createdAt message.name message.model message.error "
     "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations"
 )
 """Fields that no form can store."""
-LACKS |= settings_but("serviceTier", *SETTING_KEYS)
-LACKS_BY_FORM = {
-    "request": LACKS | fields("id createdAt message.usage message.stopReason"),
-    "response": LACKS | fields("tools tool toolChoice settings head"),
-    "list": LACKS | fields("id createdAt message.usage message.stopReason model tools tool toolChoice settings"),
+UNSUPPORTED |= settings_but("serviceTier", *SETTING_KEYS)
+UNSUPPORTED_BY_FORM = {
+    "request": UNSUPPORTED | fields("id createdAt message.usage message.stopReason"),
+    "response": UNSUPPORTED | fields("tools tool toolChoice settings head"),
+    "list": UNSUPPORTED | fields("id createdAt message.usage message.stopReason model tools tool toolChoice settings"),
 }
 
 USAGE = ("..", "..", "..", "usageMetadata")

@@ -19,7 +19,7 @@ OUTPUTS = ("output", "result")
 RESPONSE = Shape(
     "functionResponse",
     "id name response parts willContinue scheduling",
-    carried="willContinue scheduling",
+    extra="willContinue scheduling",
     partly="response parts",
 )
 
@@ -105,12 +105,12 @@ def with_media(response: Native, media: list[Media]) -> tuple[str, Any, bool]:
 
 def write_result(result: ToolResult, writer: Writer) -> Native:
     """Writes the part that answers a call, with the id if the source has one."""
-    native: Native = {} if result.tool_call_id in writer.made_up else {"id": result.tool_call_id}
+    native: Native = {} if result.tool_call_id in writer.generated else {"id": result.tool_call_id}
     native |= {"name": result.name, "response": write_response(result)}
     media = [part for part in result.value if isinstance(part, Media)] if result.kind == "multimodal" else []
     bodies = [(part, media_body(part, writer)) for part in media]
     parts = [finish(part, body, writer) for part, body in bodies if body is not None]
     if parts:
         native["parts"] = parts
-    inner = writer.carried(result.extras, RESPONSE.name)
+    inner = writer.extra(result.extras, RESPONSE.name)
     return finish(result, {"functionResponse": RESPONSE.put(native, inner)}, writer)

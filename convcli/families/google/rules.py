@@ -56,7 +56,9 @@ def _roles_are_named(survey: Survey) -> Iterator[Breach]:
 
 
 def _readable_signatures(survey: Survey) -> Iterator[Breach]:
-    for i, k, part in (spot for spots in survey.parts.values() for spot in spots if spot[2].metadata):
+    for i, k, part in (
+        node_path for part_paths in survey.parts.values() for node_path in part_paths if node_path[2].metadata
+    ):
         signature = part.metadata.get("thoughtSignature")
         if isinstance(signature, str) and not turns.is_base64(signature):
             at = NodeRef(i, k, field=f"{part.type}.metadata.thoughtSignature")
@@ -127,7 +129,7 @@ def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
         models.of("Google"),
         for_outputs(turns.some_message()),
         turns.not_empty(("user", "assistant", "system")),
-        turns.parts_in_roles({"tool_call": ("assistant",)}),
+        turns.keep_parts_of_roles({"tool_call": ("assistant",)}),
         *of_roles,
         turns.decodable(),
         for_requests(turns.ends_with_user()),

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from convcli.families.google.keys import Service, Shape
-from convcli.kit.lacking import fields
 from convcli.kit.objects import Native
+from convcli.kit.unsupported import fields
 from convcli.model.transcript import Path
 from convcli.wire import exact_json
 
@@ -92,8 +92,12 @@ def subschemas(root: Native) -> Iterator[tuple[Path, Native]]:
         path, schema = stack.pop()
         yield path, schema
         inner: list[tuple[Path, Any]] = [((*path, key), schema.get(key)) for key in SINGLE]
-        named, choice = schema.get("properties"), schema.get("anyOf")
-        inner += [((*path, "properties", key), one) for key, one in named.items()] if isinstance(named, dict) else []
+        drop_empty_name, choice = schema.get("properties"), schema.get("anyOf")
+        inner += (
+            [((*path, "properties", key), one) for key, one in drop_empty_name.items()]
+            if isinstance(drop_empty_name, dict)
+            else []
+        )
         inner += [((*path, "anyOf", i), one) for i, one in enumerate(choice)] if isinstance(choice, list) else []
         stack += reversed([(place, one) for place, one in inner if isinstance(one, dict)])
 

@@ -68,10 +68,10 @@ def _rank(parts: list[Part], order: dict[str, int]) -> int:
 def tied(transcript: Transcript) -> Transcript:
     """Writes generated ids where the order alone would pair other calls and results."""
     origin = transcript.origin
-    if origin is None or not origin.invented:
+    if origin is None or not origin.generated_ids:
         return transcript
-    needed = _untied(transcript.messages, origin.invented)
-    return replace(transcript, origin=replace(origin, invented=origin.invented - needed)) if needed else transcript
+    needed = _untied(transcript.messages, origin.generated_ids)
+    return replace(transcript, origin=replace(origin, invented=origin.generated_ids - needed)) if needed else transcript
 
 
 def _untied(messages: list[Message], invented: set[str]) -> set[str]:

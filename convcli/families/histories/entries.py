@@ -8,7 +8,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import bare_system
-from convcli.kit.objects import Native, extras_of
+from convcli.kit.objects import Native, make_extras
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.survey import Survey, for_requests
@@ -19,24 +19,24 @@ class Entries:
 
     __slots__ = ("_waiting", "context")
 
-    def __init__(self, dialect: str, document: Any, spot: Path = ()) -> None:
-        self.context = LiftContext(dialect, document, spot=spot)
+    def __init__(self, dialect: str, document: Any, node_path: Path = ()) -> None:
+        self.context = LiftContext(dialect, document, node_path=node_path)
         self.context.origin.form = "list" if isinstance(document, list) else ""
         self._waiting: list[ToolResult] = []
 
-    def extras(self, carried: Native | None) -> dict[str, Any] | None:
+    def extras(self, extra: Native | None) -> dict[str, Any] | None:
         """Returns extras of the dialect."""
-        return extras_of(self.context.dialect, carried)
+        return make_extras(self.context.dialect, extra)
 
-    def call(self, id_: Any, name: str, arguments: Any, carried: Native | None) -> ToolCall:
+    def call(self, id_: Any, name: str, arguments: Any, extra: Native | None) -> ToolCall:
         """Adds a call; without an id it may get the id of its result."""
         id_ = self.context.pairing.call(id_ or None, name)
-        return ToolCall(id_, name, arguments or {}, extras=self.extras(carried))
+        return ToolCall(id_, name, arguments or {}, extras=self.extras(extra))
 
-    def result(self, id_: Any, name: Any, value: Any, carried: Native | None) -> ToolResult:
+    def result(self, id_: Any, name: Any, value: Any, extra: Native | None) -> ToolResult:
         """Adds a result with its id and name: a string is text, any other value data."""
         kind: Any = "text" if isinstance(value, str) else "data"
-        result = ToolResult(id_ or "", name or "", kind, value, extras=self.extras(carried))
+        result = ToolResult(id_ or "", name or "", kind, value, extras=self.extras(extra))
         self._waiting.append(result)
         return result
 
@@ -53,7 +53,7 @@ class Entries:
         if text:
             self.context.add(Message("system", [Text(text)]), (key,), [()])
 
-    def add(self, message: Message, parts: Sequence[Part], spots: Sequence[Path], place: Path) -> None:
+    def add(self, message: Message, parts: Sequence[Part], part_paths: Sequence[Path], place: Path) -> None:
         """Adds one entry with the fields of `message`: each result is its own message, and so is everything between
         two."""
         self.pair()
@@ -62,7 +62,7 @@ class Entries:
             one = Message("tool" if is_result else message.role, list(parts[run]))
             one.name = None if is_result else message.name
             one.extras = message.extras if at == 0 else None
-            self.context.add(one, place, list(spots[run]))
+            self.context.add(one, place, list(part_paths[run]))
 
     def transcript(self, **fields: Any) -> Transcript:
         """Returns the transcript of the entries so far. Calls without an id get those of their results."""

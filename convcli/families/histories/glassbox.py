@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from convcli.families.histories.entries import Entries
-from convcli.kit.objects import Keys, Native, carried_by
+from convcli.kit.objects import Keys, Native, get_extras
 from convcli.model.transcript import Part, Path, Reasoning, Text, ToolCall
 
 FAILURE = "Error: "
@@ -29,14 +29,14 @@ def lift_answer(native: Native, entries: Entries) -> tuple[list[Part], list[Path
         parts.append(Text(native["thought"]) if is_shown else Reasoning(native["thought"]))
     if native.get("response"):
         parts.append(Text(native["response"]))
-    spots: list[Path] = [(key,) for key in ("thought", "response") if native.get(key)]
+    part_paths: list[Path] = [(key,) for key in ("thought", "response") if native.get(key)]
     if called:
-        parts.append(entries.call(None, called["name"], called.get("input"), CALLED.carried(called)))
-        spots.append(("tool_call",))
-    return parts, spots
+        parts.append(entries.call(None, called["name"], called.get("input"), CALLED.extra(called)))
+        part_paths.append(("tool_call",))
+    return parts, part_paths
 
 
-def write_answer(parts: Sequence[Part], dialect: str, carried: Native | None) -> Native:
+def write_answer(parts: Sequence[Part], dialect: str, extra: Native | None) -> Native:
     """Writes the object for an answer with at most one thought, one text and one call. A thought alone is not an
     answer; with a call, the text is written as the thought."""
     native: Native = {}
@@ -47,9 +47,9 @@ def write_answer(parts: Sequence[Part], dialect: str, carried: Native | None) ->
             native["response"] = part.text
         elif isinstance(part, ToolCall):
             called = {"name": part.name, "input": part.arguments}
-            native["tool_call"] = CALLED.put(called, carried_by(part.extras, dialect))
+            native["tool_call"] = CALLED.put(called, get_extras(part.extras, dialect))
     if native.keys() == {"response", "tool_call"}:
         native = {"thought": native["response"], "tool_call": native["tool_call"]}
     elif "thought" in native:
         native.setdefault("response", "")
-    return ANSWER.put(native, carried)
+    return ANSWER.put(native, extra)

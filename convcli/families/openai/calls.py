@@ -7,7 +7,7 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import in_words
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.dialect import Convention, LossKind
@@ -32,9 +32,9 @@ def lift_call(native: Native, context: LiftContext) -> Part:
     if kind not in BODY or not isinstance(body, dict):
         return Opaque(context.dialect, {"type": kind, **native} if "type" not in native else native)
     call = (_read_custom if kind == "custom" else read_call)(body, native.get("id") or None, context)
-    carried = {key: native[key] for key in BODY if key != kind and native.get(key)}
-    carried |= CALL.carried(native) or {}
-    call.extras = extras_of(context.dialect, carried, **{kind: BODY[kind].carried(body)})
+    extra = {key: native[key] for key in BODY if key != kind and native.get(key)}
+    extra |= CALL.extra(native) or {}
+    call.extras = make_extras(context.dialect, extra, **{kind: BODY[kind].extra(body)})
     return call
 
 
@@ -68,12 +68,12 @@ def kind_in_turn(part: Part) -> str:
 
 def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
     """Writes a call with arguments as JSON in a string; `free`: a custom tool's call with its text."""
-    carried = carried_by(call.extras, dialect)
+    extra = get_extras(call.extras, dialect)
     text = input_of(call) if free else None
     kind = "function" if text is None else "custom"
-    custom = CUSTOM.put({"name": call.name, "input": text}, carried.get("custom"))
+    custom = CUSTOM.put({"name": call.name, "input": text}, extra.get("custom"))
     body = write_function(call, dialect) if text is None else custom
-    return CALL.put({"id": call.id, "type": kind, kind: body}, omit(carried, kind))
+    return CALL.put({"id": call.id, "type": kind, kind: body}, omit(extra, kind))
 
 
 def write_parts(
@@ -98,7 +98,7 @@ def content_of(parts: list[Native]) -> Any:
 def write_function(call: ToolCall, dialect: str) -> Native:
     """Writes the member of a call with its name and arguments."""
     native: Native = {"name": call.name, "arguments": write_arguments(call.arguments, call.raw_arguments)}
-    return ARGUMENTS.put(native, carried_by(call.extras, dialect).get("function"))
+    return ARGUMENTS.put(native, get_extras(call.extras, dialect).get("function"))
 
 
 AROUND_MESSAGE = ("choice", "usage", "message")
@@ -106,21 +106,21 @@ AROUND_MESSAGE = ("choice", "usage", "message")
 with one of these names."""
 
 
-def beside(carried: Native | None) -> Native:
+def other_keys(extra: Native | None) -> Native:
     """Returns the extras of a message, without those for what is around it."""
-    if not carried:
+    if not extra:
         return {}
-    inner = {key: carried[key] for key in AROUND_MESSAGE if key in carried}
-    return {**_others(carried), **({"message": inner} if inner else {})}
+    inner = {key: extra[key] for key in AROUND_MESSAGE if key in extra}
+    return {**_others(extra), **({"message": inner} if inner else {})}
 
 
-def of_message(carried: Native) -> Native:
+def of_message(extra: Native) -> Native:
     """Returns the extras of the message itself."""
-    return {**_others(carried), **carried.get("message", {})} if carried else carried
+    return {**_others(extra), **extra.get("message", {})} if extra else extra
 
 
-def _others(carried: Native) -> Native:
-    return omit(carried, *AROUND_MESSAGE)
+def _others(extra: Native) -> Native:
+    return omit(extra, *AROUND_MESSAGE)
 
 
 def text_of_result(result: ToolResult) -> str:

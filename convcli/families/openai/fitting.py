@@ -9,11 +9,24 @@ from msgspec.structs import replace
 from convcli.families.openai import messages
 from convcli.families.openai.calls import AS_TEXT, kind_in_turn, media_behind_results
 from convcli.families.openai.parts import IDS, NAMES, usual_audio, write_answer_audio, write_media
-from convcli.families.openai.response import Answers, created_in_seconds, joined_text, known_finish, usage_of_response
-from convcli.kit.fitting import answers_only, linear, named, only_own_opaque, ordered_parts, parts_in_roles
+from convcli.families.openai.response import (
+    Answers,
+    created_in_seconds,
+    joined_text,
+    keep_known_finish,
+    usage_of_response,
+)
+from convcli.kit.fitting import (
+    drop_empty_name,
+    drop_other_opaque,
+    keep_active_conversation,
+    keep_answers,
+    keep_parts_of_roles,
+    sort_parts,
+)
 from convcli.kit.passes import MEDIA, PartFit, on_each_message, on_messages, on_parts, on_results
-from convcli.kit.renaming import renaming
-from convcli.kit.results import expressed, results_behind_calls, single_results
+from convcli.kit.renaming import rename_tools_and_ids
+from convcli.kit.results import apply_convention, keep_one_result_each, results_behind_calls
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import Media, Message, Part
 
@@ -33,23 +46,23 @@ def of_conversations(
     Texts have keys of the `owner`. `between` are passes that must run before such messages are added.
     """
     return (
-        linear,
+        keep_active_conversation,
         results_behind_calls,
-        on_messages(single_results),
+        on_messages(keep_one_result_each),
         *between,
         on_messages(media_behind_results(is_written)),
         on_results(lambda result: messages.texts_only(result, owner)),
-        expressed(results),
+        apply_convention(results),
     )
 
 
 def of_answers(answers: Answers, *parts: Pass) -> tuple[Pass, ...]:
     """Returns passes for the answers of a response with choices; `parts` fit their parts."""
     return (
-        answers_only,
-        parts_in_roles({"tool_result": ()}),
+        keep_answers,
+        keep_parts_of_roles({"tool_result": ()}),
         *parts,
-        known_finish(answers),
+        keep_known_finish(answers),
         on_each_message(joined_text),
         usage_of_response,
         created_in_seconds,
@@ -63,8 +76,8 @@ def of_requests(owner: str) -> tuple[Pass, ...]:
         return write_media(media, owner) is not None
 
     return (
-        renaming(NAMES, IDS),
-        *of_conversations(owner, RESULTS, is_written, on_each_message(named)),
+        rename_tools_and_ids(NAMES, IDS),
+        *of_conversations(owner, RESULTS, is_written, on_each_message(drop_empty_name)),
         *parts_of_turns(owner),
     )
 
@@ -72,13 +85,13 @@ def of_requests(owner: str) -> tuple[Pass, ...]:
 def parts_of_turns(owner: str) -> tuple[Pass, ...]:
     """Returns passes for the parts of messages in an OpenAI request or response, in its order."""
     return (
-        parts_in_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ("assistant",)}),
+        keep_parts_of_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ("assistant",)}),
         on_each_message(messages.one_reasoning),
         on_parts(_spoken_or_shown(owner), *MEDIA),
-        only_own_opaque(owner),
+        drop_other_opaque(owner),
         messages.without_empty_refusal(owner),
         messages.without_empty_text(owner),
-        ordered_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
+        sort_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
     )
 
 
@@ -98,4 +111,4 @@ def _spoken_or_shown(owner: str) -> PartFit:
     return keep_media_of_role
 
 
-NO_REASONING = parts_in_roles({"reasoning": ()})
+NO_REASONING = keep_parts_of_roles({"reasoning": ()})

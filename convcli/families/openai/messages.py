@@ -11,17 +11,17 @@ from msgspec.structs import replace
 
 from convcli.families.openai.calls import (
     ARGUMENTS,
-    beside,
     kind_in_turn,
     lift_call,
     of_message,
+    other_keys,
     read_call,
     text_of_result,
     write_call,
 )
 from convcli.families.openai.parts import lift_answer_audio, lift_part, write_answer_audio, write_media, write_text
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import PartPass, on_each_message, on_parts
 from convcli.kit.texts import only_text
 from convcli.model.dialect import Pass
@@ -30,10 +30,10 @@ from convcli.model.transcript import (
     Message,
     Opaque,
     Part,
+    PartPaths,
     Path,
     Reasoning,
     Refusal,
-    Spots,
     Step,
     Text,
     ToolCall,
@@ -44,7 +44,7 @@ REASONING_KEYS = ("reasoning_content", "reasoning")
 
 MESSAGE = Keys(
     "role tool_call_id name reasoning_content reasoning content refusal annotations audio tool_calls function_call",
-    carried="tool_call_id annotations",
+    extra="tool_call_id annotations",
 )
 RESULT = Keys("role tool_call_id name content")
 RESULT_ROLES = ("tool", "function")
@@ -53,25 +53,25 @@ RESULT_ROLES = ("tool", "function")
 # ---------------------------------------------------------------- lift
 
 
-def lift_any(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_any(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Lifts a request message: a turn or a result. The usual ones take a fast path."""
     return USUAL.get(tuple(native), _lift_unusual)(native, context)
 
 
-def _lift_unusual(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def _lift_unusual(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     if native["role"] in RESULT_ROLES:
         return _lift_result(native, context), None
     return lift_message(native, context)
 
 
-def _lift_text(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def _lift_text(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     role, content = native["role"], native["content"]
     if content.__class__ is not str or not content or role in RESULT_ROLES:
         return _lift_unusual(native, context)
     return Message(role, [Text(content)]), None
 
 
-def _lift_text_result(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def _lift_text_result(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     content = native["content"]
     if content.__class__ is not str or native["role"] != "tool" or not native["tool_call_id"]:
         return _lift_unusual(native, context)
@@ -79,7 +79,7 @@ def _lift_text_result(native: Native, context: LiftContext) -> tuple[Message, Sp
     return Message("tool", [ToolResult(id_, name, "text", content)]), None
 
 
-def _lift_text_and_calls(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def _lift_text_and_calls(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     role, content, calls = native["role"], native["content"], native["tool_calls"]
     if content.__class__ is list or role in RESULT_ROLES or not calls:
         return _lift_unusual(native, context)
@@ -89,11 +89,11 @@ def _lift_text_and_calls(native: Native, context: LiftContext) -> tuple[Message,
 
 
 @lru_cache(maxsize=64)
-def _spots_of_calls(count: int, *, is_behind_text: bool) -> Spots:
+def _spots_of_calls(count: int, *, is_behind_text: bool) -> PartPaths:
     return *([("content",)] if is_behind_text else []), *(("tool_calls", j) for j in range(count))
 
 
-USUAL: dict[tuple[str, ...], Callable[[Native, LiftContext], tuple[Message, Spots]]] = {
+USUAL: dict[tuple[str, ...], Callable[[Native, LiftContext], tuple[Message, PartPaths]]] = {
     ("role", "content"): _lift_text,
     ("role", "tool_call_id", "content"): _lift_text_result,
     ("role", "content", "tool_calls"): _lift_text_and_calls,
@@ -101,27 +101,29 @@ USUAL: dict[tuple[str, ...], Callable[[Native, LiftContext], tuple[Message, Spot
 """Fast lifts, by the keys of a message whose content is a text or, with calls, null."""
 
 
-def lift_message(native: Native, context: LiftContext) -> tuple[Message, Spots]:
+def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Lifts a message that is not a result. Returns its parts in the order in which they were made, and their paths."""
     lifting = _Lifting([], [], context)
     for key in MESSAGE.sorted(native):
         if key in SAYING and native[key]:
             SAYING[key](native[key], key, lifting)
-    carried = beside(MESSAGE.carried(native))
+    extra = other_keys(MESSAGE.extra(native))
     name = native.get("name") or None
-    return Message(native["role"], lifting.parts, name=name, extras=extras_of(context.dialect, carried)), lifting.spots
+    return Message(
+        native["role"], lifting.parts, name=name, extras=make_extras(context.dialect, extra)
+    ), lifting.part_paths
 
 
 class _Lifting(msgspec.Struct, frozen=True):
     """The state of lifting one message."""
 
     parts: list[Part]
-    spots: list[Path]
+    part_paths: list[Path]
     context: LiftContext
 
-    def add(self, part: Part, *spot: Step) -> None:
+    def add(self, part: Part, *node_path: Step) -> None:
         self.parts.append(part)
-        self.spots.append(spot)
+        self.part_paths.append(node_path)
 
 
 def _content(content: str | list[Native], key: str, lifting: _Lifting) -> None:
@@ -145,9 +147,9 @@ def _calls(calls: list[Native], key: str, lifting: _Lifting) -> None:
 
 
 def _older_call(native: Native, key: str, lifting: _Lifting) -> None:
-    carried = ARGUMENTS.carried(native)
+    extra = ARGUMENTS.extra(native)
     call = read_call(native, None, lifting.context)
-    call.extras = extras_of(lifting.context.dialect, {"function": carried} if carried else None)
+    call.extras = make_extras(lifting.context.dialect, {"function": extra} if extra else None)
     lifting.add(call, key)
 
 
@@ -168,7 +170,7 @@ def _lift_result(native: Native, context: LiftContext) -> Message:
     content = native.get("content")
     kind, value = _lift_value(content, context.dialect) if isinstance(content, list) else ("text", content or "")
     result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
-    return Message("tool", [result], extras=extras_of(context.dialect, RESULT.carried(native)))
+    return Message("tool", [result], extras=make_extras(context.dialect, RESULT.extra(native)))
 
 
 def _lift_value(content: list[Native], dialect: str) -> tuple[str, Any]:
@@ -180,7 +182,7 @@ def _lift_value(content: list[Native], dialect: str) -> tuple[str, Any]:
 # ---------------------------------------------------------------- write
 
 
-class Draft:
+class MessageBuilder:
     """The keys of one message while its parts are written."""
 
     __slots__ = ("audio", "calls", "content", "dialect", "reasoning", "refusal", "role")
@@ -224,7 +226,7 @@ class Draft:
     def native(self) -> Native:
         """Returns the message so far."""
         native: Native = {"role": self.role, **dict(zip(REASONING_KEYS, self.reasoning, strict=False))}
-        if self.refusal is not None and carried_by(self.refusal.extras, self.dialect):
+        if self.refusal is not None and get_extras(self.refusal.extras, self.dialect):
             self.content.append(write_text(self.refusal, self.dialect))
             self.refusal = None
         native["content"] = self._content()
@@ -249,28 +251,28 @@ def write_message(message: Message, dialect: str) -> Native:
     """Writes one message; a result is its own message."""
     if message.role == "tool":
         return _write_result(message, dialect)
-    draft = Draft(message.role, dialect)
+    builder = MessageBuilder(message.role, dialect)
     for part in message.parts:
-        draft.add(part)
-    named = {} if message.name is None else {"name": message.name}
-    carried = of_message(carried_by(message.extras, dialect))
-    return MESSAGE.put({**draft.native(), **named}, carried, sort=bool(named))
+        builder.add(part)
+    drop_empty_name = {} if message.name is None else {"name": message.name}
+    extra = of_message(get_extras(message.extras, dialect))
+    return MESSAGE.put({**builder.native(), **drop_empty_name}, extra, sort=bool(drop_empty_name))
 
 
 def _write_result(message: Message, dialect: str) -> Native:
     result = message.parts[0]
     assert isinstance(result, ToolResult)
     native = {"role": "tool", "tool_call_id": result.tool_call_id, "content": _write_value(result, dialect)}
-    return RESULT.put(native, carried_by(message.extras, dialect))
+    return RESULT.put(native, get_extras(message.extras, dialect))
 
 
 def _write_value(result: ToolResult, dialect: str) -> Any:
     if result.kind != "multimodal":
         return text_of_result(result)
-    draft = Draft("tool", dialect)
+    builder = MessageBuilder("tool", dialect)
     for part in result.value:
-        draft.add(part)
-    return draft.content or ""
+        builder.add(part)
+    return builder.content or ""
 
 
 # ---------------------------------------------------------------- fit
@@ -283,7 +285,7 @@ def texts_only(result: ToolResult, owner: str = "") -> ToolResult:
         return result
     parts: list[Any] = [part for part in result.value if not isinstance(part, Media)]
     parts = [replace(part, metadata=None) if isinstance(part, Text) and part.metadata else part for part in parts]
-    if len(parts) < 2 and all(isinstance(part, Text) and not carried_by(part.extras, owner) for part in parts):
+    if len(parts) < 2 and all(isinstance(part, Text) and not get_extras(part.extras, owner) for part in parts):
         text = "".join(part.text for part in parts)
         return ToolResult(result.tool_call_id, result.name, "text", text, extras=result.extras)
     if parts == result.value:
@@ -320,7 +322,7 @@ REASONING_SEPARATOR = "\n\n"
 
 def without_empty_refusal(owner: str) -> PartPass:
     """Drops a refusal without text, unless it has the owner's extras."""
-    return on_parts(lambda part, _: part if part.text or carried_by(part.extras, owner) else None, "refusal")
+    return on_parts(lambda part, _: part if part.text or get_extras(part.extras, owner) else None, "refusal")
 
 
 def without_empty_text(owner: str) -> Pass:
@@ -330,7 +332,7 @@ def without_empty_text(owner: str) -> Pass:
         if not any(map(_is_empty, message.parts)):
             return message
         contents = [part for part in message.parts if part.type in CONTENT_TYPES]
-        if len(contents) != 1 or not _is_empty(contents[0]) or carried_by(contents[0].extras, owner):
+        if len(contents) != 1 or not _is_empty(contents[0]) or get_extras(contents[0].extras, owner):
             return message
         return replace(message, parts=[part for part in message.parts if part is not contents[0]])
 

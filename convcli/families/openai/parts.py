@@ -8,14 +8,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.openai import request as common
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.renaming import Alphabet, identifiers
 from convcli.model.transcript import Extras, Media, Opaque, Part, Refusal, Text
 
 NAMES, IDS = identifiers(64), Alphabet("", "", 40)
 """The accepted names of tools and ids of calls."""
 
-AUDIO = Keys("id data expires_at transcript", carried="expires_at transcript")
+AUDIO = Keys("id data expires_at transcript", extra="expires_at transcript")
 
 
 def lift_part(native: Native, dialect: str) -> Part:
@@ -24,8 +24,8 @@ def lift_part(native: Native, dialect: str) -> Part:
     body: Any = native.get(kind) if kind in LIFT_PART else None
     if not isinstance(body, dict if kind in BODY_KEYS else str):
         return Opaque(dialect, native)
-    inner = BODY_KEYS[kind].carried(native[kind]) if kind in BODY_KEYS else None
-    part = LIFT_PART[kind](body, extras_of(dialect, PART_KEYS[kind].carried(native), **{kind: inner}))
+    inner = BODY_KEYS[kind].extra(native[kind]) if kind in BODY_KEYS else None
+    part = LIFT_PART[kind](body, make_extras(dialect, PART_KEYS[kind].extra(native), **{kind: inner}))
     return Opaque(dialect, native) if part is None else part
 
 
@@ -83,7 +83,7 @@ LIFT_PART: dict[str, Callable[[Any, Extras | None], Part | None]] = {
 
 def write_text(part: Text | Refusal, dialect: str) -> Native:
     """Writes a text or a refusal, whose key has the name of its type."""
-    return TEXT.put({"type": part.type, part.type: part.text}, carried_by(part.extras, dialect))
+    return TEXT.put({"type": part.type, part.type: part.text}, get_extras(part.extras, dialect))
 
 
 def write_media(media: Media, dialect: str) -> Native | None:
@@ -92,9 +92,9 @@ def write_media(media: Media, dialect: str) -> Native | None:
     if written is None:
         return None
     kind, body = written
-    carried = carried_by(media.extras, dialect)
-    native = {"type": kind, kind: BODY_KEYS[kind].put(body, carried.get(kind))}
-    return PART_KEYS[kind].put(native, omit(carried, kind))
+    extra = get_extras(media.extras, dialect)
+    native = {"type": kind, kind: BODY_KEYS[kind].put(body, extra.get(kind))}
+    return PART_KEYS[kind].put(native, omit(extra, kind))
 
 
 def _write_image(media: Media) -> tuple[str, Native] | None:
@@ -114,12 +114,12 @@ def usual_audio(media: Media) -> Media:
 
 
 def _write_file(media: Media) -> tuple[str, Native] | None:
-    named: Native = {} if media.name is None else {"filename": media.name}
+    drop_empty_name: Native = {} if media.name is None else {"filename": media.name}
     if media.data is not None:
-        return "file", {"file_data": common.url_of_media(media), **named}
+        return "file", {"file_data": common.url_of_media(media), **drop_empty_name}
     if media.url is not None and media.url.startswith("data:"):
-        return "file", {"file_data": media.url, **named}
-    return None if media.file_id is None else ("file", {"file_id": media.file_id, **named})
+        return "file", {"file_data": media.url, **drop_empty_name}
+    return None if media.file_id is None else ("file", {"file_id": media.file_id, **drop_empty_name})
 
 
 WRITE_MEDIA = {"image": _write_image, "audio": _write_audio, "document": _write_file}
@@ -127,17 +127,17 @@ WRITE_MEDIA = {"image": _write_image, "audio": _write_audio, "document": _write_
 
 def lift_answer_audio(native: Native, dialect: str) -> Media:
     """Lifts audio of an answer, or only its id, which is a fact of its own."""
-    carried = AUDIO.carried(native) or {}
+    extra = AUDIO.extra(native) or {}
     if not native.get("data"):
-        return Media("audio", file_id=native["id"], extras=extras_of(dialect, {"audio": carried} if carried else None))
-    carried = {"id": native["id"], **carried}
-    return Media("audio", data=native["data"], extras=extras_of(dialect, {"audio": carried}))
+        return Media("audio", file_id=native["id"], extras=make_extras(dialect, {"audio": extra} if extra else None))
+    extra = {"id": native["id"], **extra}
+    return Media("audio", data=native["data"], extras=make_extras(dialect, {"audio": extra}))
 
 
 def write_answer_audio(media: Media, dialect: str) -> Native | None:
     """Writes audio of an assistant, which always has an id; None for audio from elsewhere."""
-    carried = dict(carried_by(media.extras, dialect).get("audio", {}))
-    id_ = carried.pop("id", None) if media.data is not None else media.file_id
+    extra = dict(get_extras(media.extras, dialect).get("audio", {}))
+    id_ = extra.pop("id", None) if media.data is not None else media.file_id
     if id_ is None:
         return None
-    return AUDIO.put({"id": id_} if media.data is None else {"id": id_, "data": media.data}, carried)
+    return AUDIO.put({"id": id_} if media.data is None else {"id": id_, "data": media.data}, extra)

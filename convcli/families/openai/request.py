@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import is_foreign_builtin
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.fitting import is_vendor_builtin
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.values import DATA_URL, counts, put_counts, split_data_url, take_counts
 from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
@@ -43,7 +43,7 @@ def lift_tool(native: Native, context: LiftContext, path: Path, *, free: bool = 
         function.get("description") or None,
         function.get("parameters"),
         function.get("strict"),
-        extras=extras_of(context.dialect, TOOL.carried(native), function=FUNCTION.carried(function)),
+        extras=make_extras(context.dialect, TOOL.extra(native), function=FUNCTION.extra(function)),
     )
 
 
@@ -62,43 +62,46 @@ def _lift_custom(native: Native, body: Native, dialect: str) -> ToolDefinition:
     format_: Native = body.get("format") or custom.TEXT
     grammar: Native = format_.get("grammar") or {}
     flat = {**omit(format_, "grammar"), **grammar}
-    extras = extras_of(dialect, omit(TOOL.carried(native) or {}, "custom"), custom=CUSTOM.carried(body))
+    extras = make_extras(dialect, omit(TOOL.extra(native) or {}, "custom"), custom=CUSTOM.extra(body))
     description = body.get("description") or None
     return ToolDefinition(body["name"], description, custom.PARAMETERS, custom=flat, extras=extras)
 
 
-def _write_custom(tool: ToolDefinition, carried: Native) -> Native:
+def _write_custom(tool: ToolDefinition, extra: Native) -> Native:
     format_ = tool.custom or custom.TEXT
     grammar = omit(format_, "type")
     written = {"type": format_.get("type"), **({"grammar": grammar} if grammar else {})}
     native = {"name": tool.name, "description": tool.description, "format": written}
     native = {key: value for key, value in native.items() if value not in (None, custom.TEXT)}
-    outer = omit(carried, "custom")
-    return {"type": "custom", "custom": CUSTOM.put(native, carried.get("custom")), **outer}
+    outer = omit(extra, "custom")
+    return {"type": "custom", "custom": CUSTOM.put(native, extra.get("custom")), **outer}
 
 
 def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
     kind = native.get("type") or "function"
     inner = native.get(kind)
-    named = inner.get("name") if isinstance(inner, dict) else native.get("name")
-    return ToolDefinition(named if named and isinstance(named, str) else str(kind), extras={dialect: {"tool": native}})
+    drop_empty_name = inner.get("name") if isinstance(inner, dict) else native.get("name")
+    return ToolDefinition(
+        drop_empty_name if drop_empty_name and isinstance(drop_empty_name, str) else str(kind),
+        extras={dialect: {"tool": native}},
+    )
 
 
 def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True, free: bool = False) -> Native | None:
     """Writes a definition in the vendor's form, `strict` where the vendor has it there, custom where there are such
     tools; None for another vendor's built-in tool."""
-    carried = carried_by(tool.extras, dialect)
-    if "tool" in carried:
-        whole: Native = carried["tool"]
+    extra = get_extras(tool.extras, dialect)
+    if "tool" in extra:
+        whole: Native = extra["tool"]
         return whole
-    if is_foreign_builtin(tool):
+    if is_vendor_builtin(tool):
         return None
     if tool.custom is not None and free:
-        return _write_custom(tool, carried)
+        return _write_custom(tool, extra)
     native: Native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     native |= {"strict": tool.strict} if strict else {}
-    outer = omit(carried, "function")
-    return TOOL.put({"type": "function", "function": FUNCTION.write(native, carried.get("function"))}, outer)
+    outer = omit(extra, "function")
+    return TOOL.put({"type": "function", "function": FUNCTION.write(native, extra.get("function"))}, outer)
 
 
 def lift_choice(native: Any) -> ToolChoice | None:
@@ -108,8 +111,8 @@ def lift_choice(native: Any) -> ToolChoice | None:
     kind = native.get("type")
     if kind == "allowed_tools":
         return _lift_allowed(native)
-    named = native.get(kind) if isinstance(kind, str) else None
-    name = named.get("name") if isinstance(named, dict) else None
+    drop_empty_name = native.get(kind) if isinstance(kind, str) else None
+    name = drop_empty_name.get("name") if isinstance(drop_empty_name, dict) else None
     return {"name": name} if isinstance(name, str) else None
 
 
@@ -188,7 +191,7 @@ CHOICES = ("tool_choice", "function_call")
 
 def lift_choices(native: Native, free: Collection[str] = ()) -> tuple[ToolChoice | None, Native]:
     """Lifts the tool choice. Returns it, and the extras that the intermediate format cannot express."""
-    carried: Native = {}
+    extra: Native = {}
     choice: ToolChoice | None = None
     for key in CHOICES:
         value = native.get(key)
@@ -197,8 +200,8 @@ def lift_choices(native: Native, free: Collection[str] = ()) -> tuple[ToolChoice
         lifted = _lift_choice_of(key, value)
         choice = lifted if choice is None else choice
         if key == "function_call" or lifted is None or write_choice(lifted, free) != value:
-            carried[key] = value
-    return choice, carried
+            extra[key] = value
+    return choice, extra
 
 
 def _lift_choice_of(key: str, value: Any) -> ToolChoice | None:
@@ -206,9 +209,9 @@ def _lift_choice_of(key: str, value: Any) -> ToolChoice | None:
     return lift_choice({"type": "function", "function": value} if is_older else value)
 
 
-def write_choices(choice: ToolChoice | None, carried: Native, free: Collection[str] = ()) -> Native:
+def write_choices(choice: ToolChoice | None, extra: Native, free: Collection[str] = ()) -> Native:
     """Writes the tool choice; its extra form is used if it still means the same."""
-    kept = {key: carried[key] for key in CHOICES if key in carried}
+    kept = {key: extra[key] for key in CHOICES if key in extra}
     readings = [_lift_choice_of(key, value) for key, value in kept.items()]
     if kept and next((reading for reading in readings if reading is not None), None) == choice:
         return kept
@@ -246,8 +249,8 @@ def named_format(transcript: Transcript) -> Transcript:
     format_ = (transcript.settings or {}).get("responseFormat")
     if not isinstance(format_, dict) or format_.get("type") != "json_schema" or "name" in format_:
         return transcript
-    named = {"type": "json_schema", "name": "response", **format_}
-    return replace(transcript, settings={**(transcript.settings or {}), "responseFormat": named})
+    drop_empty_name = {"type": "json_schema", "name": "response", **format_}
+    return replace(transcript, settings={**(transcript.settings or {}), "responseFormat": drop_empty_name})
 
 
 RESPONSE_FORMAT = Setting("responseFormat", _lift_response_format, write_format, partial=True)
@@ -322,9 +325,9 @@ def lift_usage(native: Native, message: Message, dialect: str, counts: Counts) -
     usage, rest = take_counts(native, counts)
     message.usage = usage or None
     if rest:
-        message.extras = {**(message.extras or {}), dialect: {**carried_by(message.extras, dialect), "usage": rest}}
+        message.extras = {**(message.extras or {}), dialect: {**get_extras(message.extras, dialect), "usage": rest}}
 
 
 def write_usage(message: Message, dialect: str, counts: Counts) -> Native:
     """Writes the usage of `message`, with the extra counts."""
-    return put_counts(message.usage or {}, carried_by(message.extras, dialect).get("usage", {}), counts)
+    return put_counts(message.usage or {}, get_extras(message.extras, dialect).get("usage", {}), counts)

@@ -11,16 +11,16 @@ from convcli.families.openai import request as common
 from convcli.families.openai.messages import CONTENT_TYPES
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, LiftOne
-from convcli.kit.objects import Keys, Native, carried_by, carry, extras_of
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras
 from convcli.kit.values import epoch_of_time, time_of_epoch, with_total
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Text, Transcript
 from convcli.wire import exact_json
 
 RESPONSE = Keys(
-    "id object created model choices usage service_tier system_fingerprint", carried="service_tier system_fingerprint"
+    "id object created model choices usage service_tier system_fingerprint", extra="service_tier system_fingerprint"
 )
-CHOICE = Keys("index message logprobs finish_reason", carried="logprobs")
+CHOICE = Keys("index message logprobs finish_reason", extra="logprobs")
 OBJECT = "chat.completion"
 WITHOUT_ANSWER = "response"
 """The extras key for keys of a response without choices that are also keys of a request."""
@@ -47,7 +47,7 @@ def lift_response(native: Native, context: LiftContext, answers: Answers) -> Tra
     context.origin.form = "response"
     for index, choice in enumerate(native["choices"]):
         _lift_choice(choice, index, context, answers)
-    extras = dict(RESPONSE.carried(native) or {})
+    extras = dict(RESPONSE.extra(native) or {})
     head = _name_siblings(context)
     if context.messages and native.get("usage"):
         common.lift_usage(native["usage"], context.messages[0], context.dialect, answers.usage)
@@ -66,7 +66,7 @@ def lift_response(native: Native, context: LiftContext, answers: Answers) -> Tra
         model=native.get("model"),
         created_at=created_at,
         head=head,
-        extras=extras_of(context.dialect, extras),
+        extras=make_extras(context.dialect, extras),
     )
 
 
@@ -76,23 +76,23 @@ def _name_siblings(context: LiftContext) -> str | None:
         return None
     for i, message in enumerate(context.messages):
         message.id = f"choice_{i + 1}"
-        context.origin.invented.add(message.id)
+        context.origin.generated_ids.add(message.id)
     return "choice_1"
 
 
 def _lift_choice(native: Native, index: int, context: LiftContext, answers: Answers) -> None:
-    message, spots = answers.lift_message(native["message"], context)
-    context.add(message, ("choices", index, "message"), spots)
-    carried = dict(CHOICE.carried(native) or {})
+    message, part_paths = answers.lift_message(native["message"], context)
+    context.add(message, ("choices", index, "message"), part_paths)
+    extra = dict(CHOICE.extra(native) or {})
     if not exact_json.exact(native.get("index", index), index):
-        carried["index"] = native["index"]
+        extra["index"] = native["index"]
     finish = native.get("finish_reason")
     if finish:
         message.stop_reason = answers.finish.get(finish, finish)
         if answers.finish_of.get(message.stop_reason, finish) != finish:
-            carried["finish_reason"] = finish
-    if carried:
-        carry(message, context.dialect, {"choice": carried})
+            extra["finish_reason"] = finish
+    if extra:
+        add_extras(message, context.dialect, {"choice": extra})
 
 
 # ---------------------------------------------------------------- write
@@ -109,19 +109,19 @@ def write_response(transcript: Transcript, answers: Answers) -> Native:
         "choices": [_write_choice(message, i, answers) for i, message in enumerate(transcript.messages)],
         "usage": None if counted is None else common.write_usage(counted, answers.dialect, answers.usage),
     }
-    carried = dict(carried_by(transcript.extras, answers.dialect))
-    carried |= carried.pop(WITHOUT_ANSWER, {})
-    return RESPONSE.write(native, carried)
+    extra = dict(get_extras(transcript.extras, answers.dialect))
+    extra |= extra.pop(WITHOUT_ANSWER, {})
+    return RESPONSE.write(native, extra)
 
 
 def _has_usage(message: Message, answers: Answers) -> bool:
-    return bool(message.usage or carried_by(message.extras, answers.dialect).get("usage"))
+    return bool(message.usage or get_extras(message.extras, answers.dialect).get("usage"))
 
 
 def _write_choice(message: Message, index: int, answers: Answers) -> Native:
     reason = message.stop_reason and answers.finish_of.get(message.stop_reason, message.stop_reason)
     native = {"index": index, "message": answers.write_message(message, answers.dialect), "finish_reason": reason}
-    return CHOICE.write(native, carried_by(message.extras, answers.dialect).get("choice"))
+    return CHOICE.write(native, get_extras(message.extras, answers.dialect).get("choice"))
 
 
 # ---------------------------------------------------------------- fit
@@ -135,15 +135,15 @@ def created_in_seconds(transcript: Transcript) -> Transcript:
     return replace(transcript, created_at=None)
 
 
-def known_finish(answers: Answers, kept: Collection[str] = ()) -> Pass:
+def keep_known_finish(answers: Answers, kept: Collection[str] = ()) -> Pass:
     """Replaces a stop reason that the vendor does not have by an ordinary stop, unless it is `kept` or its word is in
     extras."""
 
     def is_kept(message: Message) -> bool:
-        choice = carried_by(message.extras, answers.dialect).get("choice", {})
+        choice = get_extras(message.extras, answers.dialect).get("choice", {})
         return message.stop_reason in kept or "finish_reason" in choice
 
-    return fitting.known_finish(answers.finish, answers.finish_of, "stop", is_kept)
+    return fitting.keep_known_finish(answers.finish, answers.finish_of, "stop", is_kept)
 
 
 def joined_text(message: Message) -> Message:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from convcli.families.openai.request import REQUEST_SETTINGS, USAGE
-from convcli.kit.lacking import TOOLS, fields
+from convcli.kit.unsupported import TOOLS, fields
 from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
@@ -35,7 +35,7 @@ PLACES: dict[str, Path] = {
     "extras.usage": (*TO_RESPONSE, "usage"),
 }
 
-LACKING = fields(
+COMMONLY_UNSUPPORTED = fields(
     "title cwd updatedAt head image.name message.id message.parentId message.createdAt message.model message.error "
     "tool.title tool.outputSchema tool.annotations tool_result.status tool_result.isError"
 )
@@ -45,7 +45,9 @@ OF_ANSWERS = fields("message.stopReason message.usage")
 OF_REQUESTS = TOOLS | fields("toolChoice settings")
 
 
-def lacks(always: frozenset[str], of_answers: str = "", response: str = "response") -> dict[str, frozenset[str]]:
+def unsupported_by_form(
+    always: frozenset[str], of_answers: str = "", response: str = "response"
+) -> dict[str, frozenset[str]]:
     """Returns what each form lacks, if only a response has `of_answers`."""
     without_answers = always | OF_ANSWERS | fields(of_answers)
     return {

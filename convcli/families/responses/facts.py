@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from convcli.families.responses.response import USAGE
-from convcli.kit.lacking import MESSAGE, SESSION, TOOLS, fields
+from convcli.kit.unsupported import MESSAGE, SESSION, TOOLS, fields
 from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
@@ -26,8 +26,8 @@ PLACES: dict[str, Path] = {
 
 OF_RESPONSES = fields("id createdAt message.stopReason message.usage message.error")
 OF_REQUESTS = TOOLS | {"toolChoice", "settings"}
-LACKING = (SESSION | MESSAGE) - OF_RESPONSES
-LACKING |= fields("message.grouping message.model tool_result.isError tool_result.status")
+COMMONLY_UNSUPPORTED = (SESSION | MESSAGE) - OF_RESPONSES
+COMMONLY_UNSUPPORTED |= fields("message.grouping message.model tool_result.isError tool_result.status")
 """Fields that neither a request nor a response has."""
 
 REASONS = {

@@ -19,11 +19,11 @@ from convcli.families.responses.items import MARKS
 from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.turns import is_content
 from convcli.kit import custom
-from convcli.kit.fitting import functions_only, without
-from convcli.kit.objects import Keys, carried_by, omit, without_nulls
+from convcli.kit.fitting import keep_functions, without
+from convcli.kit.objects import Keys, get_extras, omit, without_nulls
 from convcli.kit.passes import MEDIA, PartPass, on_each_message, on_messages, on_parts, on_results, on_tools, shared
-from convcli.kit.renaming import Alphabet, distinct_ids, identifiers, renaming
-from convcli.kit.results import expressed, only_own, separate_results, with_parts
+from convcli.kit.renaming import Alphabet, identifiers, make_ids_distinct, rename_tools_and_ids
+from convcli.kit.results import apply_convention, only_own, separate_results, with_parts
 from convcli.kit.sessions import events
 from convcli.kit.values import with_total
 from convcli.model.branches import branch
@@ -42,13 +42,13 @@ UNTYPED = "application/octet-stream"
 # ---------------------------------------------------------------- messages
 
 
-def line_of(owner: str) -> tuple[Pass, Pass]:
+def keep_own_line(owner: str) -> tuple[Pass, Pass]:
     """Keeps only the active branch, and only the events that are items."""
     marks = events(lambda event: bool(event.parts) and all(_is_mark(part, owner) for part in event.parts))
-    return on_branch, marks
+    return keep_branch_events, marks
 
 
-def on_branch(transcript: Transcript) -> Transcript:
+def keep_branch_events(transcript: Transcript) -> Transcript:
     """Keeps only the active branch, with its events."""
     return transcript if transcript.head is None else replace(transcript, messages=branch(transcript), head=None)
 
@@ -65,7 +65,7 @@ answered = on_each_message(lambda message: message if message.role in ("assistan
 # ---------------------------------------------------------------- parts
 
 
-def takes_media(media: Media) -> Media | None:
+def keep_response_media(media: Media) -> Media | None:
     """Keeps images and files; only data has a type. The service no longer lists audio."""
     if media.type not in ("image", "document") or (media.data is None and not media.url and media.file_id is None):
         return None
@@ -82,7 +82,7 @@ def takes_media(media: Media) -> Media | None:
 MediaFit: TypeAlias = Callable[[Media], Media | None]
 
 
-def takes_part(owner: str, media: MediaFit = takes_media) -> PartPass:
+def keep_response_parts(owner: str, media: MediaFit = keep_response_media) -> PartPass:
     """Keeps the parts that the service accepts in messages of their roles; `media` selects the media."""
 
     def keep_part_of_role(part: Part, message: Message) -> Part | None:
@@ -97,7 +97,7 @@ def takes_part(owner: str, media: MediaFit = takes_media) -> PartPass:
     return on_parts(keep_part_of_role, "opaque", *MEDIA, "tool_call", "reasoning", "refusal")
 
 
-def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
+def keep_output_parts(owner: str, media: MediaFit = keep_response_media) -> PartPass:
     """Reduces results to the texts, images and files that an output can contain."""
 
     def of_output(part: Part) -> Part | None:
@@ -113,7 +113,7 @@ def takes_output(owner: str, media: MediaFit = takes_media) -> PartPass:
 # ---------------------------------------------------------------- items
 
 
-def own_items(owner: str, *, is_input: bool) -> Pass:
+def keep_own_items(owner: str, *, is_input: bool) -> Pass:
     """Drops empty reasoning; for input, also reasoning of other services, and ids of items that the service has not
     made."""
     return on_messages(lambda messages: _OwnItems(owner, is_input).fitted(messages))
@@ -144,7 +144,7 @@ class _OwnItems:
             id_ = self._id_of_content(part, metadata.get("itemId")) if role == "assistant" else None
             return _with_metadata(part, itemId=id_)
         kind = ("custom_tool_call" if part.custom else "function_call") if isinstance(part, ToolCall) else part.type
-        id_ = self._known(metadata.get("itemId"), carried_by(part.extras, self._owner).get("type", kind))
+        id_ = self._known(metadata.get("itemId"), get_extras(part.extras, self._owner).get("type", kind))
         encrypted = metadata.get("encryptedContent") or None if isinstance(part, Reasoning) else None
         is_foreign = isinstance(part, Reasoning) and id_ is None and encrypted is None
         if is_foreign and (self._is_input or not (part.text or part.summary)):  # type: ignore[union-attr]
@@ -153,7 +153,7 @@ class _OwnItems:
         return _with_metadata(part, itemId=id_, encryptedContent=encrypted)
 
     def _id_of_content(self, part: Part, id_: Any) -> str | None:
-        if self._open is None or id_ != self._open[0] or "item" in carried_by(part.extras, self._owner):
+        if self._open is None or id_ != self._open[0] or "item" in get_extras(part.extras, self._owner):
             self._open = id_, self._known(id_, "message")
         return self._open[1]
 
@@ -172,7 +172,7 @@ def _with_metadata(part: Part, **known: str | None) -> Part:
     return part if metadata == part.metadata else replace(part, metadata=metadata)
 
 
-def followed_reasoning(messages: list[Message]) -> list[Message]:
+def drop_unfollowed_reasoning(messages: list[Message]) -> list[Message]:
     """Drops reasoning that nothing of the same answer follows, because the service refuses it."""
     if not any(part.__class__ is Reasoning for message in messages for part in message.parts):
         return messages
@@ -192,10 +192,10 @@ def followed_reasoning(messages: list[Message]) -> list[Message]:
 FOLLOWING = ("assistant", "event")
 
 
-def not_emptied(*passes: Pass) -> Pass:
+def drop_emptied(*passes: Pass) -> Pass:
     """Returns a pass that drops messages which these passes leave empty."""
 
-    def drop_emptied(transcript: Transcript) -> Transcript:
+    def drop_emptied_messages(transcript: Transcript) -> Transcript:
         fitted = transcript
         for one in passes:
             fitted = one(fitted)
@@ -203,10 +203,10 @@ def not_emptied(*passes: Pass) -> Pass:
         kept = shared(fitted.messages, [after if after.parts or not before.parts else None for before, after in pairs])
         return fitted if kept is fitted.messages else replace(fitted, messages=kept)
 
-    return drop_emptied
+    return drop_emptied_messages
 
 
-def no_empty_beside(messages: list[Message]) -> list[Message]:
+def drop_empty_neighbors(messages: list[Message]) -> list[Message]:
     """Drops an empty answer next to another, because both are one when they are read back."""
     kept: list[Message | None] = []
     for at, message in enumerate(messages):
@@ -219,7 +219,7 @@ def no_empty_beside(messages: list[Message]) -> list[Message]:
 # ---------------------------------------------------------------- responses
 
 
-def ended(owner: str, *, always: bool = False) -> Pass:
+def move_end_to_response(owner: str, *, always: bool = False) -> Pass:
     """Keeps usage, error and stop reason only for the response as a whole; a stream `always` has a stop reason.
 
     An answer without parts is not an item: its end moves to the last one with parts.
@@ -228,11 +228,11 @@ def ended(owner: str, *, always: bool = False) -> Pass:
     def move_end(transcript: Transcript) -> Transcript:
         last = next((message for message in reversed(transcript.messages) if message.role == "assistant"), None)
         left = [message for message in transcript.messages if message.parts]
-        home = response.last_answer(left) or last
+        home = response.keep_last_answer(left) or last
         if last is None or home is None:
             return transcript
         left = left if home.parts else [*left, home]
-        native = response.end_of(last, carried_by(transcript.extras, owner))
+        native = response.end_of(last, get_extras(transcript.extras, owner))
         native |= {"status": "completed"} if always and "status" not in native else {}
         reason = response.read_stop_reason(native, response.parts_of_last_answer(left))
         fitted = [_ended(each, last, reason, owner) if each is home else _without_end(each) for each in left]
@@ -251,8 +251,8 @@ def _without_end(message: Message) -> Message:
 
 
 def _ended(home: Message, last: Message, reason: str | None, owner: str) -> Message:
-    usage = carried_by(last.extras, owner).get("usage")
-    extras = {**carried_by(home.extras, owner), **({"usage": usage} if usage else {})}
+    usage = get_extras(last.extras, owner).get("usage")
+    extras = {**get_extras(home.extras, owner), **({"usage": usage} if usage else {})}
     fitted = replace(
         home,
         stop_reason=reason,
@@ -263,16 +263,16 @@ def _ended(home: Message, last: Message, reason: str | None, owner: str) -> Mess
     return home if fitted == home else fitted
 
 
-def echoed(owner: str) -> Pass:
+def write_request_echo(owner: str) -> Pass:
     """Converts extras of a request to the copy in a response."""
 
     def copy_request(transcript: Transcript) -> Transcript:
-        carried = carried_by(transcript.extras, owner)
-        repeated = {key: value for key, value in carried.items() if key in response.ECHO and key != "request"}
+        extra = get_extras(transcript.extras, owner)
+        repeated = {key: value for key, value in extra.items() if key in response.ECHO and key != "request"}
         if not repeated:
             return transcript
-        other_extras = omit(carried, *repeated)
-        request = {**object_in(carried, "request"), **repeated}
+        other_extras = omit(extra, *repeated)
+        request = {**object_in(extra, "request"), **repeated}
         other_extras["request"] = {key: request[key] for key in Keys(response.ORDER).sorted(request)}
         return replace(transcript, extras={**(transcript.extras or {}), owner: other_extras})
 
@@ -288,19 +288,25 @@ _known_schemas = on_tools(
 
 
 def _items(owner: str, *, is_input: bool) -> tuple[Pass, ...]:
-    return custom.calls, takes_part(owner), takes_output(owner), expressed(RESULTS), own_items(owner, is_input=is_input)
+    return (
+        custom.calls,
+        keep_response_parts(owner),
+        keep_output_parts(owner),
+        apply_convention(RESULTS),
+        keep_own_items(owner, is_input=is_input),
+    )
 
 
 def as_input(owner: str) -> tuple[Pass, ...]:
     """Returns passes for messages as items of a request."""
     return (
-        renaming(NAMES, IDS),
-        *line_of(owner),
-        distinct_ids(IDS),
+        rename_tools_and_ids(NAMES, IDS),
+        *keep_own_line(owner),
+        make_ids_distinct(IDS),
         separate_results,
-        on_messages(no_empty_beside),
-        not_emptied(*_items(owner, is_input=True), on_messages(followed_reasoning)),
-        functions_only(owner),
+        on_messages(drop_empty_neighbors),
+        drop_emptied(*_items(owner, is_input=True), on_messages(drop_unfollowed_reasoning)),
+        keep_functions(owner),
         custom.tools,
         _known_schemas,
     )
@@ -309,14 +315,14 @@ def as_input(owner: str) -> tuple[Pass, ...]:
 def as_response(owner: str, *, always: bool = False) -> tuple[Pass, ...]:
     """Returns passes for messages as items of a response; `always`: it must have a stop reason."""
     return (
-        renaming(NAMES, IDS),
-        *line_of(owner),
+        rename_tools_and_ids(NAMES, IDS),
+        *keep_own_line(owner),
         answered,
-        distinct_ids(IDS),
+        make_ids_distinct(IDS),
         separate_results,
         *_items(owner, is_input=False),
-        ended(owner, always=always),
-        echoed(owner),
+        move_end_to_response(owner, always=always),
+        write_request_echo(owner),
         without("tools"),
         created_in_seconds,
     )

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.responses.parts import carried_beside, lift_output, write_output
+from convcli.families.responses.parts import lift_output, other_extras, write_output
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.transcript import Part, Reasoning, ToolCall, ToolResult
 from convcli.wire import exact_json
 
-REASONING = Keys("type id summary content encrypted_content status", carried="status")
-OUTPUT = Keys("type id call_id name namespace caller status output", carried="namespace caller status")
+REASONING = Keys("type id summary content encrypted_content status", extra="status")
+OUTPUT = Keys("type id call_id name namespace caller status output", extra="namespace caller status")
 OF_CALLS = "namespace status caller async"
 CALLS = {
-    kind: Keys(f"type id call_id namespace name {body} status caller async", carried=OF_CALLS)
+    kind: Keys(f"type id call_id namespace name {body} status caller async", extra=OF_CALLS)
     for kind, body in (("function_call", "arguments"), ("custom_tool_call", "input"))
 }
 CUSTOM_CALL = "custom_tool_call"
@@ -57,9 +57,9 @@ def _write_id(part: Part) -> Native:
 
 def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
     """Lifts a call. The input of a custom tool is free text, whatever it looks like."""
-    carried = carried_beside(COMPLETED, CALLS[kind], native)
+    extra = other_extras(COMPLETED, CALLS[kind], native)
     name, id_ = native["name"], native.get("call_id") or None
-    extras, id_ = extras_of(context.dialect, carried), context.pairing.call(id_, name)
+    extras, id_ = make_extras(context.dialect, extra), context.pairing.call(id_, name)
     if kind == CUSTOM_CALL:
         return ToolCall(id_, name, lift_input(native["input"]), None, _lift_id(native), extras, custom=True)
     arguments, raw = read_arguments(native["arguments"])
@@ -68,7 +68,7 @@ def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
 
 def write_call(call: ToolCall, dialect: str) -> Native:
     """Writes the call of a function or a custom tool as an item."""
-    carried = dict(carried_by(call.extras, dialect))
+    extra = dict(get_extras(call.extras, dialect))
     text = input_of(call)
     kind = "function_call" if text is None else CUSTOM_CALL
     native = {"type": kind, **_write_id(call), "call_id": call.id, "name": call.name}
@@ -76,7 +76,7 @@ def write_call(call: ToolCall, dialect: str) -> Native:
         native["input"] = text
     else:
         native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
-    return CALLS[kind].put(native, carried)
+    return CALLS[kind].put(native, extra)
 
 
 # ---------------------------------------------------------------- reasoning
@@ -85,16 +85,16 @@ def write_call(call: ToolCall, dialect: str) -> Native:
 def lift_reasoning(native: Native, dialect: str) -> Reasoning:
     """Lifts reasoning. Several pieces of content become one text; pieces with anything but text are kept whole in
     extras."""
-    carried = carried_beside(COMPLETED, REASONING, native)
+    extra = other_extras(COMPLETED, REASONING, native)
     texts = {key: _texts(native.get(key) or []) for key in PIECES}
     for key, kind in PIECES.items():
         if not exact_json.exact(native.get(key) or [], _pieces(kind, texts[key])):
-            carried[key] = native[key]
+            extra[key] = native[key]
     metadata = _lift_id(native) or {}
     if native.get("encrypted_content"):
         metadata["encryptedContent"] = native["encrypted_content"]
     text = REASONING_SEPARATOR.join(texts["content"])
-    return Reasoning(text, texts["summary"] or None, metadata or None, extras_of(dialect, carried))
+    return Reasoning(text, texts["summary"] or None, metadata or None, make_extras(dialect, extra))
 
 
 def write_reasoning(part: Reasoning, dialect: str) -> Native:
@@ -106,12 +106,12 @@ def write_reasoning(part: Reasoning, dialect: str) -> Native:
         "content": _pieces(PIECES["content"], [part.text]) if part.text else None,
         "encrypted_content": (part.metadata or {}).get("encryptedContent"),
     }
-    carried = dict(carried_by(part.extras, dialect))
-    if "summary" in carried and _texts(carried["summary"]) != (part.summary or []):
-        del carried["summary"]
-    if "content" in carried and REASONING_SEPARATOR.join(_texts(carried["content"])) != part.text:
-        del carried["content"]
-    return REASONING.put(without_nulls(native), carried)
+    extra = dict(get_extras(part.extras, dialect))
+    if "summary" in extra and _texts(extra["summary"]) != (part.summary or []):
+        del extra["summary"]
+    if "content" in extra and REASONING_SEPARATOR.join(_texts(extra["content"])) != part.text:
+        del extra["content"]
+    return REASONING.put(without_nulls(native), extra)
 
 
 def _texts(pieces: Any) -> list[str]:
@@ -127,27 +127,27 @@ def _pieces(kind: str, texts: list[str]) -> list[Native]:
 
 def lift_result(native: Native, kind: str, usual: str, context: LiftContext) -> ToolResult:
     """Lifts a result. Its type is kept in extras if it is not the `usual` one for that call."""
-    carried = carried_beside(COMPLETED, OUTPUT, native)
+    extra = other_extras(COMPLETED, OUTPUT, native)
     id_, name = context.pairing.result(native.get("call_id") or None, native.get("name") or None)
     (form, value), is_whole = lift_output(native["output"], context.dialect)
     if not is_whole:
-        carried["output"] = native["output"]
+        extra["output"] = native["output"]
     if kind != usual:
-        carried = {"type": kind, **carried}
-    extras = extras_of(context.dialect, carried)
+        extra = {"type": kind, **extra}
+    extras = make_extras(context.dialect, extra)
     return ToolResult(id_, name, form, value, metadata=_lift_id(native), extras=extras)
 
 
-def write_result(result: ToolResult, dialect: str, usual: str, *, named: bool) -> Native:
+def write_result(result: ToolResult, dialect: str, usual: str, *, drop_empty_name: bool) -> Native:
     """Writes a result as an item, with the `usual` type for its call; `named`: with the name of its tool if no call has
     it."""
-    carried = dict(carried_by(result.extras, dialect))
-    kind = carried.pop("type", None)
+    extra = dict(get_extras(result.extras, dialect))
+    kind = extra.pop("type", None)
     native = {"type": kind if kind in OUTPUTS else usual, **_write_id(result)}
     native["call_id"] = result.tool_call_id
-    if named:
+    if drop_empty_name:
         native["name"] = result.name
     native["output"] = write_output(result, dialect)
-    if "output" in carried and lift_output(carried["output"], dialect)[0] != (result.kind, result.value):
-        del carried["output"]
-    return OUTPUT.put(native, carried)
+    if "output" in extra and lift_output(extra["output"], dialect)[0] != (result.kind, result.value):
+        del extra["output"]
+    return OUTPUT.put(native, extra)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import text_of_result
-from convcli.kit.objects import Keys, Native, as_object, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras, omit, without_nulls
 from convcli.kit.texts import only_text
 from convcli.kit.values import DATA_URL
 from convcli.model.dialect import Convention
@@ -19,13 +19,11 @@ from convcli.model.transcript import Media, Opaque, Part, Refusal, Text, ToolRes
 from convcli.wire import exact_json
 
 TEXT = Keys(
-    "type text annotations logprobs prompt_cache_breakpoint", carried="annotations logprobs prompt_cache_breakpoint"
+    "type text annotations logprobs prompt_cache_breakpoint", extra="annotations logprobs prompt_cache_breakpoint"
 )
 REFUSAL = Keys("type refusal")
-IMAGE = Keys("type image_url file_id detail prompt_cache_breakpoint", carried="prompt_cache_breakpoint")
-FILE = Keys(
-    "type file_data file_url file_id filename detail prompt_cache_breakpoint", carried="prompt_cache_breakpoint"
-)
+IMAGE = Keys("type image_url file_id detail prompt_cache_breakpoint", extra="prompt_cache_breakpoint")
+FILE = Keys("type file_data file_url file_id filename detail prompt_cache_breakpoint", extra="prompt_cache_breakpoint")
 AUDIO = Keys("type input_audio")
 
 AUTO = "auto"
@@ -34,15 +32,15 @@ PLACEMENT = ("item", "in")
 """Extras keys for the item of a part: they belong to the item, not to the part."""
 
 
-def carried_beside(usual: Native, keys: Keys, native: Native) -> Native:
+def other_extras(usual: Native, keys: Keys, native: Native) -> Native:
     """Returns the extras of an object, without `usual` values."""
-    carried = keys.carried(native) or {}
-    return {key: value for key, value in carried.items() if key not in usual or not exact_json.exact(value, usual[key])}
+    extra = keys.extra(native) or {}
+    return {key: value for key, value in extra.items() if key not in usual or not exact_json.exact(value, usual[key])}
 
 
-def object_in(carried: Native, key: str) -> Native:
+def object_in(extra: Native, key: str) -> Native:
     """Returns an object inside extras; empty if it is not one, because extras of others are not checked."""
-    return as_object(carried.get(key))
+    return as_object(extra.get(key))
 
 
 # ---------------------------------------------------------------- lift
@@ -63,16 +61,16 @@ def lift_part(native: Native, dialect: str) -> Part:
 
 
 def _lift_text(native: Native, dialect: str) -> Part:
-    return Text(native["text"], extras=extras_of(dialect, TEXT.carried(native)))
+    return Text(native["text"], extras=make_extras(dialect, TEXT.extra(native)))
 
 
 def _lift_refusal(native: Native, dialect: str) -> Part:
-    return Refusal(native["refusal"], extras=extras_of(dialect, REFUSAL.carried(native)))
+    return Refusal(native["refusal"], extras=make_extras(dialect, REFUSAL.extra(native)))
 
 
 def _lift_image(native: Native, dialect: str) -> Part | None:
     """Lifts an image by its URL; an id next to it is kept in extras."""
-    carried = IMAGE.carried(native) or {}
+    extra = IMAGE.extra(native) or {}
     url, file_id, detail = (native.get(key) or None for key in ("image_url", "file_id", "detail"))
     if url is None and file_id is None:
         return None
@@ -80,9 +78,9 @@ def _lift_image(native: Native, dialect: str) -> Part | None:
         media = Media("image", file_id=file_id)
     else:
         media = common.media_of_url("image", url)
-        carried |= {"file_id": file_id} if file_id is not None else {}
+        extra |= {"file_id": file_id} if file_id is not None else {}
     media.detail = None if detail == AUTO else detail
-    media.extras = extras_of(dialect, carried)
+    media.extras = make_extras(dialect, extra)
     return media
 
 
@@ -94,7 +92,7 @@ def _lift_file(native: Native, dialect: str) -> Part | None:
     media = _file_of(sources[0], native[sources[0]])
     media.name, media.detail = native.get("filename") or None, native.get("detail") or None
     other_sources = {key: native[key] for key in sources[1:]}
-    media.extras = extras_of(dialect, {**(FILE.carried(native) or {}), **other_sources})
+    media.extras = make_extras(dialect, {**(FILE.extra(native) or {}), **other_sources})
     return media
 
 
@@ -111,7 +109,7 @@ def _lift_audio(native: Native, dialect: str) -> Part | None:
     if not isinstance(body, dict) or body.keys() != {"data", "format"} or body["format"] not in common.AUDIO_FORMATS:
         return None
     media_type = common.AUDIO_FORMATS[body["format"]]
-    return Media("audio", data=body["data"], media_type=media_type, extras=extras_of(dialect, AUDIO.carried(native)))
+    return Media("audio", data=body["data"], media_type=media_type, extras=make_extras(dialect, AUDIO.extra(native)))
 
 
 LIFT: dict[str, Callable[[Native, str], Part | None]] = {
@@ -149,30 +147,30 @@ def write_part(part: Part, role: str, dialect: str) -> Native | None:
     """Writes a content part of a message with this role, or of an output; None for a part that is not content."""
     if isinstance(part, Opaque):
         return part.value if part.dialect == dialect else None
-    carried = omit(carried_by(part.extras, dialect), *PLACEMENT)
+    extra = omit(get_extras(part.extras, dialect), *PLACEMENT)
     if isinstance(part, Text):
         type_ = "output_text" if role == "assistant" else "input_text"
-        return TEXT.put({"type": type_, "text": part.text}, carried)
+        return TEXT.put({"type": type_, "text": part.text}, extra)
     if isinstance(part, Refusal):
-        return REFUSAL.put({"type": "refusal", "refusal": part.text}, carried)
+        return REFUSAL.put({"type": "refusal", "refusal": part.text}, extra)
     write_one = WRITE_MEDIA.get(part.type)
-    return None if write_one is None else write_one(part, carried)  # type: ignore[arg-type]
+    return None if write_one is None else write_one(part, extra)  # type: ignore[arg-type]
 
 
-def _write_image(media: Media, carried: Native) -> Native | None:
+def _write_image(media: Media, extra: Native) -> Native | None:
     url = common.url_of_media(media)
     if url is None and media.file_id is None:
         return None
     source = {"image_url": url} if url is not None else {"file_id": media.file_id}
-    return IMAGE.put({"type": "input_image", **source, "detail": media.detail or AUTO}, carried)
+    return IMAGE.put({"type": "input_image", **source, "detail": media.detail or AUTO}, extra)
 
 
-def _write_file(media: Media, carried: Native) -> Native | None:
+def _write_file(media: Media, extra: Native) -> Native | None:
     source = _source_of_file(media)
     if source is None:
         return None
     other_fields = without_nulls({"filename": media.name, "detail": media.detail})
-    return FILE.put({"type": "input_file", **source, **other_fields}, carried)
+    return FILE.put({"type": "input_file", **source, **other_fields}, extra)
 
 
 def _source_of_file(media: Media) -> Native | None:
@@ -184,11 +182,11 @@ def _source_of_file(media: Media) -> Native | None:
     return None if media.file_id is None else {"file_id": media.file_id}
 
 
-def _write_audio(media: Media, carried: Native) -> Native | None:
+def _write_audio(media: Media, extra: Native) -> Native | None:
     format_ = common.AUDIO_TYPES.get(media.media_type or "")
     if media.data is None or format_ is None:
         return None
-    return AUDIO.put({"type": "input_audio", "input_audio": {"data": media.data, "format": format_}}, carried)
+    return AUDIO.put({"type": "input_audio", "input_audio": {"data": media.data, "format": format_}}, extra)
 
 
 WRITE_MEDIA: dict[str, Callable[[Media, Native], Native | None]] = {

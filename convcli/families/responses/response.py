@@ -13,9 +13,9 @@ from convcli.families.responses.parts import object_in
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.lacking import fields
-from convcli.kit.objects import Native, carried_by, extras_of, omit, without_nulls
+from convcli.kit.objects import Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.settings import Setting
+from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, epoch_of_time, time_of_epoch
 from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.wire import exact_json
@@ -53,11 +53,11 @@ def lift_response(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "response"
     ItemReader(context).all(native["output"], ("output",))
     transcript = context.transcript()
-    carried = RESPONSE.lift(native, transcript) or {}
-    carried = {key: value for key, value in carried.items() if not exact_json.exact(value, DEFAULTS.get(key))}
-    request = {key: carried.pop(key) for key in list(carried) if key in ECHO}
-    carried |= {**_lift_end(native, context), **({"request": request} if request else {})}
-    transcript.extras = extras_of(context.dialect, carried)
+    extra = RESPONSE.lift(native, transcript) or {}
+    extra = {key: value for key, value in extra.items() if not exact_json.exact(value, DEFAULTS.get(key))}
+    request = {key: extra.pop(key) for key in list(extra) if key in ECHO}
+    extra |= {**_lift_end(native, context), **({"request": request} if request else {})}
+    transcript.extras = make_extras(context.dialect, extra)
     return transcript
 
 
@@ -66,7 +66,7 @@ def _lift_end(native: Native, context: LiftContext) -> Native:
     end = {key: native[key] for key in END if native.get(key)}
     if not end.keys() - {"incomplete_details"} and not native.get("usage"):
         return end
-    answer = last_answer(context.messages)
+    answer = keep_last_answer(context.messages)
     if answer is None:
         answer = Message("assistant", [])
         context.add(answer, ("output",), [])
@@ -99,16 +99,16 @@ def write_response(transcript: Transcript, dialect: str) -> Native:
     """Writes a response with every answer, and the results in between."""
     native: Native = {**NOTHING, **DEFAULTS, "object": "response"}
     native["output"] = ItemWriter(dialect, answered=True).all(transcript.messages)
-    carried = carried_by(transcript.extras, dialect)
-    answer = last_answer(transcript.messages)
-    native |= {key: carried[key] for key in END if key in carried} if answer is None else end_of(answer, carried)
-    if answer is not None and (answer.usage or carried_by(answer.extras, dialect).get("usage")):
+    extra = get_extras(transcript.extras, dialect)
+    answer = keep_last_answer(transcript.messages)
+    native |= {key: extra[key] for key in END if key in extra} if answer is None else end_of(answer, extra)
+    if answer is not None and (answer.usage or get_extras(answer.extras, dialect).get("usage")):
         native["usage"] = common.write_usage(answer, dialect, USAGE)
-    other_extras = omit(carried, "request", *END)
-    return RESPONSE.write(transcript, {**native, **object_in(carried, "request"), **other_extras})
+    other_extras = omit(extra, "request", *END)
+    return RESPONSE.write(transcript, {**native, **object_in(extra, "request"), **other_extras})
 
 
-def last_answer(messages: list[Message]) -> Message | None:
+def keep_last_answer(messages: list[Message]) -> Message | None:
     """Returns the message with the end of the response: the first of those that together are the last answer."""
     answer = _last_answer(messages)
     return answer[-1] if answer else None
@@ -124,7 +124,7 @@ def _last_answer(messages: list[Message]) -> list[Message]:
     return list(takewhile(lambda message: message.role == "assistant", up_to_it))
 
 
-def end_of(answer: Message, carried: Native) -> Native:
+def end_of(answer: Message, extra: Native) -> Native:
     """Returns `status`, `incomplete_details` and `error` of a response that ended in this answer.
 
     Their extra form is used if it still means the same.
@@ -136,7 +136,7 @@ def end_of(answer: Message, carried: Native) -> Native:
         native["incomplete_details"] = {"reason": REASON.get(answer.stop_reason or "", answer.stop_reason)}
     if answer.error is not None:
         native["error"] = {"code": "server_error", "message": answer.error}
-    exact = {**native, **{key: carried[key] for key in END if key in carried}}
+    exact = {**native, **{key: extra[key] for key in END if key in extra}}
     if (object_in(exact, "error").get("message") or None) != answer.error:
         exact |= {"error": native.get("error")}
     if read_stop_reason(exact, answer.parts) != answer.stop_reason:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from convcli.families.responses import items
 from convcli.families.responses.items import COMPLETED, kind_of
-from convcli.families.responses.parts import carried_beside, lift_content, object_in, write_part
+from convcli.families.responses.parts import lift_content, object_in, other_extras, write_part
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of
-from convcli.kit.objects import Keys, Native, carried_by, extras_of
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
 
-MESSAGE = Keys("type id status role phase content", carried="id status phase")
+MESSAGE = Keys("type id status role phase content", extra="id status phase")
 
 # ---------------------------------------------------------------- lift
 
@@ -42,13 +42,13 @@ class _FreeCalls:
 class ItemReader:
     """Adds the messages of items to a context, one item at a time."""
 
-    __slots__ = ("_answer", "_context", "_free", "_place", "_spots")
+    __slots__ = ("_answer", "_context", "_free", "_part_paths", "_place")
 
     def __init__(self, context: LiftContext) -> None:
         self._context, self._free = context, _FreeCalls()
         self._answer: Message | None = None
         self._place: Path = ()
-        self._spots: list[Path] = []
+        self._part_paths: list[Path] = []
 
     def all(self, natives: list[Native], prefix: Path) -> None:
         """Adds all items of the list at `prefix`."""
@@ -59,7 +59,7 @@ class ItemReader:
         """Adds the item at `place`. Returns its message, and the index of its first part there."""
         kind, context = kind_of(native), self._context
         if kind == "message" and native["role"] != "assistant":
-            return self._append(_lift_message(native, context.dialect), place, _spots(native)), 0
+            return self._append(_lift_message(native, context.dialect), place, _part_paths(native)), 0
         if kind in items.OUTPUTS:
             result = items.lift_result(native, kind, self._free.usual_output(native.get("call_id")), context)
             return self._append(Message("tool", [result]), place, [()]), 0
@@ -71,23 +71,23 @@ class ItemReader:
         """Ends the answer: further assistant items belong to another."""
         self._answer = None
 
-    def _append(self, message: Message, place: Path, spots: list[Path]) -> Message:
-        self._context.add(message, place, spots)
+    def _append(self, message: Message, place: Path, part_paths: list[Path]) -> Message:
+        self._context.add(message, place, part_paths)
         self._answer = None
         return message
 
     def _add_to_answer(self, native: Native, kind: str, place: Path) -> tuple[Message, int]:
         if self._answer is None:
             answer = Message("assistant", [])
-            self._spots, self._place = [], place
-            self._append(answer, place, self._spots)
+            self._part_paths, self._place = [], place
+            self._append(answer, place, self._part_paths)
             self._answer = answer
         parts = _content_of_answer(native, self._context.dialect) if kind == "message" else None
-        spots = [()] if parts is None else _spots(native)
+        part_paths = [()] if parts is None else _part_paths(native)
         parts = [self._whole(native, kind)] if parts is None else parts
         first, at = len(self._answer.parts), _steps(self._place, place)
         self._answer.parts += parts
-        self._spots += [(*at, *spot) for spot in spots[: len(parts)]]
+        self._part_paths += [(*at, *node_path) for node_path in part_paths[: len(parts)]]
         return self._answer, first
 
     def _whole(self, native: Native, kind: str) -> Part:
@@ -109,28 +109,28 @@ def _steps(origin: Path, place: Path) -> Path:
 
 
 def _lift_message(native: Native, dialect: str) -> Message:
-    extras = extras_of(dialect, carried_beside(COMPLETED, MESSAGE, native))
+    extras = make_extras(dialect, other_extras(COMPLETED, MESSAGE, native))
     return Message(native["role"], lift_content(native["content"], dialect), extras=extras)
 
 
 def _content_of_answer(native: Native, dialect: str) -> list[Part] | None:
     """Returns the parts of a message item; None for one without content but with other keys, which is kept whole."""
-    carried = carried_beside(COMPLETED, MESSAGE, native)
+    extra = other_extras(COMPLETED, MESSAGE, native)
     parts = lift_content(native["content"], dialect)
     if not parts:
-        return None if carried else []
-    id_ = carried.pop("id", None)
+        return None if extra else []
+    id_ = extra.pop("id", None)
     for part in parts:
         part.metadata = {"itemId": id_} if id_ is not None else None
         if isinstance(part, Opaque):
             part.extras = {dialect: {"in": "content"}}
     first = parts[0]
-    if carried:
-        first.extras = {dialect: {**carried_by(first.extras, dialect), "item": carried}}
+    if extra:
+        first.extras = {dialect: {**get_extras(first.extras, dialect), "item": extra}}
     return parts
 
 
-def _spots(native: Native) -> list[Path]:
+def _part_paths(native: Native) -> list[Path]:
     content = native["content"]
     return [("content",)] if isinstance(content, str) else [("content", j) for j in range(len(content))]
 
@@ -184,31 +184,31 @@ class ItemWriter:
         begins = self._draft is None
         if not begins and message.role == "assistant":
             is_other = (part.metadata or {}).get("itemId") != self._draft.get("id")  # type: ignore[union-attr]
-            begins = is_other or "item" in carried_by(part.extras, self._dialect)
+            begins = is_other or "item" in get_extras(part.extras, self._dialect)
         if begins:
             self._begin(part, message)
         self._draft["content"].append(self._annotated(native))  # type: ignore[index]
 
     def _begin(self, part: Part | None, message: Message) -> None:
         self._close()
-        id_, carried = None, carried_by(message.extras, self._dialect)
+        id_, extra = None, get_extras(message.extras, self._dialect)
         if message.role == "assistant":
-            carried = object_in(carried_by(part.extras, self._dialect), "item") if part is not None else {}
+            extra = object_in(get_extras(part.extras, self._dialect), "item") if part is not None else {}
             id_ = (part.metadata or {}).get("itemId") if part is not None else None
         native: Native = {"type": "message", **({} if id_ is None else {"id": id_})}
         native |= COMPLETED if self._answered else {}
-        self._draft = MESSAGE.put({**native, "role": message.role, "content": []}, carried)
+        self._draft = MESSAGE.put({**native, "role": message.role, "content": []}, extra)
         self.firsts.append(part)
 
     def _close(self) -> None:
-        draft, self._draft = self._draft, None
-        if draft is None:
+        builder, self._draft = self._draft, None
+        if builder is None:
             return
-        content = draft["content"]
+        content = builder["content"]
         is_text = len(content) == 1 and not self._answered and _is_bare(content[0])
         if (is_text or not content) and not self._bare:
-            draft["content"] = content[0]["text"] if content else ""
-        self.items.append(draft)
+            builder["content"] = content[0]["text"] if content else ""
+        self.items.append(builder)
 
     def _annotated(self, part: Native) -> Native:
         """Adds annotations to assistant text, and in a response log probabilities, even if empty."""
@@ -221,7 +221,7 @@ class ItemWriter:
         if isinstance(part, ToolResult):
             known = self._calls.get(part.tool_call_id, UNKNOWN)
             usual = self._free.usual_output(part.tool_call_id)
-            return [items.write_result(part, self._dialect, usual, named=known != part.name)]
+            return [items.write_result(part, self._dialect, usual, drop_empty_name=known != part.name)]
         if isinstance(part, ToolCall):
             self._calls[part.id] = part.name
             self._free.see(part, part.id)
@@ -234,7 +234,7 @@ class ItemWriter:
 def is_content(part: Part, role: str, dialect: str) -> bool:
     """True if the part belongs in the content of a message item, and is not its own item."""
     if isinstance(part, Opaque):
-        return role not in ("assistant", "event") or "in" in carried_by(part.extras, dialect)
+        return role not in ("assistant", "event") or "in" in get_extras(part.extras, dialect)
     return not isinstance(part, (Reasoning, ToolCall, ToolResult))
 
 

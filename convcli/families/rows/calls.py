@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, carried_by, extras_of, omit
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.passes import on_parts
 from convcli.kit.values import read_arguments, read_json
 from convcli.model.transcript import Path, ToolCall, ToolDefinition
@@ -40,13 +40,13 @@ def lift_call(native: Native, context: LiftContext) -> ToolCall:
     written = native.get("arguments")
     arguments, raw = read_arguments(written) if isinstance(written, str) else (written or {}, None)
     id_ = context.pairing.call(None, native["name"])
-    return ToolCall(id_, native["name"], arguments, raw, extras=extras_of(context.dialect, CALL.carried(native)))
+    return ToolCall(id_, native["name"], arguments, raw, extras=make_extras(context.dialect, CALL.extra(native)))
 
 
 def write_call(call: ToolCall, dialect: str) -> Native:
     """The inverse of `lift_call`."""
     arguments = call.arguments if call.raw_arguments is None else call.raw_arguments
-    return CALL.put({"name": call.name, "arguments": arguments}, carried_by(call.extras, dialect))
+    return CALL.put({"name": call.name, "arguments": arguments}, get_extras(call.extras, dialect))
 
 
 without_raw_arguments = on_parts(
@@ -91,28 +91,28 @@ def lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefinitio
     """Lifts a definition, bare or under `function`."""
     context.origin.tools.append(path)
     function = _function(native)
-    carried = FUNCTION.carried(function)
+    extra = FUNCTION.extra(function)
     if function is not native:
-        outer = TOOL.carried(native) or {}
+        outer = TOOL.extra(native) or {}
         outer |= {"type": native["type"]} if native.get("type") not in (None, "function") else {}
-        carried = {**(carried or {}), **({"tool": outer} if outer else {})}
-    elif carried and carried.get("type") == "function":
-        carried = omit(carried, "type")
+        extra = {**(extra or {}), **({"tool": outer} if outer else {})}
+    elif extra and extra.get("type") == "function":
+        extra = omit(extra, "type")
     description = function.get("description") or None
-    extras = extras_of(context.dialect, carried)
+    extras = make_extras(context.dialect, extra)
     return ToolDefinition(function["name"], description, function.get("parameters"), extras=extras)
 
 
 def write_tool(tool: ToolDefinition, dialect: str, *, wrapped: bool = False) -> Native:
     """Writes a definition: bare, or under `function` if there are other keys around it, or if all are `wrapped`."""
-    carried = dict(carried_by(tool.extras, dialect))
-    outer = carried.pop("tool", {} if wrapped else None)
+    extra = dict(get_extras(tool.extras, dialect))
+    outer = extra.pop("tool", {} if wrapped else None)
     native: Native = {"name": tool.name}
     if tool.description is not None:
         native["description"] = tool.description
     if tool.parameters is not None:
         native["parameters"] = tool.parameters
-    native = FUNCTION.put(native, carried)
+    native = FUNCTION.put(native, extra)
     return native if outer is None else TOOL.put({"type": "function", "function": native}, outer)
 
 

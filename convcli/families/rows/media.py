@@ -23,7 +23,7 @@ PIECES = re.compile(f"({'|'.join(MARKS)})")
 URL_SCHEMES = ("http://", "https://")
 
 
-class Shelf:
+class MediaColumns:
     """The files of a row while its texts are read or written.
 
     A column is read if it has as many files as the texts have marks; any other is kept in extras.
@@ -38,11 +38,11 @@ class Shelf:
         }
         self._next = dict.fromkeys(self._files, 0)
 
-    def again(self) -> Shelf:
+    def again(self) -> MediaColumns:
         """Returns the same files, with none used yet."""
-        shelf = Shelf({}, ())
-        shelf._files, shelf._next = self._files, dict.fromkeys(self._files, 0)
-        return shelf
+        media_columns = MediaColumns({}, ())
+        media_columns._files, media_columns._next = self._files, dict.fromkeys(self._files, 0)
+        return media_columns
 
     @property
     def columns(self) -> set[str]:
@@ -140,7 +140,7 @@ def joined_texts(parts: list[Part], joint: str) -> list[Part]:
     return joined
 
 
-def unmarked(transcript: Transcript) -> Transcript:
+def drop_ambiguous_marks(transcript: Transcript) -> Transcript:
     """Removes marks from texts if there are files of this kind, because they could not be distinguished."""
     kinds = {part.type for message in transcript.messages for part in _shown(message) if isinstance(part, Media)}
     if not kinds:

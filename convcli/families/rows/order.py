@@ -44,7 +44,7 @@ def in_order(messages: list[Message]) -> list[Message]:
         fitted += [_answer(turn)] if is_answer else _user_turn(turn, open_calls)
         open_calls = calls_of(fitted[-1]) if is_answer else []
         was_said = not is_answer
-    return shared(messages, up_to_last_answer(fitted))
+    return shared(messages, drop_after_last_answer(fitted))
 
 
 def _turns(messages: list[Message]) -> list[tuple[bool, list[Message]]]:
@@ -60,7 +60,7 @@ def _turns(messages: list[Message]) -> list[tuple[bool, list[Message]]]:
     return turns
 
 
-def up_to_last_answer(messages: list[Message]) -> list[Message]:
+def drop_after_last_answer(messages: list[Message]) -> list[Message]:
     """Drops everything after the last answer, if there is one."""
     end = max((i + 1 for i, message in enumerate(messages) if message.role == "assistant"), default=len(messages))
     return messages[:end]

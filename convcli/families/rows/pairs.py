@@ -77,15 +77,15 @@ def lift_pair(chosen: LiftContext, rejected: LiftContext) -> str:
     fork = len(pair.prompt)
     chosen.origin.places += rejected.origin.places[fork:]
     chosen.messages = pair.messages
-    chosen.origin.invented |= rejected.origin.invented
-    chosen.origin.invented |= {message.id for message in chosen.messages if message.id is not None}
+    chosen.origin.generated_ids |= rejected.origin.generated_ids
+    chosen.origin.generated_ids |= {message.id for message in chosen.messages if message.id is not None}
     return pair.head
 
 
 # ---------------------------------------------------------------- fit, write
 
 
-def last_labelled(messages: list[Message], *, answers: bool = False) -> list[Message]:
+def keep_last_label(messages: list[Message], *, answers: bool = False) -> list[Message]:
     """Keeps only the label of the last message; with `answers`, only that of an assistant message: a row is good or bad
     as a whole."""
     last = len(messages) - 1
@@ -121,7 +121,7 @@ def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = li
     Raises RefusedError if there is no pair, because a rejected answer cannot be invented.
     """
 
-    def line_of(transcript: Transcript, messages: list[Message]) -> Transcript:
+    def keep_own_line(transcript: Transcript, messages: list[Message]) -> Transcript:
         bare = [replace(message, id=None, parent_id=None, label=None) for message in messages]
         line = replace(transcript, messages=bare, head=None)
         for fits in passes:
@@ -132,8 +132,8 @@ def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = li
         pair = pair_of(transcript)
         if pair is None:
             raise RefusedError([NO_PAIR])
-        chosen = line_of(transcript, [*pair.prompt, *pair.chosen])
-        rejected = line_of(transcript, [*pair.prompt, *pair.rejected])
+        chosen = keep_own_line(transcript, [*pair.prompt, *pair.chosen])
+        rejected = keep_own_line(transcript, [*pair.prompt, *pair.rejected])
         prompt, *answers = between(chosen.messages, rejected.messages)
         both = Preference(prompt, *map(answer, answers))
         return replace(chosen, messages=both.messages, head=both.head)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from convcli.kit import lacking
+from convcli.kit import unsupported
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, Reasoning, Text
@@ -89,13 +89,15 @@ RULES = (
 )
 """The rules of all rows whose calls and results have no ids."""
 
-LACKS = (
-    lacking.SESSION
-    | lacking.REQUEST
-    | lacking.MESSAGE
-    | lacking.METADATA
-    | lacking.FUNCTION_ONLY
-    | lacking.fields("message.model refusal reasoning.summary tool_call.id tool_result.toolCallId tool_result.status")
+UNSUPPORTED = (
+    unsupported.SESSION
+    | unsupported.REQUEST
+    | unsupported.MESSAGE
+    | unsupported.METADATA
+    | unsupported.FUNCTION_ONLY
+    | unsupported.fields(
+        "message.model refusal reasoning.summary tool_call.id tool_result.toolCallId tool_result.status"
+    )
 )
 """Fields that such rows lack, in addition to each format's own."""
 NAMES_OF_FILES = frozenset(

@@ -66,7 +66,7 @@ def _rule(code: str) -> dict[str, Any]:
     if known is not None:
         rule["shortDescription"] = {"text": known.title}
         rule["fullDescription"] = {"text": f"{known.title[0].upper()}{known.title[1:]}. {known.why}"}
-        rule["help"] = {"text": f"{known.mend}\n\nconvcli explain {code} shows a bad and a good example."}
+        rule["help"] = {"text": f"{known.fix}\n\nconvcli explain {code} shows a bad and a good example."}
     return rule
 
 

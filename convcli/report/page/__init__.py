@@ -140,11 +140,11 @@ class _View:
         """Yields the messages; events are folded into groups, and results are nested under their calls."""
         before: str | None = None
         for is_event, group in groupby(enumerate(self.messages), lambda pair: pair[1].role == "event"):
-            numbered = list(group)
+            number_messages = list(group)
             if is_event:
-                yield self._events(numbered)
+                yield self._events(number_messages)
                 continue
-            for index, message in numbered:
+            for index, message in number_messages:
                 if not self._stands_beneath_calls(message):
                     yield self._article(index, message, before)
                 before = message.created_at or before

@@ -12,13 +12,13 @@ from typing import Any
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Path
 from convcli.validation.survey import Survey
-from convcli.validation.wording import PLAIN_WORD
+from convcli.validation.wording import SAFE_WORD
 from convcli.wire import exact_json, pointers
 
 STEPS = 10_000
 """Budget per call. A step is one value checked against one schema object."""
 MOST_DEEP = 64
-MOST_TOLD = 5
+MOST_REPORTED = 5
 """Mismatches reported per call."""
 
 TYPES: dict[str, tuple[type, ...]] = {
@@ -48,7 +48,7 @@ def _arguments_mismatches(survey: Survey) -> Iterator[Breach]:
     for called in survey.calls:
         schema = schemas.get(called.call.name)
         if schema is not None and called.call.raw_arguments is None:
-            for steps, problem in _Check(schema).mismatches(called.call.arguments)[:MOST_TOLD]:
+            for steps, problem in _Check(schema).mismatches(called.call.arguments)[:MOST_REPORTED]:
                 yield Breach("arguments-mismatch", called.at("tool_call.arguments"), f"{_named(steps)} {problem}")
 
 
@@ -56,7 +56,7 @@ def _named(steps: Path) -> str:
     """Names a path in the arguments. The keys come from the transcript, so only plain words are shown."""
     if not steps:
         return "the arguments"
-    shown = [str(step) if isinstance(step, int) or PLAIN_WORD.match(step) else "…" for step in steps]
+    shown = [str(step) if isinstance(step, int) or SAFE_WORD.match(step) else "…" for step in steps]
     return "/".join(shown)
 
 

@@ -11,7 +11,7 @@ from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import Purpose, Survey, for_outputs
 
 CODES = ("incomplete-request", "incomplete-response")
-BESIDE_TURNS = frozenset((*CODES, "foreign-model"))
+TOP_LEVEL_CODES = frozenset((*CODES, "foreign-model"))
 """Codes of findings at the root that do not depend on the messages."""
 
 EXAMPLES = {"max_tokens": "1024", "maxTokens": "1024"}

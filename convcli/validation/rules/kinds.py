@@ -10,7 +10,7 @@ from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation import schemas
 from convcli.validation.survey import Survey
-from convcli.validation.wording import PLAIN_WORD, did_you_mean, shown_key
+from convcli.validation.wording import SAFE_WORD, did_you_mean, shown_key
 
 
 def known_types(schema: str) -> Rule:
@@ -49,4 +49,4 @@ def _unknown(schema: str, native: dict[str, Any]) -> tuple[tuple[str, ...], str,
 @lru_cache(maxsize=256)
 def _near(word: str, words: frozenset[str]) -> str:
     """Cached because a document may repeat a word any number of times."""
-    return did_you_mean(word, sorted(words)) if PLAIN_WORD.match(word) else ""
+    return did_you_mean(word, sorted(words)) if SAFE_WORD.match(word) else ""

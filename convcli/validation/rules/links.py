@@ -48,10 +48,10 @@ def paired(rules: PairingRules) -> Rule:
         *(("misplaced-tool-result",) if rules.where == "next" else ()),
         *(("split-tool-results",) if rules.together else ()),
     )
-    return Rule(codes, lambda survey: () if is_plain(survey, rules) else PairWalk(survey, rules).breaches())
+    return Rule(codes, lambda survey: () if is_clean(survey, rules) else PairWalk(survey, rules).breaches())
 
 
-def is_plain(survey: Survey, rules: PairingRules) -> bool:
+def is_clean(survey: Survey, rules: PairingRules) -> bool:
     """True if each call is answered once, in its place, as in nearly all transcripts. False is no verdict yet."""
     linked = len(survey.parts["tool_call"]) + len(survey.parts["tool_result"])
     if not linked:

@@ -13,7 +13,7 @@ from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path
 from convcli.validation.survey import Survey
-from convcli.validation.wording import PLAIN_WORD, brief_hint, listed, shown_key
+from convcli.validation.wording import SAFE_WORD, brief_hint, listed, shown_key
 from convcli.wire import exact_json
 
 TYPES = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
@@ -102,7 +102,7 @@ def declared(severity: Severity = "error") -> Rule:
 
 def _called(survey: Survey) -> str:
     """Names the tools whose definitions are missing; their schemas are unknown."""
-    called = dict.fromkeys(called.call.name for called in survey.calls if PLAIN_WORD.match(called.call.name))
+    called = dict.fromkeys(called.call.name for called in survey.calls if SAFE_WORD.match(called.call.name))
     return f"add the definitions of {listed(called)}" if called else ""
 
 
@@ -118,7 +118,7 @@ class SchemaDemands(msgspec.Struct, frozen=True):
     """
 
     bare: bool = False
-    plain_root: bool = False
+    clean_root: bool = False
     items: bool = False
     closed: bool = False
     of: str = "the parameters"
@@ -188,7 +188,7 @@ def _problems(root: dict[str, Any], demands: SchemaDemands, strict: bool) -> Ite
         actual = "none" if kind is None else "another"
         problem = f"{demands.of} must be a schema with the type object; found {actual}"
         yield "schema-not-object", ("type",) if "type" in root else (), problem
-    for key in ("anyOf", "oneOf", "allOf") if demands.plain_root else ():
+    for key in ("anyOf", "oneOf", "allOf") if demands.clean_root else ():
         if key in root:
             yield "schema-not-object", (key,), f"{key} is not allowed at the root"
     checks: list[Callable[[dict[str, Any]], tuple[str, str, str] | None]] = [_malformed, _remote]

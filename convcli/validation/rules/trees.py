@@ -8,7 +8,7 @@ from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.survey import Survey
 
 
-def rooted(*, mended: bool = False) -> Rule:
+def rooted(*, fixed: bool = False) -> Rule:
     """Every parent exists, no message is its own ancestor, and no two messages share an id.
 
     `mended`: missing parents are allowed, because the program itself then continues from the row before. Some programs
@@ -22,10 +22,10 @@ def rooted(*, mended: bool = False) -> Rule:
                 note = ("the first", NodeRef(first[message.id]))
                 problem = "another message has the same id"
                 yield Breach("duplicate-message-id", NodeRef(i, field="message.id"), problem, notes=(note,))
-        yield from () if mended else _parents(survey, first)
+        yield from () if fixed else _parents(survey, first)
         yield from _cycles(survey, first)
 
-    codes = ("duplicate-message-id", *(() if mended else ("missing-parent",)), "parent-cycle")
+    codes = ("duplicate-message-id", *(() if fixed else ("missing-parent",)), "parent-cycle")
     return Rule(codes, check, of_input=("parent-cycle",))
 
 

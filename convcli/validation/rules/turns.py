@@ -186,7 +186,7 @@ def not_blank(severity: Severity = "error") -> Rule:
     return Rule(("blank-text",), check)
 
 
-def parts_in_roles(roles: Mapping[str, Collection[str]]) -> Rule:
+def keep_parts_of_roles(roles: Mapping[str, Collection[str]]) -> Rule:
     """Parts of these types occur only in messages of these roles."""
 
     def check(survey: Survey) -> Iterator[Breach]:

@@ -12,8 +12,8 @@ from convcli.engine.shapes.values import UnreadableError
 FORM = Format(frozenset(("messages", "model")))
 
 
-def chat(*items: Any, **beside: Any) -> dict[str, Any]:
-    return {**beside, "messages": [*items]}
+def chat(*items: Any, **other_keys: Any) -> dict[str, Any]:
+    return {**other_keys, "messages": [*items]}
 
 
 def asked(content: Any, **more: Any) -> dict[str, Any]:

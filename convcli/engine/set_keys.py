@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.engine.conversion import Conversion, compared, left_out
-from convcli.model.dialect import Added, Dialect, Options
+from convcli.model.dialect import Dialect, Options, SetKeys
 from convcli.model.errors import JobError
 from convcli.model.transcript import Path
 from convcli.proof.reasons import MISSING, SET, Loss
@@ -20,7 +20,7 @@ from convcli.validation.wording import described, shown_key, unknown
 from convcli.wire import exact_json, pointers
 
 
-def checked(values: Mapping[str, Any], target: Dialect) -> Added:
+def checked(values: Mapping[str, Any], target: Dialect) -> SetKeys:
     """Returns the keys with their values; a dot descends into an object.
 
     Raises JobError for a key that the target's schema does not name, in a document or in its body.
@@ -51,12 +51,12 @@ def _steps(key: str, target: Dialect, form: str) -> list[str]:
     return [*map(str, body.path), *steps]
 
 
-def with_added(conversion: Conversion, options: Options, target: Dialect, source: Dialect | None) -> Conversion:
+def with_set_keys(conversion: Conversion, options: Options, target: Dialect, source: Dialect | None) -> Conversion:
     """Returns the conversion with the keys of these options set. Raises JobError if they do not fit."""
     document, silent = conversion.document, list[Loss]()
-    before = target.lift(document) if options.added else None
+    before = target.lift(document) if options.set_keys else None
     form = before.origin.form if before is not None and before.origin is not None else ""
-    for key, value in reversed(options.added):
+    for key, value in reversed(options.set_keys):
         steps = _steps(key, target, form)
         edited = _put(document, steps, value, key)
         if edited is document:

@@ -13,7 +13,7 @@ import pytest
 
 from convcli import dialects, testing
 from convcli.engine import conversion
-from convcli.engine.sameness import Difference, differences
+from convcli.engine.compare import Difference, differences
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.transcript import Path, Transcript
@@ -37,7 +37,9 @@ JOINED = {"alpaca"}
 """What an answer says before its calls and after them is one text there, and is compared with the first of them."""
 
 
-def told(first: Any, second: Any, of_first: Dialect = CHAT, of_second: Dialect = CHAT, **more: Any) -> list[Difference]:
+def reported(
+    first: Any, second: Any, of_first: Dialect = CHAT, of_second: Dialect = CHAT, **more: Any
+) -> list[Difference]:
     return differences(of_first.lift(first), of_second.lift(second), of_first, of_second, **more)
 
 
@@ -65,14 +67,14 @@ def test_any_two_twins_are_the_same_conversation() -> None:
 
 def same(first: str, second: str) -> bool:
     documents = TWINS[first].document, TWINS[second].document
-    return told(*documents, dialects.get(first), dialects.get(second)) == []
+    return reported(*documents, dialects.get(first), dialects.get(second)) == []
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_a_text_that_was_edited_is_reported_with_the_places_of_both_sides(name: str) -> None:
     document, dialect = TWINS[name].document, dialects.get(name)
     other = edited(document, lambda text: text.replace("did not answer", "was silent"))
-    found = told(document, other, dialect, dialect)
+    found = reported(document, other, dialect, dialect)
     assert [(one.kind, one.level) for one in found] == [("changed", "content")]
     assert found[0].first == found[0].second
     assert pointers.resolve(document, pointers.steps(found[0].first)) is not None
@@ -81,7 +83,7 @@ def test_a_text_that_was_edited_is_reported_with_the_places_of_both_sides(name: 
 @pytest.mark.parametrize("name", WHOLE)
 def test_an_edited_answer_is_reported_in_any_other_dialect_too(name: str) -> None:
     other = edited(TWINS[name].document, lambda text: text.replace("did not answer", "was silent"))
-    found = told(TWINS["intermediate"].document, other, dialects.get("intermediate"), dialects.get(name))
+    found = reported(TWINS["intermediate"].document, other, dialects.get("intermediate"), dialects.get(name))
     before = "Let me check" if name in JOINED else "did not answer"
     assert any(before in repr(one.before) and "was silent" in repr(one.after) for one in found)
 
@@ -167,8 +169,11 @@ def changed(edit: Callable[[Any], object]) -> Any:
 
 def test_ids_that_only_tie_a_call_to_its_result_may_differ() -> None:
     other = edited(CHAT_DOCUMENT, lambda text: text.replace("call_1", "call_of_another_kind"))
-    assert told(CHAT_DOCUMENT, other) == []
-    assert {one.field for one in told(CHAT_DOCUMENT, other, exact=True)} == {"tool_call.id", "tool_result.toolCallId"}
+    assert reported(CHAT_DOCUMENT, other) == []
+    assert {one.field for one in reported(CHAT_DOCUMENT, other, exact=True)} == {
+        "tool_call.id",
+        "tool_result.toolCallId",
+    }
 
 
 @pytest.mark.parametrize(
@@ -182,7 +187,7 @@ def test_ids_that_only_tie_a_call_to_its_result_may_differ() -> None:
     ],
 )
 def test_what_differs_is_reported_by_its_field(edit: Callable[[Any], object], fields: list[str]) -> None:
-    found = told(CHAT_DOCUMENT, changed(edit))
+    found = reported(CHAT_DOCUMENT, changed(edit))
     assert {one.field for one in found} >= set(fields)
     assert all(one.first or one.second for one in found)
 
@@ -196,11 +201,11 @@ def test_what_the_other_dialect_has_no_place_for_counts_only_when_it_is_asked_fo
             {"role": "assistant", "content": "Done"},
         ]
     }
-    assert told(CHAT_DOCUMENT, other, CHAT, ANTHROPIC) == []
-    assert told(other, CHAT_DOCUMENT, ANTHROPIC, CHAT) == []
-    assert "message.name" in {one.field for one in told(CHAT_DOCUMENT, other, CHAT, ANTHROPIC, exact=True)}
+    assert reported(CHAT_DOCUMENT, other, CHAT, ANTHROPIC) == []
+    assert reported(other, CHAT_DOCUMENT, ANTHROPIC, CHAT) == []
+    assert "message.name" in {one.field for one in reported(CHAT_DOCUMENT, other, CHAT, ANTHROPIC, exact=True)}
     other["messages"][1]["content"][0]["input"] = {"a": 2}  # type: ignore[index]
-    [found] = told(CHAT_DOCUMENT, other, CHAT, ANTHROPIC)
+    [found] = reported(CHAT_DOCUMENT, other, CHAT, ANTHROPIC)
     assert (found.first, found.second, found.before, found.after) == (
         "/messages/1/tool_calls/0/function/arguments",
         "/messages/1/content/0/input",
@@ -211,7 +216,7 @@ def test_what_the_other_dialect_has_no_place_for_counts_only_when_it_is_asked_fo
 
 def test_what_only_the_second_has_is_reported_with_its_place_there() -> None:
     longer = changed(lambda messages: messages.append({"role": "user", "content": "And now?"}))
-    [found] = told(CHAT_DOCUMENT, longer)
+    [found] = reported(CHAT_DOCUMENT, longer)
     assert (found.kind, found.field, found.second) == ("invented", "message", "/messages/4")
 
 
@@ -221,5 +226,5 @@ def test_what_the_service_would_not_take_back_is_missed_in_a_file_of_the_same_di
     said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Ho."}]}
     header = {"type": "session_meta", "timestamp": "T", "payload": {"id": "x"}}
     rows = [header, *({"type": "response_item", "timestamp": "T", "payload": item} for item in (thought, said))]
-    found = told(Rows(rows), Rows([rows[0], rows[2]]), codex, codex)
+    found = reported(Rows(rows), Rows([rows[0], rows[2]]), codex, codex)
     assert [(each.kind, each.field) for each in found] == [("dropped", "reasoning")]

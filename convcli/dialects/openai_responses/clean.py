@@ -7,27 +7,27 @@ from functools import partial
 from typing import Any
 
 from convcli.families.responses.fitting import IDS, LONGEST_ID, NAMES, PREFIXES
-from convcli.kit.objects import Native, omit, without_plain
-from convcli.kit.values import are_plain_arguments
+from convcli.kit.objects import Native, omit, without_clean
+from convcli.kit.values import are_clean_arguments
 
 REASONING_KEYS = frozenset(("type", "summary", "content", "encrypted_content"))
 
 
-def without_plain_items(document: Any) -> Any:
+def without_clean_items(document: Any) -> Any:
     """Returns the document without its items and instructions, if they are all plain."""
     if document.__class__ is not dict:
-        return without_plain(document, "input", _are_plain)
+        return without_clean(document, "input", _are_clean)
     if "output" in document:
         return None
     is_kept = document.get("store") is not False
-    return without_plain(document, "input", partial(_are_plain, is_kept=is_kept), instructions=_is_instruction)
+    return without_clean(document, "input", partial(_are_clean, is_kept=is_kept), instructions=_is_instruction)
 
 
 def _is_instruction(value: Any) -> bool:
     return value.__class__ is str
 
 
-def _are_plain(items: list[Any], *, is_kept: bool = True) -> bool:
+def _are_clean(items: list[Any], *, is_kept: bool = True) -> bool:
     """True if the items are text, images, reasoning, calls and their results in order.
 
     `is_kept`: the service stores the items and knows them by id.
@@ -54,7 +54,7 @@ def _are_plain(items: list[Any], *, is_kept: bool = True) -> bool:
             called.append(item["call_id"])
             waiting.add(item["call_id"])
             names.add(item["name"])
-        elif not PLAIN[kind](item):
+        elif not IS_CLEAN[kind](item):
             return False
     is_unique = len(set(called)) == len(called) and len(set(ids)) == len(ids)
     return is_unique and not waiting and IDS.accepts_all(called) and NAMES.accepts_all(names)
@@ -81,7 +81,7 @@ def _is_message(item: Native) -> bool:
 
 def _is_call(item: Native) -> bool:
     is_named = item["call_id"].__class__ is str and item["name"].__class__ is str
-    return is_named and len(item) == 4 and are_plain_arguments(item["arguments"])
+    return is_named and len(item) == 4 and are_clean_arguments(item["arguments"])
 
 
 def _is_reasoning(item: Native) -> bool:
@@ -110,7 +110,7 @@ def _is_image(part: Native) -> bool:
     return part["image_url"].__class__ is str and detail.__class__ is str and len(part) == 2 + ("detail" in part)
 
 
-PLAIN: dict[str, Callable[[Native], bool]] = {"message": _is_message, "reasoning": _is_reasoning}
+IS_CLEAN: dict[str, Callable[[Native], bool]] = {"message": _is_message, "reasoning": _is_reasoning}
 """Checks for plain items without id and status that are not calls or results, by their type."""
 OUTPUT_PARTS: dict[str, Callable[[Native], bool]] = {"output_text": _is_output_text}
 INPUT_PARTS: dict[str, Callable[[Native], bool]] = {"input_text": _is_input_text, "input_image": _is_image}

@@ -17,25 +17,25 @@ from convcli.families.google.parts import BLOB, CALL, FILE, PART
 from convcli.families.google.results import RESPONSE as ANSWER
 from convcli.families.google.schema import PARAMETERS
 from convcli.families.google.schema import RESPONSE as OUTPUT
-from convcli.kit.objects import Native, carried_by, omit, without_carried
+from convcli.kit.objects import Native, drop_extras, get_extras, omit
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult
 
 
-class Carried(NamedTuple):
+class ExtraKeys(NamedTuple):
     """The possible extras of a record: keys of an object, and objects under keys; without `shape` only the latter."""
 
     shape: Shape | None
-    inside: Mapping[str, Carried | None] = {}
+    inside: Mapping[str, ExtraKeys | None] = {}
     """None: this form cannot store it."""
     switch: bool = False
     """True if an empty object under a key has a meaning."""
 
-    def filtered(self, carried: Native, service: Service) -> Native:
+    def filtered(self, extra: Native, service: Service) -> Native:
         """Keeps the extras that the service knows, and those that nobody knows."""
         kept: Native = {}
-        for key, value in carried.items():
+        for key, value in extra.items():
             if key in self.inside:
                 inner = self.inside[key]
                 value = inner.filtered(value, service) if inner is not None and isinstance(value, dict) else None
@@ -43,24 +43,28 @@ class Carried(NamedTuple):
             elif self.shape is not None and self.shape.comes_from_extras(key):
                 kept[key] = value
         known = kept if self.shape is None else service.known(self.shape.name, kept)
-        return {key: value for key, value in known.items() if self.switch or value != {} or carried[key] == {}}
+        return {key: value for key, value in known.items() if self.switch or value != {} or extra[key] == {}}
 
 
-OF_PART = Carried(PART, {shape.name: Carried(shape) for shape in (CALL, BLOB, FILE, ANSWER)})
-OF_TOOL = Carried(config.DECLARATION, {"tool": Carried(config.TOOL, switch=True)})
-OF_CHOICE = Carried(config.TOOL_CONFIG, {"functionCallingConfig": Carried(config.CALLING)})
-OF_REQUEST = Carried(
-    documents.REQUEST, {"toolConfig": OF_CHOICE, "generationConfig": Carried(config.GENERATION), "response": None}
+OF_PART = ExtraKeys(PART, {shape.name: ExtraKeys(shape) for shape in (CALL, BLOB, FILE, ANSWER)})
+OF_TOOL = ExtraKeys(config.DECLARATION, {"tool": ExtraKeys(config.TOOL, switch=True)})
+OF_CHOICE = ExtraKeys(config.TOOL_CONFIG, {"functionCallingConfig": ExtraKeys(config.CALLING)})
+OF_REQUEST = ExtraKeys(
+    documents.REQUEST, {"toolConfig": OF_CHOICE, "generationConfig": ExtraKeys(config.GENERATION), "response": None}
 )
-OF_RESPONSE = Carried(None, {"response": Carried(documents.RESPONSE)})
-OF_TURN = Carried(None, {"content": Carried(CONTENT)})
-OF_ANSWER = Carried(
+OF_RESPONSE = ExtraKeys(None, {"response": ExtraKeys(documents.RESPONSE)})
+OF_TURN = ExtraKeys(None, {"content": ExtraKeys(CONTENT)})
+OF_ANSWER = ExtraKeys(
     None,
-    {"content": Carried(CONTENT), "candidate": Carried(documents.CANDIDATE), "usageMetadata": Carried(config.USAGE)},
+    {
+        "content": ExtraKeys(CONTENT),
+        "candidate": ExtraKeys(documents.CANDIDATE),
+        "usageMetadata": ExtraKeys(config.USAGE),
+    },
 )
 
 
-def known(service: Service, of_whole: Carried, of_message: Carried) -> Pass:
+def known(service: Service, of_whole: ExtraKeys, of_message: ExtraKeys) -> Pass:
     """Keeps only the owner's extras that this service may know."""
     in_messages = on_each_message(lambda message: _known(message, of_message, service))
     in_parts = on_parts(lambda part, message: part if message.role == "event" else _known_part(part, service))
@@ -68,15 +72,15 @@ def known(service: Service, of_whole: Carried, of_message: Carried) -> Pass:
     return lambda transcript: in_tools(in_parts(in_messages(_known(transcript, of_whole, service))))
 
 
-def _known(record: Any, carried: Carried, service: Service) -> Any:
+def _known(record: Any, extra: ExtraKeys, service: Service) -> Any:
     if record.extras is None:
         return record
-    mine = carried_by(record.extras, service.owner)
+    mine = get_extras(record.extras, service.owner)
     if not mine:
         return record
-    known = carried.filtered(mine, service)
+    known = extra.filtered(mine, service)
     candidate = known.get("candidate", {})
-    if f"finishReason.{candidate.get('finishReason')}" in service.lacks:
+    if f"finishReason.{candidate.get('finishReason')}" in service.unsupported:
         known["candidate"] = omit(candidate, "finishReason")
     return record if known == mine else replace(record, extras=with_extras(record.extras, service.owner, known))
 
@@ -93,7 +97,7 @@ def _known_part(part: Part, service: Service) -> Any:
 
 def _own(part: Part, owner: str) -> Part:
     others = part.extras is not None and part.extras.keys() - {owner}
-    return replace(part, extras=owned(owner, carried_by(part.extras, owner))) if others else part
+    return replace(part, extras=owned(owner, get_extras(part.extras, owner))) if others else part
 
 
 def _known_tool(tool: ToolDefinition, service: Service) -> ToolDefinition | None:
@@ -106,13 +110,13 @@ def _known_tool(tool: ToolDefinition, service: Service) -> ToolDefinition | None
 def _with_one_schema(tool: ToolDefinition, owner: str) -> ToolDefinition:
     """Drops the extras of one of the two schema keys, because the service accepts only one."""
     schemas = {PARAMETERS.whole: tool.parameters, OUTPUT.whole: tool.output_schema}
-    return without_carried(tool, owner, *(key for key, schema in schemas.items() if schema is not None))
+    return drop_extras(tool, owner, *(key for key, schema in schemas.items() if schema is not None))
 
 
-def with_extras(extras: Extras | None, owner: str, carried: Native) -> Extras | None:
+def with_extras(extras: Extras | None, owner: str, extra: Native) -> Extras | None:
     """Returns extras with these of the owner, without empty ones."""
     others = omit(extras or {}, owner)
-    mine = {key: value for key, value in carried.items() if value is not None and value != {}}
+    mine = {key: value for key, value in extra.items() if value is not None and value != {}}
     return ({**others, owner: mine} if mine else others) or None
 
 
@@ -121,7 +125,7 @@ def first_content_only(owner: str) -> Pass:
 
     def move_content_extras(messages: list[Message]) -> list[Message]:
         firsts = [
-            without_carried(one, owner, "content") if one.role == before.role == "tool" else one
+            drop_extras(one, owner, "content") if one.role == before.role == "tool" else one
             for before, one in pairwise(messages)
         ]
         return shared(messages, messages[:1] + firsts)

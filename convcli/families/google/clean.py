@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from convcli.families.google.keys import Service
-from convcli.kit.objects import Native, without_plain
+from convcli.kit.objects import Native, without_clean
 from convcli.validation.rules.turns import is_base64
 
 SIGNING = "gemini-3"
@@ -16,12 +16,12 @@ NAMELESS = ""
 """The id of a call without one, which is answered by its name."""
 
 
-def without_plain_contents(document: Any, service: Service) -> Any:
+def without_clean_contents(document: Any, service: Service) -> Any:
     """Returns a request or a list without its contents and instruction if these are plain."""
     model = document.get("model") if document.__class__ is dict else None
     signs = SIGNING in model if model.__class__ is str else False
-    are_plain = partial(_are_plain, service=service, signs=signs)
-    return without_plain(document, "contents", are_plain, systemInstruction=_is_plain_instruction)
+    are_clean = partial(_are_clean, service=service, signs=signs)
+    return without_clean(document, "contents", are_clean, systemInstruction=_is_plain_instruction)
 
 
 def _is_plain_instruction(value: Any) -> bool:
@@ -36,7 +36,7 @@ def _is_plain_instruction(value: Any) -> bool:
     )
 
 
-def _are_plain(contents: list[Any], *, service: Service, signs: bool) -> bool:
+def _are_clean(contents: list[Any], *, service: Service, signs: bool) -> bool:
     """True if they are only texts of users and models, and calls with their answers in order. `signs`: calls have
     signatures."""
     asked: list[tuple[str, str]] = []

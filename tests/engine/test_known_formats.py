@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from convcli.engine import detection, foreign
-from convcli.engine.foreign import FORMATS, LOOK_AT, recognise
+from convcli.engine import detection, known_formats
+from convcli.engine.known_formats import FORMATS, LOOK_AT, recognise
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 from tests.support import acceptable
@@ -22,14 +22,14 @@ def marked(mark: str) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for piece in mark.split():
         if not piece.startswith("!"):
-            put(made, foreign.condition(piece).path, value_for(piece))
+            put(made, known_formats.condition(piece).path, value_for(piece))
     return made
 
 
 def value_for(piece: str) -> Any:
     sign = next((sign for sign in piece if sign in "=^:"), "")
     if sign == ":":
-        return foreign.TYPES[piece.split(":")[1]]()
+        return known_formats.TYPES[piece.split(":")[1]]()
     return piece.split(sign)[1].split("|")[0] if sign else "x"
 
 
@@ -106,5 +106,5 @@ def test_a_format_that_can_be_read_in_some_way_is_never_said_to_be_unread() -> N
 
 
 def test_a_condition_can_ask_that_there_is_no_such_value() -> None:
-    absent = foreign.condition("!a/b")
+    absent = known_formats.condition("!a/b")
     assert [absent.holds(value) for value in ({"a": {"b": 1}}, {"a": {}}, {})] == [False, True, True]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from convcli.jobs import inputs
-from convcli.jobs.strangers import is_no_transcript
+from convcli.jobs.unsupported import is_no_transcript
 from convcli.model.errors import ContentError
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.engine.added import checked
 from convcli.engine.restore import record, restore
+from convcli.engine.set_keys import checked
 from convcli.model.dialect import Options
 from convcli.model.errors import JobError
 from convcli.proof.difference import difference
@@ -27,17 +27,17 @@ SOURCE = dialects.get("openai-chat")
 def converted(target: str, document: Any = CHAT, /, **values: Any) -> pipeline.Conversion:
     named = {key.replace("__", "."): value for key, value in values.items()}
     to = dialects.get(target)
-    return pipeline.convert(document, SOURCE, to, Options(added=checked(named, to)))
+    return pipeline.convert(document, SOURCE, to, Options(set_keys=checked(named, to)))
 
 
-def told(done: pipeline.Conversion) -> list[tuple[str, str, str]]:
+def reported(done: pipeline.Conversion) -> list[tuple[str, str, str]]:
     return [(loss.kind, loss.where, loss.field) for loss in done.losses if loss.why == SET]
 
 
 def test_what_is_added_is_invented_and_what_is_changed_by_it_changed() -> None:
     done = converted("anthropic", max_tokens=1024, model="claude-x")
     assert done.document == {"max_tokens": 1024, "model": "claude-x", "temperature": 0.5, "messages": CHAT["messages"]}
-    assert told(done) == [("changed", "/model", "model"), ("invented", "/max_tokens", "settings.maxOutputTokens")]
+    assert reported(done) == [("changed", "/model", "model"), ("invented", "/max_tokens", "settings.maxOutputTokens")]
     assert done.findings == []
 
 
@@ -54,13 +54,16 @@ def test_a_dot_leads_into_an_object_that_need_not_be_there() -> None:
     done = converted("gemini", generationConfig__maxOutputTokens=5, toolConfig__functionCallingConfig__mode="NONE")
     assert done.document["generationConfig"] == {"maxOutputTokens": 5, "temperature": 0.5}
     assert done.document["toolConfig"] == {"functionCallingConfig": {"mode": "NONE"}}
-    assert {"settings.maxOutputTokens", "toolChoice"} <= {field for _, _, field in told(done)}
+    assert {"settings.maxOutputTokens", "toolChoice"} <= {field for _, _, field in reported(done)}
 
 
 def test_a_value_in_which_nothing_is_read_is_reported_all_the_same() -> None:
     done = converted("anthropic", metadata={}, max_tokens=9)
     assert done.document["metadata"] == {}
-    assert set(told(done)) == {("invented", "", "metadata"), ("invented", "/max_tokens", "settings.maxOutputTokens")}
+    assert set(reported(done)) == {
+        ("invented", "", "metadata"),
+        ("invented", "/max_tokens", "settings.maxOutputTokens"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,7 @@ def test_a_key_or_a_value_that_does_not_fit_is_an_error_of_the_job(
 
 def test_an_output_that_is_a_list_has_no_keys() -> None:
     with pytest.raises(JobError, match="cannot be set in a list of 1 item"):
-        pipeline.convert(CHAT, SOURCE, dialects.get("anthropic"), Options(form="list", added=(("model", "x"),)))
+        pipeline.convert(CHAT, SOURCE, dialects.get("anthropic"), Options(form="list", set_keys=(("model", "x"),)))
 
 
 def bare(loss: Loss) -> Loss:
@@ -95,7 +98,7 @@ def bare(loss: Loss) -> Loss:
 @pytest.mark.parametrize("source", ["openai-chat", "anthropic", "gemini"])
 def test_the_laws_hold_for_outputs_with_added_keys(source: str, target: str) -> None:
     one, two = dialects.get(source), dialects.get(target)
-    options = Options(added=(("model", "x"),))
+    options = Options(set_keys=(("model", "x"),))
     for sample in samples_of(source):
         before = copy.deepcopy(sample.document)
         done = pipeline.convert(sample.document, one, two, options)

@@ -9,16 +9,16 @@ from typing import Any
 from convcli.dialects.anthropic.rules import MOST_MESSAGES
 from convcli.families.anthropic.blocks import MEDIA_TYPES, WEB
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.kit.objects import Native, without_plain
+from convcli.kit.objects import Native, without_clean
 from convcli.validation.rules.turns import is_base64
 
 IMAGES = MEDIA_TYPES["image"]
 
 
-def without_plain_messages(document: Any) -> Any:
+def without_clean_messages(document: Any) -> Any:
     """Returns the rest of a request or a list whose messages and system text are all usual."""
     thinks = document.__class__ is dict and "thinking" in document
-    return without_plain(document, "messages", partial(_are_plain, thinks=thinks), system=_is_plain_system)
+    return without_clean(document, "messages", partial(_are_clean, thinks=thinks), system=_is_plain_system)
 
 
 def _is_plain_system(system: Any) -> bool:
@@ -27,7 +27,7 @@ def _is_plain_system(system: Any) -> bool:
     return system.__class__ is list and bool(system) and all(SYSTEM[block["type"]](block) for block in system)
 
 
-def _are_plain(messages: list[Any], *, thinks: bool) -> bool:
+def _are_clean(messages: list[Any], *, thinks: bool) -> bool:
     """True if the messages are texts, images, calls and results in order, the user first.
 
     With `thinks`, calls must follow thinking.

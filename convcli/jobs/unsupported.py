@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from convcli.engine.foreign import LOOKS_LIKE
+from convcli.engine.known_formats import LOOKS_LIKE
 from convcli.jobs.inputs import split_line
 from convcli.model.errors import ContentError
 

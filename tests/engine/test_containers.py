@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from convcli.engine.enclosed import inside, put_back, taken_out
+from convcli.engine.containers import inside, put_back, without_values
 
 SPACED = json.dumps({"messages": [1, 2]})
 COMPACT = '{"messages":[1,2]}'
@@ -26,18 +26,18 @@ COMPACT = '{"messages":[1,2]}'
     ],
 )
 def test_what_was_taken_out_is_put_back(document: Any, at: str, taken: Any) -> None:
-    shell = taken_out(document, [at])
+    shell = without_values(document, [at])
     assert shell.value != document
     assert json.dumps(put_back(shell, {at: taken})) == json.dumps(document)
 
 
 def test_only_texts_that_are_no_compact_json_are_kept_as_they_were() -> None:
-    assert taken_out({"a": COMPACT, "b": SPACED}, ["/a", "/b"]).texts == {"/a": True, "/b": SPACED}
+    assert without_values({"a": COMPACT, "b": SPACED}, ["/a", "/b"]).texts == {"/a": True, "/b": SPACED}
 
 
 def test_a_place_that_is_not_there_is_an_error() -> None:
     with pytest.raises(LookupError):
-        put_back(taken_out({"a": {"b": 1}}, ["/a/b"]), {"/c/d": 1})
+        put_back(without_values({"a": {"b": 1}}, ["/a/b"]), {"/c/d": 1})
 
 
 @pytest.mark.parametrize("value", ["plain", "[1", 3, None, '"text"'])

@@ -248,11 +248,11 @@ def condition(text: str) -> Mark:
 def _by_key() -> dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]]:
     """Indexes the marks by the first keys that they ask for (`_keys`): a document has few of these."""
     index: dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]] = {}
-    for foreign in FORMATS:
-        for text in foreign.marks:
+    for known in FORMATS:
+        for text in known.marks:
             marks = tuple(condition(piece) for piece in text.split())
             path = marks[0].path
-            index.setdefault(path[:3] if path[1:2] == ("*",) else path[:1], []).append((marks, foreign))
+            index.setdefault(path[:3] if path[1:2] == ("*",) else path[:1], []).append((marks, known))
     return index
 
 
@@ -269,16 +269,16 @@ def recognise(values: Iterable[Any]) -> Foreign | None:
     """Returns the known format of a document, or of the first of these records; None if no mark matches."""
     for value in islice(values, LOOK_AT):
         for one in [value, *value[:LOOK_AT]] if isinstance(value, list) else [value]:
-            foreign = _of_object(one) if isinstance(one, dict) else None
-            if foreign is not None:
-                return foreign
+            known = _of_object(one) if isinstance(one, dict) else None
+            if known is not None:
+                return known
     return None
 
 
 def _of_object(value: dict[str, Any]) -> Foreign | None:
     index = _by_key()
     for keys in _keys(value):
-        for marks, foreign in index.get(keys, ()):
+        for marks, known in index.get(keys, ()):
             if all(mark.holds(value) for mark in marks):
-                return foreign
+                return known
     return None

@@ -35,7 +35,7 @@ def inside(value: Any) -> Any:
     return parsed if isinstance(parsed, (list, dict)) else value
 
 
-def taken_out(document: Any, at: Collection[str]) -> Shell:
+def without_values(document: Any, at: Collection[str]) -> Shell:
     """Returns a document without the values at these pointers."""
     texts: dict[str, Any] = {}
     return Shell(_taken_out(document, (), {steps(each) for each in at}, texts), texts)

@@ -15,7 +15,7 @@ from convcli.engine.shapes import probes
 from convcli.engine.shapes.probes import MARK
 from convcli.engine.shapes.reading import Format, Place, Shape, filled, read
 from convcli.engine.shapes.templates import NotRememberedError, Template, function
-from convcli.engine.shapes.values import BESIDE, UnreadableError
+from convcli.engine.shapes.values import EXCLUDED_KEYS, UnreadableError
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ConvcliError
 from convcli.model.findings import Finding
@@ -226,4 +226,4 @@ def _is_same(one: Conversion, other: Conversion) -> bool:
 
 def _named(dialect: Dialect) -> frozenset[str]:
     """Returns the root keys that the schema names, except those outside of the conversation."""
-    return (schemas.keys_in(dialect.name, ()) or frozenset()) - BESIDE
+    return (schemas.keys_in(dialect.name, ()) or frozenset()) - EXCLUDED_KEYS

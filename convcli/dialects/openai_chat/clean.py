@@ -6,21 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.families.openai.parts import IDS, NAMES
-from convcli.kit.objects import Native, without_plain
-from convcli.kit.values import are_plain_arguments
+from convcli.kit.objects import Native, without_clean
+from convcli.kit.values import are_clean_arguments
 
 TEXT_ROLES = frozenset(("system", "developer", "user", "assistant"))
 ANSWER_KEYS = frozenset(("role", "content", "tool_calls"))
 
 
-def without_plain_messages(document: Any) -> Any:
+def without_clean_messages(document: Any) -> Any:
     """Returns the document without its messages, if they are all plain."""
     if document.__class__ is dict and "choices" in document:
         return None
-    return without_plain(document, "messages", _are_plain)
+    return without_clean(document, "messages", _are_clean)
 
 
-def _are_plain(messages: list[Any]) -> bool:
+def _are_clean(messages: list[Any]) -> bool:
     """True if the messages are text, images, reasoning, calls and their results in order."""
     waiting: set[str] = set()
     ids: list[str] = []
@@ -84,7 +84,7 @@ def _call_id(call: Any, names: set[str]) -> str:
     name = function["name"]
     if id_.__class__ is not str or name.__class__ is not str or len(call) != 3 or len(function) != 2:
         raise TypeError
-    if call["type"] != "function" or not are_plain_arguments(function["arguments"]):
+    if call["type"] != "function" or not are_clean_arguments(function["arguments"]):
         raise TypeError
     names.add(name)
     return id_

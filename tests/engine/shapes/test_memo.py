@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.engine.conversion import Conversion, lift
-from convcli.engine.shapes.remembering import CONFIRMATIONS, OFTEN, PATIENCE, PAUSE, PairConverter
+from convcli.engine.shapes.memo import CONFIRMATIONS, OFTEN, PATIENCE, PAUSE, PairConverter
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ConvcliError
 from convcli.model.transcript import Transcript
@@ -100,8 +100,8 @@ def test_l7_holds_for_any_conversations(transcripts: list[Transcript]) -> None:
 # ---------------------------------------------------------------- who looks at values
 
 
-def row(text: str, answer: str = "Yes.", **beside: Any) -> dict[str, Any]:
-    return {"messages": [{"role": "user", "content": text}, {"role": "assistant", "content": answer}], **beside}
+def row(text: str, answer: str = "Yes.", **other_keys: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}, {"role": "assistant", "content": answer}], **other_keys}
 
 
 def writing(edit: Callable[[dict[str, Any]], None], dialect: Dialect = ANTHROPIC) -> Dialect:
