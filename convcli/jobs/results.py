@@ -16,6 +16,9 @@ from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.proof.reasons import Loss
 
+MOST_KEYS = 8
+"""Keys of a container that a loss names."""
+
 
 class ItemResult(msgspec.Struct, frozen=True):
     """The result of one document of an input, or of one stretch that is none.
@@ -74,7 +77,21 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
     except RefusedError as error:
         return ItemResult([], notes + error.findings, refused=document)
     findings = notes + [as_warning(finding, target) for finding in result.findings]
-    return ItemResult(result.losses, findings, True, None, document, result)
+    losses = [*container_losses(document), *result.losses]
+    return ItemResult(losses, findings, True, None, document, result)
+
+
+def container_losses(document: Document) -> list[Loss]:
+    """The loss of what surrounds the transcripts of a file, with the first of them: each is written alone."""
+    node, keys = document.shell, list[str]()
+    for step in document.dialect.many.split("/")[:-1]:
+        keys += [key for key in node if key != step] if isinstance(node, dict) else []
+        node = node.get(step) if isinstance(node, dict) else None
+    if not keys:
+        return []
+    named = ", ".join(keys[:MOST_KEYS]) + (", …" if len(keys) > MOST_KEYS else "")
+    why = f"transcripts are written without the document around them ({named}); a restore file keeps it"
+    return [Loss("dropped", "", "container", "context", why, line=document.line, file=document.file)]
 
 
 def as_warning(finding: Finding, target: Dialect) -> Finding:

@@ -37,6 +37,7 @@ import msgspec
 
 from convcli import dialects
 from convcli.engine import conversion, pipeline, untrusted
+from convcli.engine.emptied import is_emptied
 from convcli.engine.restore import record, restore
 from convcli.engine.spelling import FORM
 from convcli.model.dialect import Dialect, Options
@@ -295,20 +296,22 @@ def assert_restores(source: Dialect, target: Dialect, document: Any) -> None:
 
 
 def assert_refuses_nothing(dialect: Dialect, document: Any) -> None:
-    """L11: a document with records but no messages is refused, and no other document is refused for that reason.
+    """L11: a document is refused if it has records but no messages, or if all messages come out empty; no other
+    document is refused for that reason.
 
     An empty conversation has no records, and passes.
     """
     transcript = dialect.lift(document)
     has_only_events = bool(transcript.messages) and all(message.role == "event" for message in transcript.messages)
+    is_refused = has_only_events or is_emptied(transcript)
     judged = any(finding.code == "no-messages" for finding in pipeline.validate(document, dialect))
     try:
         conversion.lift(document, dialect)
         refused = False
     except RefusedError as error:
         refused = error.code == "no-messages"
-    words = "is an empty success" if has_only_events else "is refused although it is none"
-    assert judged == refused == has_only_events, f"L11: a {dialect.name} document without messages {words}"
+    words = "is an empty success" if is_refused else "is refused although it is none"
+    assert judged == refused == is_refused, f"L11: a {dialect.name} document without messages {words}"
 
 
 # ---------------------------------------------------------------- what transcripts and losses say

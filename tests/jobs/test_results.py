@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from convcli import dialects
 from convcli.jobs import inputs
 from convcli.jobs.results import item_results
@@ -39,3 +41,14 @@ def test_a_torn_record_of_a_session_is_a_loss_and_a_warning_at_its_line(tmp_path
         last, *_ = item_results(source, dialects.get("anthropic"))
     assert [(finding.code, finding.severity) for finding in last.findings] == [("torn-record", "warning")]
     assert [(loss.kind, loss.field, loss.line) for loss in last.losses] == [("dropped", "record", 2)]
+
+
+@pytest.mark.parametrize("target", ["inspect-ai", "openai-chat"])
+def test_the_head_of_a_log_with_samples_is_one_loss(target: str, tmp_path: Path) -> None:
+    samples = [{"id": i, "epoch": 1, "input": "Hi", "messages": [{"role": "user", "content": "Hi"}]} for i in (1, 2)]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"version": 2, "eval": {"task": "t", "model": "m"}, "samples": samples}))
+    with inputs.opened(str(path), "inspect-ai") as source:
+        results = list(item_results(source, dialects.get(target)))
+    heads = [loss for result in results for loss in result.losses if loss.field == "container"]
+    assert [(loss.kind, loss.file, "version, eval" in loss.why) for loss in heads] == [("dropped", str(path), True)]
