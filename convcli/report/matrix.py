@@ -10,7 +10,7 @@ from convcli.report.text import Paint
 SIGNS = {"kept": "+", "encoded": "e", "changed": "c", "lost": "-"}
 SPACE = " "
 STEP = 1 + len(SPACE)
-LEGEND = "+ kept   e encoded: kept, but not in a field that the vendor defines   c changed   - lost\n"
+LEGEND = "+ kept   e encoded: kept outside of the vendor's own fields   c changed   - lost\n"
 
 
 def drawn(columns: Sequence[str], rows: Mapping[str, Sequence[str]], width: int, paint: Paint) -> Iterator[str]:

@@ -34,7 +34,7 @@ STEPS = """
 The skeleton stands, and keeps the laws. What remains:
 1. convcli/dialects/{module}.py: say in the docstring what the format is, where it is specified, when that was read, and
    its quirks. Move what is now an event or in extras into fields, in `lift` and in `write`, and take the field out of
-   UNSUPPORTED: `convcli.testing` tells what is forgotten.
+   UNSUPPORTED: `convcli.testing` reports what is missing.
 2. FIT and rules: what the service takes, as passes (kit/fitting), and what it refuses (validation/rules).
 3. schemas/{name}.schema.json holds the keys of your files: make required what is. samples/{name}/: six good ones, one
    of them twin-weather, and four bad ones in bad/, each with the findings that it must produce in FILE.findings.
