@@ -69,6 +69,7 @@ def test_what_takes_less_than_a_second_or_no_terminal_shows_nothing(tmp_path: Pa
     assert "%" not in on_a_terminal("convert", source, "--to", OWN, "--from", OTHER)
 
 
+@pytest.mark.exhaustive
 def test_a_dumb_terminal_and_a_pipe_show_nothing(tmp_path: Path) -> None:
     source = write(tmp_path / "a.jsonl", *[{"messages": [*CLEAN["messages"] * 20]}] * 600)
     words = ("convert", source, "--to", OWN, "--from", OTHER, "-o", os.devnull)
