@@ -1,8 +1,8 @@
 """An answer next to its request: one conversation that ends with the answer.
 
-Logs of gateways and rows of data sets keep what a model answered beside the messages that it was sent, under a key that
-no service has. A dialect reads a conversation; here the answer is read too and put at its end, so that no dialect needs
-to know of it. Where it stood is how the document was spelled.
+Gateway logs and rows of data sets store the answer under a key next to the messages, which no service defines. A
+dialect reads one conversation; this module reads the answer too and appends it, so that no dialect needs to know of it.
+The place of the answer belongs to the spelling of the document.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ def skipped(item: Skipped) -> Finding:
 
 
 def torn_warning(item: Skipped) -> Finding:
-    """The warning about an incomplete last record of which the records before are used."""
+    """Returns the warning about an incomplete last record, if the records before it are used."""
     return msgspec.structs.replace(skipped(item), severity="warning")
 
 

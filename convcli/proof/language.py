@@ -1,4 +1,4 @@
-"""Tells language, messages, parts and calls from ids, paths, versions and other metadata, by the value alone."""
+"""Distinguishes language, messages, parts and calls from ids, paths, versions and other metadata, by value alone."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def holds_message(value: Any) -> bool:
 
 
 def is_message(value: dict[str, Any]) -> bool:
-    """True if the object names who speaks and holds what is said."""
+    """True if the object names an author and contains text."""
     nested = (value.get(key) for key in NESTED)
     if any(isinstance(each, dict) and is_message(each) for each in nested):
         return True

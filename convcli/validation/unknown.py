@@ -123,8 +123,10 @@ class _Search:
 
 
 def is_new(known: Knowledge, path: Path, row: Any, *, was_turn: bool = False) -> bool:
-    """True if the dialect does not know rows of this type, or a key in the row that holds content. Rows of a known type
-    may be events too: those that their program skips, and those that were a turn before it was taken back."""
+    """True if the dialect does not know rows of this type, or a key in the row that holds content.
+
+    Rows of a known type may be events too: those that their program skips, and messages that were rolled back.
+    """
     last = row_type(row).rpartition("/")[2]
     if not was_turn and (not isinstance(row, dict) or (last and last not in schemas.types(known.dialect.name, TYPES))):
         return True

@@ -133,7 +133,7 @@ def test_no_locale_and_no_width_stop_a_report(folder: Path, surroundings: dict[s
 
 @pytest.mark.parametrize(
     ("columns", "more"),
-    [(1, {}), (7, {"LC_ALL": "C", "PYTHONUTF8": "0"}), (40, {"PYTHONIOENCODING": "ascii"}), (80, {})],
+    tiers.few([(7, {"LC_ALL": "C", "PYTHONUTF8": "0"}), (40, {"PYTHONIOENCODING": "ascii"}), (1, {}), (80, {})]),
 )
 def test_on_a_terminal_of_any_width_and_encoding_only_colours_are_sequences(
     folder: Path, columns: int, more: dict[str, str]

@@ -78,6 +78,7 @@ def of_a_pipe(*words: object, program: str = SOON) -> list[str]:
 LINE = r" *\d+%  [\d.]+ \w+ of [\d.]+ \w+  [\d.]+ \w+/s(  \d+:\d\d left)?"
 
 
+@pytest.mark.exhaustive
 def test_a_pipe_and_a_dumb_terminal_get_a_new_line_each_time(large: Path) -> None:
     words = ("convert", large, "--to", OWN, "--from", OTHER, "-o", os.devnull)
     *lines, last = of_a_pipe(*words)
@@ -88,6 +89,7 @@ def test_a_pipe_and_a_dumb_terminal_get_a_new_line_each_time(large: Path) -> Non
     assert "\x1b" not in shown
 
 
+@pytest.mark.exhaustive
 def test_a_pipe_gets_no_line_before_ten_seconds_and_none_with_quiet(large: Path) -> None:
     words = ("convert", large, "--to", OWN, "--from", OTHER, "-o", os.devnull)
     assert of_a_pipe(*words, "-q") == []

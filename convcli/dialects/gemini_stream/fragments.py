@@ -1,4 +1,4 @@
-"""Assembles the arguments of a call from `partialArgs`: values at JSON Paths, of which strings come in fragments.
+"""Assembles the arguments of a call from `partialArgs`: values at JSON Paths, whose strings come in fragments.
 
 Specification: `PartialArg` of Vertex AI (streamFunctionCallArguments), as typed by google-genai 3.3.0; read 2026-11-27.
 """
