@@ -65,7 +65,7 @@ TARGETS = {
     ),
     "openai-ft": trainer("openai-ft", "openai-ft"),
     "openai-batch": trainer("openai-batch", "openai-batch"),
-    "anthropic-batch": trainer("anthropic-batch", "anthropic-batch"),
+    "anthropic-batch": trainer("anthropic-batch", "anthropic-batch", environment="frameworks"),
 }
 ORACLE = """
 import json, sys, warnings
