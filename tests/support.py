@@ -21,6 +21,16 @@ from convcli.wire import exact_json
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 SUFFIXES = (".json", ".jsonl", ".sse")
+WITH_NEW_ROWS = frozenset(
+    (
+        "gemini-cli/log-rewound.jsonl",
+        "gemini-cli/model-type.json",
+        "claude-code/rows-of-others.jsonl",
+        "droid/rows-of-others.jsonl",
+        "hf-trace/rows-of-others.jsonl",
+    )
+)
+"""Good samples with rows of types that their dialect does not know, on purpose."""
 
 
 class Memory:

@@ -12,7 +12,7 @@ from convcli.engine.detection import Detection
 from convcli.files.framing import Framing, Record
 from convcli.jobs.choosing import other_dialect
 from convcli.jobs.documents import Document, Item, not_read
-from convcli.jobs.paths import other_keys
+from convcli.jobs.paths import companion
 from convcli.model.dialect import BeginsAnswer, Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
@@ -63,7 +63,7 @@ class RecordReader(msgspec.Struct, frozen=True):
         return self.dialect.framings[0] == "events" and self.layout == "jsonl" and not self.is_packed
 
     def _rows(self, rows: list[Any], lines: list[int], is_part: bool) -> Document:
-        value = Rows(rows, lines, other_keys(self.name, self.dialect.other_keys))
+        value = Rows(rows, lines, companion(self.name, self.dialect.companion))
         return Document(self.name, 0, value, b"", self.dialect, is_part=is_part)
 
     def _document(self, record: Record) -> Document:

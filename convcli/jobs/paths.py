@@ -124,7 +124,7 @@ def _is_ours(name: str) -> bool:
     return without_packing(name).lower().endswith(SUFFIXES)
 
 
-def other_keys(path: str, suffix: str) -> Any:
+def companion(path: str, suffix: str) -> Any:
     """Returns the content of the file with the same name and this suffix; None if none can be read."""
     other = os.path.splitext(without_packing(path))[0] + suffix
     if not suffix or not os.path.isfile(other):

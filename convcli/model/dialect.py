@@ -187,7 +187,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The agent programs that keep their sessions in it."""
     carries_all: bool = False
     """True if its documents store the extras of other dialects too. Others store only their own."""
-    other_keys: str = ""
+    companion: str = ""
     """The ending of the file name, in place of its own, of a second file with more data about the rows."""
     unique: str = ""
     """The key whose value must differ between the documents of one file."""

@@ -12,6 +12,6 @@ class Rows(list[Any]):
     the JSON value of a second file with more data about them; None if there is none.
     """
 
-    def __init__(self, rows: list[Any], lines: list[int] | None = None, other_keys: Any = None) -> None:
+    def __init__(self, rows: list[Any], lines: list[int] | None = None, companion: Any = None) -> None:
         super().__init__(rows)
-        self.lines, self.other_keys = lines or [], other_keys
+        self.lines, self.companion = lines or [], companion

@@ -385,10 +385,3 @@ def test_the_file_next_to_that_of_a_subagent_names_its_call(tmp_path: Path) -> N
     assert same.document == rows
     stored = document.convert(dialects.get("intermediate"), Options())
     assert pipeline.convert(stored.document, dialects.get("intermediate"), CODE).document == rows
-
-
-def test_a_conversion_reports_the_system_text_that_claude_code_does_not_send() -> None:
-    document = {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi."}]}
-    conversion = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("claude-code"))
-    found = [(finding.severity, finding.where) for finding in conversion.findings if finding.code == "unsent-system"]
-    assert found == [("warning", "/messages/0")]

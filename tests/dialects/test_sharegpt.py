@@ -224,7 +224,7 @@ def test_lines_that_differ_in_a_question_have_their_last_answers_as_the_pair() -
 
 
 def test_a_transcript_without_a_pair_cannot_be_one() -> None:
-    with pytest.raises(Exception, match="pair of preference"):
+    with pytest.raises(Exception, match="preference pair"):
         pipeline.lower(Transcript([ASKED, ANSWERED]), DIALECT, Options(form="preference"))
 
 

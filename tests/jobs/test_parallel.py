@@ -419,7 +419,7 @@ def test_after_a_signal_no_process_and_no_file_is_left(
     else:
         os.kill(process.pid if to == "the program" else at_work(process)[0], number)
     assert process.stderr is not None
-    assert process.stderr.read() == b""
+    assert process.stderr.read() == b"stopped; nothing was written\n"
     assert process.wait(20) == -number
     assert has_gone(process.pid)
     assert os.listdir(tmp_path / "out") == []

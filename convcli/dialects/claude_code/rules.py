@@ -12,7 +12,7 @@ from convcli.kit.objects import Native, get_extras
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import links, names, trees, turns
-from convcli.validation.survey import Survey, for_outputs, for_requests
+from convcli.validation.survey import Survey, for_requests
 
 
 def _unread(survey: Survey) -> Iterator[Breach]:
@@ -56,18 +56,7 @@ def _cut(survey: Survey) -> Iterator[Breach]:
                 yield Breach("missing-parent", at, problem, "warning")
 
 
-def _unsent(survey: Survey) -> Iterator[Breach]:
-    """Yields the first system text: Claude Code keeps it in the session and sends its own."""
-    for i, message in enumerate(survey.messages):
-        if message.role == "system":
-            problem = "Claude Code does not send the system text of a session"
-            help_text = "the session keeps it; put instructions for the model in CLAUDE.md"
-            yield Breach("unsent-system", NodeRef(i), problem, "warning", help=help_text)
-            return
-
-
 RULES = (
-    for_outputs(Rule(("unsent-system",), _unsent)),
     for_requests(Rule(("unread-row", "duplicate-message-id"), _unread)),
     for_requests(Rule(("missing-parent",), _cut)),
     links.paired(links.PairingRules(where="later", missing="warning", unique="request")),

@@ -87,9 +87,9 @@ class _Item:
         self.is_done = False
         self.stated: Native = {}
 
-    def is_another(self, native: Native) -> bool:
-        """True if the events have already stated an item with another type or id under this index."""
-        pairs = [(self.stated.get(key), native.get(key)) for key in ("type", "id")]
+    def is_another(self, native: Native, keys: tuple[str, ...]) -> bool:
+        """True if the events have already stated an item with other values of these keys under this index."""
+        pairs = [(self.stated.get(key), native.get(key)) for key in keys]
         return any(before is not None and after is not None and before != after for before, after in pairs)
 
     def done(self, native: Native, place: Path) -> None:
@@ -186,12 +186,15 @@ class Answer:
                 streams.restate(self.response, key, value)
         self.routes |= {(key,): (at, "response", key) for key in native if native[key] is not None or not at}
         for index, item in enumerate(native.get("output") or ()):
-            self._item(index, item, (at, "response", "output", index), kind in ENDS.values())
+            place = (at, "response", "output", index)
+            self._item(index, item, place, kind in ENDS.values(), keys=("type",))  # it repeats the items by position
         self.is_done = kind in ENDS.values()
 
-    def _item(self, index: int, native: Native, place: Path, is_done: bool) -> None:
+    def _item(
+        self, index: int, native: Native, place: Path, is_done: bool, keys: tuple[str, ...] = ("type", "id")
+    ) -> None:
         slot = self._slot(index)
-        if slot in self.items and self.items[slot].is_another(native):
+        if slot in self.items and self.items[slot].is_another(native, keys):
             slot = self.slots[index] = max(self.items) + 1
         item = self.items.setdefault(slot, _Item(place, native))
         item.stated = native

@@ -45,7 +45,9 @@ def _tags_consistent(survey: Survey) -> Iterable[Breach]:
 
 
 def _known_tags(survey: Survey) -> Iterable[Breach]:
-    """Reports columns and tags that a trainer does not know by default."""
+    """Reports columns and tags that a trainer does not know by default, unless the row mixes tags anyway."""
+    if any(_tags_consistent(survey)):
+        return
     for role, turn, place in _all_turns(survey.document):
         at, known = NodeRef(steps=(*place, "from")), TAGS[role]
         if place[0] == PAIRS:
