@@ -84,7 +84,7 @@ def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> F
     The same holds if messages are empty while their extras contain the text: the claim of the dialect fails.
 
     Session schemas are open, because programs add new kinds of rows. So a session of another program passes, and each
-    of its rows becomes an event. An empty conversation has no records and is accepted (but see `nothing_said`).
+    of its rows becomes an event. An empty conversation has no records and is accepted (but see `empty_finding`).
     """
     if is_emptied(transcript):
         message = f"the messages come out empty: their text is in keys that {dialect.title} does not define"

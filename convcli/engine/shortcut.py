@@ -1,7 +1,7 @@
 """A fast path of validation: the findings on a document without its messages are cached.
 
 Tools and settings are the same in most documents of a file, and most messages have no findings. A dialect may recognize
-such messages (`Dialect.plain`); for all other documents the fast path does not apply."""
+such messages (`Dialect.without_clean_messages`); for all other documents the fast path does not apply."""
 
 from __future__ import annotations
 

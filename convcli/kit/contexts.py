@@ -13,7 +13,7 @@ from convcli.model.transcript import Message, Origin, PartPaths, Path, Transcrip
 class LiftContext:
     """One document while it is lifted, for one dialect. Families borrow it.
 
-    `dialect` is the owner of keys without a field · `spot` is the path of a message's parts, relative to it, unless
+    `dialect` owns keys without a field · `node_path` is the path of a message's parts, relative to it, unless
     they have paths of their own.
     """
 

@@ -19,7 +19,7 @@ Record = TypeVar("Record", bound=Transcript | Message | Part | ToolDefinition)
 class Keys:
     """The keys of one kind of object, in the vendor's order.
 
-    Those in `carried` have no field in the intermediate format: they are kept in extras, like unknown keys.
+    Those in `extra` have no field in the intermediate format: they are kept in extras, like unknown keys.
     """
 
     __slots__ = ("_extra", "_rank", "_ranked", "_unsaid")

@@ -64,7 +64,7 @@ class Run:
         places.append(node_path)
 
     def part(self, message: Message, part: Part, node_path: Path) -> None:
-        """Adds a part to a turn; `spot` is its path in the events."""
+        """Adds a part to a turn; `node_path` is its path in the events."""
         at = self._at[id(message)]
         message.parts.append(part)
         self._part_paths[at].append(streams.apart(self.origin.places[at][0], node_path))

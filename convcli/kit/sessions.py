@@ -3,8 +3,8 @@
 A session is a header and rows, each with an `Envelope`. Lifting: `add_event` (a row that is not part of the
 conversation), `head_of` (the active branch of a tree), `joined` (rows that are one message) and `Repeats` (rows that
 only repeat others). Passes of `fit` add what a new session requires and a transcript from elsewhere lacks
-(`with_models`, `timed`, `with_rows`; ids and parents: `kit/ids`), so `write` invents nothing. What a pass adds is found
-as `invented` when the output is read back.
+(`set_models_of_answers`, `set_times`, `with_rows`; ids and parents: `kit/ids`), so `write` invents nothing. What a pass
+adds is found as `invented` when the output is read back.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def event_of(owner: str, row: Any, envelope: Envelope | None = None) -> Message:
 def add_event(
     context: LiftContext, row: Any, path: Path, envelope: Envelope | None = None, *, rolled_back: bool = False
 ) -> None:
-    """Adds the event of a row; `taken_back`: it was a message before the session was rolled back."""
+    """Adds the event of a row; `rolled_back`: it was a message before the session was rolled back."""
     if rolled_back:
         context.origin.rolled_back.add(len(context.messages))
     context.add(event_of(context.dialect, row, envelope), path, [()])

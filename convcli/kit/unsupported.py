@@ -1,4 +1,4 @@
-"""Sets of fields that many formats cannot store, to build a dialect's `lacks`."""
+"""Sets of fields that many formats cannot store, to build a dialect's `unsupported`."""
 
 from __future__ import annotations
 

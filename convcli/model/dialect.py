@@ -202,7 +202,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """True if several transcripts are written into such a document. False if it needs more than the transcripts."""
     bodies: Mapping[str, BodyForm] = {}
     """The documents of other dialects that its documents contain, by its own forms. `lift` and `write` then only handle
-    what is around them; `fit` and `lacks` add to those of the other dialect (`families/bodies`)."""
+    what is around them; `fit` and `unsupported` add to those of the other dialect (`families/bodies`)."""
     inner: Mapping[str, Dialect] = {}
     """The dialects of its bodies, by name: set when a dialect is assembled."""
     answer_boundaries: Callable[[], BeginsAnswer] | None = None

@@ -180,7 +180,7 @@ ToolChoice: TypeAlias = str | dict[str, Any]
 """`"auto"`, `"none"`, `"required"`, `{"name": …}` or `{"names": […]}`."""
 
 PartPaths: TypeAlias = Sequence[Path] | None
-"""The paths of a message's parts, relative to the message; None: `Origin.spot` is the path of all."""
+"""The paths of a message's parts, relative to the message; None: `Origin.node_path` is the path of all."""
 
 
 OUTSIDE = ""
@@ -191,7 +191,8 @@ class Origin(msgspec.Struct):
     """The paths of everything in the source document. A transcript does not depend on them, and writers must not use
     them.
 
-    `places`: for each message its path, and the paths of its parts relative to it; `tools`: those of the tools. `spot`
+    `places`: for each message its path, and the paths of its parts relative to it; `tools`: those of the tools.
+    `node_path`
     is the path of parts whose message has no part paths. `invented` are generated ids and names. `renamed` maps keys of
     `Dialect.places` to this source's names for them.
 
@@ -199,7 +200,7 @@ class Origin(msgspec.Struct):
     their path in the assembled document. `pieces` are all paths of a value that is spread over several events, by the
     path under which it is reported.
 
-    `given` is the document itself; None if nobody needs its paths. `form` is its form in its dialect. `taken_back` are
+    `given` is the document itself; None if nobody needs its paths. `form` is its form in its dialect. `rolled_back` are
     the indexes of events that were messages before their session was rolled back.
     """
 

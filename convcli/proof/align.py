@@ -63,7 +63,7 @@ class Alignment(msgspec.Struct):
 def align(before: list[Message], after: list[Message], generated: Collection[str] = ()) -> Alignment:
     """Pairs messages and parts: first by content, then by order within the message that they share.
 
-    Calls whose ids are in `made_up`, or differ, are paired by name and arguments, and their results with them.
+    Calls whose ids are in `generated`, or differ, are paired by name and arguments, and their results with them.
     """
     if len(before) == len(after):
         twins = _Twins(after)

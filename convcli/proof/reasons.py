@@ -120,7 +120,7 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
 
 
 NO_FIELD = "cannot store this field"
-"""Used only where it is true: a law checks it against the target's schema and against what it `lacks`."""
+"""Used only where it is true: a law checks it against the target's schema and against what it `unsupported`."""
 
 SUMS = {"message.usage.totalTokens": "it is the sum of input and output tokens"}
 """Values that the source does not have but that follow from others."""

@@ -41,7 +41,7 @@ def form_in(row: Native) -> str:
 class Columns:
     """Lifts the columns of a row, message by message with `lift_one`.
 
-    `carried` are the extras of the columns, `head` is the id of the chosen answer.
+    `extra` are the extras of the columns, `head` is the id of the chosen answer.
     """
 
     def __init__(self, row: Native, context: LiftContext, lift_one: LiftOne) -> None:

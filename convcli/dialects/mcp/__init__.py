@@ -47,7 +47,7 @@ PAYLOAD_EXTRAS = (
 """Extras that are keys of the payload only."""
 
 ROOT = "_root"
-"""In `places`: the payload. It is the document, or what JSON-RPC wraps; `Origin.renamed` has its key."""
+"""In `places`: the payload. It is the document, or what JSON-RPC wraps; `Origin.aliases` has its key."""
 
 
 # ---------------------------------------------------------------- lift

@@ -26,7 +26,7 @@ INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 class Shape:
     """The keys of one kind of object, which may also be in snake case.
 
-    `name` is the key of such an object. Keys in `carried` have no field in the intermediate format, those in `partly`
+    `name` is the key of such an object. Keys in `extra` have no field in the intermediate format, those in `partly`
     only sometimes: only these and unknown keys come from extras. If neither is given, all do.
     """
 
@@ -120,7 +120,7 @@ class Service(NamedTuple):
 
     `owner`: the name for keys without a field · `models`: the prefix of model paths · `names`: the allowed function
     names · `subset`: whether a definition is written as the OpenAPI subset `parameters` where that suffices · `has`,
-    `lacks`: what only this service has, and what only the other one has, as in `ONLY_VERTEX`.
+    `unsupported`: what only this service has, and what only the other one has, as in `ONLY_VERTEX`.
     """
 
     name: str
@@ -149,7 +149,7 @@ class Service(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """The shared state of writing one transcript; `made_up` are generated ids."""
+    """The shared state of writing one transcript; `generated` are generated ids."""
 
     service: Service
     generated: Collection[str] = ()

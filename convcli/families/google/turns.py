@@ -71,7 +71,9 @@ def tied(transcript: Transcript) -> Transcript:
     if origin is None or not origin.generated_ids:
         return transcript
     needed = _untied(transcript.messages, origin.generated_ids)
-    return replace(transcript, origin=replace(origin, invented=origin.generated_ids - needed)) if needed else transcript
+    if not needed:
+        return transcript
+    return replace(transcript, origin=replace(origin, generated_ids=origin.generated_ids - needed))
 
 
 def _untied(messages: list[Message], invented: set[str]) -> set[str]:

@@ -112,7 +112,7 @@ def _called(survey: Survey) -> str:
 class SchemaDemands(msgspec.Struct, frozen=True):
     """What a service requires of a schema beyond being valid.
 
-    `bare`: a schema without a type means an object · `plain_root`: no alternatives at the root · `items`: arrays
+    `bare`: a schema without a type means an object · `clean_root`: no alternatives at the root · `items`: arrays
     declare their items · `closed`: with `strict`, objects allow no other keys and require all · `of`: whose schema,
     for messages.
     """

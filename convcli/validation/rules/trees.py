@@ -11,7 +11,7 @@ from convcli.validation.survey import Survey
 def rooted(*, fixed: bool = False) -> Rule:
     """Every parent exists, no message is its own ancestor, and no two messages share an id.
 
-    `mended`: missing parents are allowed, because the program itself then continues from the row before. Some programs
+    `fixed`: missing parents are allowed, because the program itself then continues from the row before. Some programs
     name the session as the parent of its first message, and a call as the parent of its result.
     """
 
