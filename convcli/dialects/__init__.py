@@ -8,7 +8,8 @@ Four steps to a new dialect:
    everything that the format can store. Borrow known shapes from `families`: Anthropic blocks, Chat Completions
    messages, Responses items, Google contents, and rows of agent programs.
 3. `FIT` lists what the service accepts, as passes of `kit/fitting`. `unsupported` names fields that the format cannot
-   store, and `rules` what the service rejects. No dialect reports a loss or records how a document was spelled: the engine finds both.
+   store, and `rules` what the service rejects. No dialect reports a loss or records how a document was spelled: the
+   engine finds both.
 4. Add samples, good and bad, and the twin. Then run `convcli.testing`, whose laws are checked against each of them.
 
 `ollama/` is an example of a service with requests and responses, `openclaw/` of an agent program with sessions. A

@@ -192,9 +192,8 @@ class Origin(msgspec.Struct):
     them.
 
     `places`: for each message its path, and the paths of its parts relative to it; `tools`: those of the tools.
-    `node_path`
-    is the path of parts whose message has no part paths. `invented` are generated ids and names. `renamed` maps keys of
-    `Dialect.places` to this source's names for them.
+    `node_path` is the path of parts whose message has no part paths. `generated_ids` are generated ids and names.
+    `aliases` maps keys of `Dialect.places` to this source's names for them. `document` is the source.
 
     A document that was assembled before it was lifted (a stream) has `routes`: the original paths of its values, by
     their path in the assembled document. `pieces` are all paths of a value that is spread over several events, by the
