@@ -193,14 +193,14 @@ class Origin(msgspec.Struct):
 
     `places`: for each message its path, and the paths of its parts relative to it; `tools`: those of the tools.
     `node_path` is the path of parts whose message has no part paths. `generated_ids` are generated ids and names.
-    `aliases` maps keys of `Dialect.places` to this source's names for them. `document` is the source.
+    `aliases` maps keys of `Dialect.places` to this source's names for them.
 
     A document that was assembled before it was lifted (a stream) has `routes`: the original paths of its values, by
     their path in the assembled document. `pieces` are all paths of a value that is spread over several events, by the
     path under which it is reported.
 
-    `given` is the document itself; None if nobody needs its paths. `form` is its form in its dialect. `rolled_back` are
-    the indexes of events that were messages before their session was rolled back.
+    `document` is the source itself; None if its paths are not needed. `form` is its form in its dialect. `rolled_back`
+    are the indexes of events that were messages before their session was rolled back.
     """
 
     dialect: str
