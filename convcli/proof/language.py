@@ -92,10 +92,12 @@ def is_part_of_conversation(value: dict[str, Any]) -> bool:
     if is_message(value):
         return True
     kind = value.get("type")
-    if isinstance(kind, str) and kind.endswith("text") and isinstance(value.get("text"), str) and value["text"].strip():
-        return True
-    if kind in CALLS and ("name" in value or "id" in value):
-        return True
+    if isinstance(kind, str):
+        text = value.get("text")
+        if kind.endswith("text") and isinstance(text, str) and text.strip():
+            return True
+        if kind in CALLS and ("name" in value or "id" in value):
+            return True
     if not CALL_IDS.isdisjoint(value) and any(value[key] for key in CALLED.intersection(value)):
         return True
     return any(bool(value[key]) and isinstance(value[key], (dict, list)) for key in CALLS.intersection(value))

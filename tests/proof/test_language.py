@@ -60,6 +60,10 @@ def test_other_values_are_not(value: Any) -> None:
     assert not holds_content(value)
 
 
+def test_a_type_may_be_of_any_kind() -> None:
+    assert not holds_content({"type": ["tool_use"], "name": "f"})
+
+
 def test_a_value_of_any_depth_is_read_without_a_crash() -> None:
     deep: Any = "The answer is forty-two."
     for _ in range(5000):
