@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from convcli.cli.samples import SAMPLES
+from tests import tiers
 from tests.cli_cases import ROOT, environment, run
 
 PROGRAM = os.environ.get("CONVCLI_PROGRAM", "")
@@ -53,7 +54,7 @@ def interrupted(line: str) -> str:
     return f"timeout -s INT 3 {line.partition(' #')[0]} || test $? = 124"
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS], ids=lambda name: name or "convcli")
+@pytest.mark.parametrize("name", tiers.few(["", *COMMANDS], 6), ids=lambda name: name or "convcli")
 def test_every_example_of_a_help_runs_as_it_stands_in_an_empty_folder(
     name: str, tmp_path: Path, user: dict[str, str]
 ) -> None:

@@ -67,6 +67,7 @@ def test_each_message_is_shown_when_it_is_written_and_only_once(followed: Follow
     assert followed.end() == (-signal.SIGINT, b"")
 
 
+@pytest.mark.exhaustive
 def test_of_a_long_session_only_the_end_is_read_again_and_counted_on(tmp_path: Path) -> None:
     filler = "x" * 20_000
     rows = [said(0) | {"id": f"m{number}", "parentId": f"m{number - 1}" if number else None} for number in range(700)]

@@ -226,6 +226,7 @@ def test_what_follows_a_request_is_no_request(served: Served) -> None:
         assert (answer.count(b"HTTP/1."), answer.count(b"<html")) == (1, 0)
 
 
+@pytest.mark.exhaustive
 def test_slow_clients_keep_nobody_waiting(served: Served) -> None:
     host, _, port = served.host.partition(":")
     slow = [socket.create_connection((host, int(port)), timeout=60) for _ in range(30)]
