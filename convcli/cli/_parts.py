@@ -88,7 +88,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
     def run(self, task_for: Callable[[str], Task], announce: Callable[[Report], None]) -> int:
         """Runs the parts that are not done yet and returns the exit code.
 
-        `task_for` makes the task for a source dialect; `tell` prints the report.
+        `task_for` makes the task for a source dialect; `announce` prints the report.
         """
         from convcli.parts import begin, finish, plan, unfinished
 

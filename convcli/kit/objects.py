@@ -177,7 +177,7 @@ def merge(base: Native, more: Native) -> Native:
 def without_clean(
     document: Any, key: str, are_clean: Callable[[list[Any]], bool], **other_keys: Callable[[Any], bool]
 ) -> Any:
-    """Returns the document without its messages, and without the keys `beside`, if all of them are plain; else None.
+    """Returns the document without its messages, and without the `other_keys`, if all of them are plain; else None.
     The document is a message list, or has one under `key`.
 
     A missing key or a wrong type is not plain, so checks may access any key.

@@ -117,7 +117,7 @@ class Settings:
         return ours is None if reading is None else exact_json.exact(reading, ours)
 
     def fits(self, transcript: Transcript, *other_keys: Settings) -> Transcript:
-        """Pass: keeps only the settings that come back when they are written; `beside` are further tables."""
+        """Pass: keeps only the settings that come back when they are written; `other_keys` are further tables."""
         if not transcript.settings:
             return transcript if transcript.settings is None else replace(transcript, settings=None)
         kept: dict[str, Any] = {}

@@ -50,7 +50,7 @@ MOST_PLACES = 5
 
 MessageOutcome: TypeAlias = Outcome | Literal["metadata"]
 FROM_BEST_TO_WORST: tuple[MessageOutcome, ...] = ("kept", "metadata", "encoded", "changed", "dropped")
-"""Outcomes of a message, worst last; `beside` means that only context or envelope was lost."""
+"""Outcomes of a message, worst last; `metadata` means that only context or envelope was lost."""
 
 Place: TypeAlias = tuple[int, str]
 """Line and JSON Pointer of a loss."""
