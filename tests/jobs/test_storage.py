@@ -162,7 +162,9 @@ def test_losses_have_the_row_and_its_group_in_place_of_a_line(files: Path, call:
     code, _, err = call(*words, "l.json")
     losses = [loss for loss in json.loads(Path("l.json").read_text()) if loss["where"] == "/logit_bias"]
     assert [(loss["row"], loss["group"], "line" in loss) for loss in losses] == [(3, 0, False), (120, 1, False)]
-    assert (code, "s.parquet:3 /logit_bias" in err) == (0, True)
+    assert (code, "2 losses of metadata (openai-chat.logit_bias)" in err) == (0, True)
+    code, out, _ = call("losses", *words[1:6], "--output-format", "jsonl")
+    assert (code, [json.loads(line)["line"] for line in out.splitlines() if "logit_bias" in line]) == (0, [3, 120])
 
 
 def test_a_row_that_cannot_be_read_is_reported_by_its_number(files: Path, call: Call) -> None:

@@ -98,7 +98,7 @@ def write_table(path: Path) -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files that the pages speak of, and a plugin that is installed."""
     here = tmp_path / "here"
-    for place in (here, here / "transcripts", here / "chats"):
+    for place in (here, here / "transcripts", here / "chats", here / "sessions"):
         place.mkdir(parents=True)
         (place / "chat.json").write_text(json.dumps(CHAT), encoding="utf-8")
         (place / "chats.jsonl").write_text(f"{json.dumps(CHAT)}\n" * 3, encoding="utf-8")
