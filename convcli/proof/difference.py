@@ -39,7 +39,7 @@ from convcli.proof.equality import (
     media_key,
 )
 from convcli.proof.levels import Knowledge
-from convcli.proof.reasons import MISSING, KeysOf, Loss
+from convcli.proof.reasons import MISSING, KeysOf, Level, Loss
 from convcli.proof.records import Differences, camel
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -267,9 +267,14 @@ class _Walk:
                 continue
             failed = "error" if result.is_error and result.kind == "data" else result.kind
             kind, why = convention.loss.get(failed) or convention.loss[result.kind]
+            has_same_words = failed == "error" and as_json(result.value) == as_json(other.value)
+            if has_same_words and result.kind == other.kind:
+                self.diff.add("dropped", place, "tool_result.isError", True, why=why)
+                return True
             name = "kind" if result.kind != other.kind else "value"
             one, other_value = as_json(getattr(result, name)), as_json(getattr(other, name))
-            self.diff.add(kind, place, f"tool_result.{name}", one, other_value, why=why)
+            level: Level | None = "context" if has_same_words else None
+            self.diff.add(kind, place, f"tool_result.{name}", one, other_value, why=why, level=level)
             return True
         return False
 
