@@ -258,6 +258,8 @@ def convert(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    program_turns: Literal["keep", "drop"] | None = None,
+    tools: Literal["recorded", "program", "none"] | None = None,
 ) -> Conversion:
     """Converts a document to the dialect `to`; the result has `document`, `transcript`, `losses` and `findings`.
 
@@ -267,6 +269,9 @@ def convert(
     - `chunk`: the number of characters in a piece of a stream
     - `set`: keys of the output with their values; a dot leads into an object. They are reported as `invented` or
       `changed`.
+    - `program_turns`: `keep` or `drop` what an agent program wrote in the user's place (training rows: `drop`)
+    - `tools`: of a training row from a session that does not define them: those `recorded` in its calls (the default),
+      those in a table of the `program`, or `none`
 
     Raises ContentError if no dialect or more than one matches, RefusedError if the document does not match its schema,
     JobError for an unknown dialect, form or key, and for an object in the document that is no JSON value.
@@ -283,7 +288,7 @@ def convert(
     from convcli.engine import arguments, pipeline, texts
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set)
+    chosen = arguments.options(target, form, branch, chunk, view, set, program_turns=program_turns, tools=tools)
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source)
     conversion = pipeline.convert(value, own, target, chosen)

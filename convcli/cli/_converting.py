@@ -55,6 +55,8 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     form: str | None
     framing: Any
     chunk: int | None
+    program_turns: Any
+    tools: Any
     text_columns: bool
     arguments: Any
     jobs: int
@@ -111,7 +113,14 @@ class Converting:
         arguments = self.arguments
         set_keys = dict(map(key_and_value, arguments.set_keys))
         chosen = options(
-            arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, set_keys
+            arguments.target,
+            arguments.form,
+            arguments.branch,
+            arguments.chunk or 0,
+            arguments.view,
+            set_keys,
+            program_turns=arguments.program_turns,
+            tools=arguments.tools,
         )
         self._check_stream()
         return Job(

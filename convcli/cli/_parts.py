@@ -189,6 +189,8 @@ def convert(screen: Screen, arguments: Any) -> int:
             branch=arguments.branch,
             view=arguments.view,
             chunk=arguments.chunk or 0,
+            program_turns=arguments.program_turns,
+            tools=arguments.tools,
             set_keys=dict(map(key_and_value, arguments.set_keys)),
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,

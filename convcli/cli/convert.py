@@ -89,6 +89,20 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     help="For sessions with a compaction: write the whole history, or what the model would be sent next.",
 )
 @click.option(
+    "--program-turns",
+    type=Near("choice", lambda: ["keep", "drop"]),
+    metavar="keep|drop",
+    help="Turns of a session that the agent program wrote in the user's place: drop them (the default for training "
+    "rows) or keep them.",
+)
+@click.option(
+    "--tools",
+    type=Near("choice", lambda: ["recorded", "program", "none"]),
+    metavar="CHOICE",
+    help="The tools of a training row from a session that does not define them: recorded (name and arguments of its "
+    "calls; the default), program (a table per agent program) or none.",
+)
+@click.option(
     "--set",
     "set_keys",
     multiple=True,

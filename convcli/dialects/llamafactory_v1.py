@@ -317,6 +317,7 @@ UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.field
 DIALECT = Dialect(
     name=NAME,
     title="LLaMA-Factory v1 rows",
+    is_training=True,
     specification="src/llamafactory/v1/utils/types.py of LLaMA-Factory 0.9.5; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE),

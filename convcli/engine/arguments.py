@@ -25,6 +25,10 @@ JSON = pattern(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
 """The start of a JSON document, never that of a file name."""
 
 
+PROGRAM_TURNS = ("keep", "drop")
+TOOLS = ("recorded", "program", "none")
+
+
 def parsed(document: Any) -> Any:
     """Returns the document with the objects of SDKs in it as JSON values. Raises JobError for what is not parsed."""
     _check_parsed(document)
@@ -74,6 +78,9 @@ def options(
     chunk: int,
     view: Literal["history", "context"] = "history",
     set_keys: Mapping[str, Any] | None = None,
+    *,
+    program_turns: Literal["keep", "drop"] | None = None,
+    tools: Literal["recorded", "program", "none"] | None = None,
 ) -> Options:
     """Returns the options for an output.
 
@@ -87,8 +94,17 @@ def options(
         raise unknown("branch", str(branch), ("active", "all"), "choose active or all")
     if view not in ("history", "context"):
         raise unknown("view", str(view), ("history", "context"), "choose history or context")
+    for name, value, known in (("choice", program_turns, PROGRAM_TURNS), ("choice", tools, TOOLS)):
+        if value is not None and value not in known:
+            raise unknown(name, str(value), known, f"choose {', '.join(known)}")
     return Options(
-        form=form, chunk=chunk, branch=branch, view=view, set_keys=_checked(set_keys, target) if set_keys else ()
+        form=form,
+        chunk=chunk,
+        branch=branch,
+        view=view,
+        set_keys=_checked(set_keys, target) if set_keys else (),
+        program_turns=program_turns,
+        tools=tools,
     )
 
 

@@ -68,7 +68,7 @@ def with_set_keys(conversion: Conversion, options: Options, target: Dialect, sou
         document, before = edited, after
     if document is conversion.document:
         return conversion
-    excluded = left_out(conversion.transcript, options)
+    excluded = left_out(conversion.transcript, options, source, target)
     done = compared(conversion.transcript, document, target, source, left_out=excluded)
     done.losses = [*reversed(silent), *_explained(done.losses, conversion.losses)]
     return done

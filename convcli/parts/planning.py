@@ -53,6 +53,8 @@ class Task(msgspec.Struct, frozen=True):
     branch: Literal["active", "all"] = "all"
     view: Literal["history", "context"] = "history"
     chunk: int = 0
+    program_turns: Literal["keep", "drop"] | None = None
+    tools: Literal["recorded", "program", "none"] | None = None
     set_keys: Mapping[str, Any] = {}
     text_columns: bool = False
     arguments: ArgumentStyle | None = None
@@ -70,7 +72,16 @@ class Task(msgspec.Struct, frozen=True):
         cannot be in one file.
         """
         target = dialects.get(self.target)
-        options = arguments.options(target, self.form, self.branch, self.chunk, self.view, self.set_keys)
+        options = arguments.options(
+            target,
+            self.form,
+            self.branch,
+            self.chunk,
+            self.view,
+            self.set_keys,
+            program_turns=self.program_turns,
+            tools=self.tools,
+        )
         if converting.writes_rows(target):
             message = f"a {target.title} file has one transcript, but a part has several"
             raise JobError(

@@ -234,6 +234,7 @@ DIALECT = Dialect(
     name=NAME,
     title="harmony text (gpt-oss)",
     aliases=("gpt-oss", "openai-harmony", "gptoss"),
+    is_training=True,
     specification="docs/format.md of openai/harmony, package openai-harmony 0.0.8; read 2026-11-23",
     framings=("document", "records"),
     forms=("text",),

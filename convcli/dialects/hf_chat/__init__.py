@@ -261,6 +261,7 @@ DIALECT = Dialect(
     name=NAME,
     title="Hugging Face chat rows",
     aliases=("trl", "hf", "huggingface", "transformers", "datasets", "axolotl", "unsloth"),
+    is_training=True,
     specification="dataset formats of TRL 1.16, chat_template of axolotl 0.19; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, COMPLETION, PREFERENCE),

@@ -286,6 +286,7 @@ DIALECT = Dialect(
     name=NAME,
     title="ms-swift rows",
     aliases=("swift", "modelscope"),
+    is_training=True,
     specification="ms-swift 4.6, custom datasets; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE),
