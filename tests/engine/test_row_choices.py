@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import convcli
-from convcli import dialects
-from convcli.engine import program_tools, row_choices
+from convcli.engine import row_choices
 from convcli.model.dialect import ProgramTurns, tags
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
 from tests.kit.builders import user
@@ -124,15 +123,6 @@ def test_only_sessions_of_agent_programs_get_tools() -> None:
 def test_a_definition_has_the_types_of_all_calls(values: list[dict[str, Any]], expected: dict[str, Any]) -> None:
     calls = [ToolCall(str(i), "f", arguments) for i, arguments in enumerate(values)]
     assert row_choices.seen_in("f", calls).parameters == {"type": "object", **expected}
-
-
-def test_the_table_names_programs_of_sessions_with_a_source_for_each_tool() -> None:
-    for entry in program_tools.table()["programs"]:
-        assert dialects.get(entry).is_session
-        for tool in program_tools.table()["programs"][entry]:
-            assert tool["source"]
-            assert tool["version"]
-            assert tool["parameters"]["type"] == "object"
 
 
 def test_a_failed_result_stays_the_text_that_the_model_read() -> None:
