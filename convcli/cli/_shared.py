@@ -147,6 +147,9 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         line: int | None = None,
         at: tuple[str, ...] = (),
         only: tuple[str, ...] = (),
+        since: str | None = None,
+        until: str | None = None,
+        first: int = 0,
         most: int | None = None,
         sample: int | None = None,
         seed: int = 0,
@@ -157,7 +160,7 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
 
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
-        selection = _selecting.selection(only, most, sample, seed)
+        selection = _selecting.selection(only, since, until, first, most, sample, seed)
         reading = ReadingOptions(
             configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, nulls=nulls
         )
