@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.cli import _parts, _shared
-from convcli.cli._types import LEVELS, key_and_value
+from convcli.cli._types import LEVELS, key_and_value, model_names
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError, OutputError
 from convcli.report.screen import Screen
@@ -52,6 +52,8 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     branch: Any
     view: Any
     set_keys: tuple[str, ...]
+    default_keys: tuple[str, ...]
+    models: tuple[str, ...]
     form: str | None
     framing: Any
     chunk: int | None
@@ -109,9 +111,15 @@ class Converting:
         from convcli.jobs.converting import Job
 
         arguments = self.arguments
-        set_keys = dict(map(key_and_value, arguments.set_keys))
         chosen = options(
-            arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, set_keys
+            arguments.target,
+            arguments.form,
+            arguments.branch,
+            arguments.chunk or 0,
+            arguments.view,
+            dict(map(key_and_value, arguments.set_keys)),
+            defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
+            models=model_names(arguments.models),
         )
         self._check_stream()
         return Job(

@@ -93,8 +93,22 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "set_keys",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a key in every output: max_tokens=1024, generationConfig.topK=40. VALUE is JSON, else a string; @FILE "
-    "reads it from a file.",
+    help="Set a key in every output, overwriting another value: max_tokens=1024, generationConfig.topK=40. VALUE is "
+    "JSON, else a string; @FILE reads it from a file.",
+)
+@click.option(
+    "--default",
+    "default_keys",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Like --set, but only in outputs where the key is missing or null.",
+)
+@click.option(
+    "--map-model",
+    "models",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Write another name of a model: gpt-4o=claude-sonnet-4-5, gpt-*=qwen3. The first match counts.",
 )
 @click.option("--form", metavar="FORM", help="The form to write, for dialects with several: request, response, …")
 @click.option("--text-columns", is_flag=True, help="Write lists and objects in a row as JSON strings, as datasets do.")

@@ -67,6 +67,10 @@ OTHER = "other fields"
 """The label of all other groups of one level and kind."""
 
 
+AS_SET = " (set)"
+"""The end of the labels of values that the user has set."""
+
+
 class LossCount(msgspec.Struct):
     """The number of losses of one kind and field, and the first of them."""
 
@@ -99,8 +103,8 @@ class Summary(msgspec.Struct):
 
     @property
     def losses(self) -> int:
-        """The number of losses."""
-        return sum(group.count for group in self.groups.values())
+        """The number of losses, without the values that the user has set."""
+        return sum(group.count for group in self.groups.values() if not group.label.endswith(AS_SET))
 
     @property
     def is_held_back(self) -> bool:
@@ -112,6 +116,15 @@ class Summary(msgspec.Struct):
     def exit_code(self) -> int:
         """UNACCEPTABLE if something was refused, or lost that must not be."""
         return UNACCEPTABLE if self.refused or self.failing else DONE
+
+    @property
+    def set_values(self) -> dict[str, int]:
+        """The number of values that the user's options changed or added, by what they did and the field."""
+        groups = [group for group in self.groups.values() if group.label.endswith(AS_SET)]
+        words = {"changed": "overwrote", "invented": "added"}
+        return {
+            f"{words.get(group.kind, group.kind)} {group.label.removesuffix(AS_SET)}": group.count for group in groups
+        }
 
     def count(self, loss: Loss) -> None:
         """Counts a loss."""
@@ -155,9 +168,9 @@ def label(loss: Loss) -> str:
     before, after = loss.before, loss.after
     if isinstance(before, str) and isinstance(after, str) and before in WORDS and after in WORDS:
         return f"{before} → {after}"
-    if loss.field in ("id", "model", "createdAt"):
-        return f"transcript {loss.field}"
-    return loss.field.removeprefix("extras.").removeprefix("message.")
+    is_of_transcript = loss.field in ("id", "model", "createdAt")
+    name = f"transcript {loss.field}" if is_of_transcript else loss.field.removeprefix("extras.")
+    return name.removeprefix("message.") + (AS_SET if loss.why == SET else "")
 
 
 # --- converting ------------------------------------------------------------------------------------------------------
