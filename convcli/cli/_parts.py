@@ -172,8 +172,8 @@ def convert(screen: Screen, arguments: Any) -> int:
     from convcli.parts import Task
     from convcli.report.losses import summary
 
-    if arguments.output or arguments.restore_file or arguments.framing:
-        raise JobError("usage", "--engine excludes -o, --restore-file and --framing")
+    if arguments.output or arguments.restore_file or arguments.framing or arguments.allow_bad:
+        raise JobError("usage", "--engine excludes -o, --restore-file, --framing and --allow-bad")
 
     def task(source: str) -> Task:
         return Task(

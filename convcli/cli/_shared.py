@@ -231,8 +231,11 @@ class ExitCodes:
         return worst(self._codes)
 
     @contextmanager
-    def guard(self, name: str) -> Iterator[None]:
-        """Prints an error of the input `name` and goes on. BrokenPipeError still ends the job."""
+    def guard(self, name: str, unread: Callable[[ConvcliError], None] | None = None) -> Iterator[None]:
+        """Prints an error of the input `name` and goes on. BrokenPipeError still ends the job.
+
+        `unread` takes an error of content, which then does not decide the exit code.
+        """
         try:
             yield
         except BrokenPipeError:
@@ -245,7 +248,10 @@ class ExitCodes:
                 error.help = "" if help_text in self._helps else help_text
                 self._screen.error(error)
                 self._helps.add(help_text)
-            self._codes.add(error.exit_code)
+            if unread is not None and error.exit_code == UNACCEPTABLE:
+                unread(error)
+            else:
+                self._codes.add(error.exit_code)
         except Exception as error:
             self._codes.add(announce_bug(self._screen, error, name))
 

@@ -75,7 +75,12 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="FILE",
     help="Store what the output cannot, so that convcli restore can rebuild the original.",
 )
-@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest and exit 1.")
+@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, list it and exit 1.")
+@click.option(
+    "--allow-bad",
+    metavar="N|N%",
+    help="Keep going, and exit 0 if at most N records and inputs, or N percent of all, cannot be read.",
+)
 @click.option(
     "--branch",
     type=BRANCH,

@@ -86,7 +86,8 @@ class Summary(msgspec.Struct):
 
     `transcripts`: read · `lossy`: transcripts with losses · `refused`: unacceptable documents and lines · `failing`:
     losses of levels that the job does not accept · `outputs`: written · `withheld`: sessions not converted only
-    because of a refused line · `groups`: at most a little more than `most_groups`, with exact counts.
+    because of a refused line · `incomplete`: transcripts without their refused lines, and `left_out` the number of
+    these lines · `groups`: at most a little more than `most_groups`, with exact counts.
     """
 
     sources: list[str]
@@ -98,6 +99,8 @@ class Summary(msgspec.Struct):
     outputs: int = 0
     withheld: int = 0
     torn: int = 0
+    incomplete: int = 0
+    left_out: int = 0
     groups: dict[tuple[str, str, str], LossCount] = {}
     most_groups: int = MOST_GROUPS
 
@@ -133,7 +136,17 @@ class Summary(msgspec.Struct):
     def add(self, other: Summary) -> None:
         """Adds the result of another input."""
         self.sources += [name for name in other.sources if name not in self.sources]
-        for name in ("transcripts", "lossy", "refused", "failing", "outputs", "withheld", "torn"):
+        for name in (
+            "transcripts",
+            "lossy",
+            "refused",
+            "failing",
+            "outputs",
+            "withheld",
+            "torn",
+            "incomplete",
+            "left_out",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for group in other.groups.values():
             self._count(group)
@@ -243,6 +256,9 @@ class InputConversion:
         """Commits the output if everything is acceptable."""
         if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
             raise _nothing(self.source)
+        if self.source.is_whole and self.summary.transcripts and self.job.keep_going:
+            self.summary.left_out = self.summary.refused
+            self.summary.incomplete = self.summary.transcripts if self.summary.refused else 0
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:
             count_stored(self.summary, self._file, self.job, self.sinks)
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:

@@ -33,9 +33,10 @@ def summary(
     shortened until each line fits.
     """
     sources = ", ".join(result.sources)
-    head = f"{command}: {counted(result.transcripts, 'transcript')}, {sources} → {result.target}"
-    if result.refused:
-        head += f", {result.refused:,} refused"
+    incomplete = f" ({result.incomplete:,} incomplete)" if result.incomplete else ""
+    head = f"{command}: {counted(result.transcripts, 'transcript')}{incomplete}, {sources} → {result.target}"
+    if refused := result.refused - result.left_out:
+        head += f", {refused:,} refused"
     if not result.outputs:
         head += ", nothing written"
     if result.is_held_back and command == "convert":
