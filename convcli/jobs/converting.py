@@ -432,5 +432,8 @@ def _layout(document: Any, job: Job, source: Input, *, several: bool) -> Framing
 
 
 def _layout_of_several(source: Input) -> Framing:
-    """The layout of an input with several documents; the events of a stream are no documents."""
-    return "jsonl" if source.is_whole else source.layout
+    """The layout of an input with several documents; the events of a stream are no documents.
+
+    A file with the name of JSON Lines may have only one line, which contains several: they are written as lines.
+    """
+    return "jsonl" if source.is_whole or source.is_named_lines else source.layout

@@ -138,6 +138,14 @@ def test_allowed_bad_records_do_not_allow_losses_or_missing_files(tmp_path: Path
     assert run(*words, tmp_path / "none.json").returncode == 2
 
 
+@pytest.mark.parametrize("at", [["--at", "/a", "--at", "/b"], []])
+def test_one_line_of_json_lines_with_several_transcripts_becomes_lines(tmp_path: Path, at: list[str]) -> None:
+    record = {"a": CLEAN, "b": CLEAN} if at else [CLEAN, CLEAN]
+    for name, lines in (("a.jsonl", 2), ("b.ndjson", 2), ("c.json", 4)):
+        done = run("convert", write(tmp_path / name, record), *at, "--to", OTHER)
+        assert (done.returncode, done.stdout.count(b"\n")) == (0, lines)
+
+
 def test_an_existing_output_needs_force(tmp_path: Path) -> None:
     source = write(tmp_path / "a.json", LOSSY)
     (tmp_path / "out").write_bytes(b"old")
