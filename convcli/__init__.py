@@ -230,10 +230,13 @@ def lower(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
 ) -> Conversion:
     """Writes a transcript in the dialect `to`; returns a Conversion with `document`, `losses` and `findings`.
 
-    `form`, `branch`, `view`, `chunk` and `set` are those of `convert`. Raises JobError for an unknown dialect or form.
+    `form`, `branch`, `view`, `chunk`, `set`, `default` and `map_model` are those of `convert`. Raises JobError for an
+    unknown dialect or form.
 
     >>> from convcli import Message, Text, ToolCall, Transcript, lower
     >>> call = ToolCall("call_1", "get_weather", {"city": "Tokyo"})
@@ -244,7 +247,7 @@ def lower(
     from convcli.engine import arguments, conversion, set_keys
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set)
+    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
     return set_keys.with_set_keys(conversion.lower(transcript, target, chosen), chosen, target, None)
 
 
@@ -260,6 +263,8 @@ def convert(
     set: Mapping[str, Any] | None = None,
     program_turns: Literal["keep", "drop"] | None = None,
     tools: Literal["recorded", "program", "none"] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
 ) -> Conversion:
     """Converts a document to the dialect `to`; the result has `document`, `transcript`, `losses` and `findings`.
 
@@ -272,6 +277,8 @@ def convert(
     - `program_turns`: `keep` or `drop` what an agent program wrote in the user's place (training rows: `drop`)
     - `tools`: of a training row from a session that does not define them: those `recorded` in its calls (the default),
       those in a table of the `program`, or `none`
+    - `default`: keys that are set only where the output has no value
+    - `map_model`: patterns of model names with the names to write instead
 
     Raises ContentError if no dialect or more than one matches, RefusedError if the document does not match its schema,
     JobError for an unknown dialect, form or key, and for an object in the document that is no JSON value.
@@ -288,7 +295,18 @@ def convert(
     from convcli.engine import arguments, pipeline, texts
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set, program_turns=program_turns, tools=tools)
+    chosen = arguments.options(
+        target,
+        form,
+        branch,
+        chunk,
+        view,
+        set,
+        defaults=default,
+        models=map_model,
+        program_turns=program_turns,
+        tools=tools,
+    )
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source)
     conversion = pipeline.convert(value, own, target, chosen)
@@ -394,6 +412,8 @@ def convert_lines(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
 ) -> Iterator[LineOutcome]:
     """Converts lines of JSON: yields an outcome for each, with `data` (bytes), `losses` and `findings`.
 
@@ -412,7 +432,8 @@ def convert_lines(
 
     target = _dialect(to)
     own = None if source is None else _dialect(source)
-    return by_line.convert(lines, own, target, arguments.options(target, form, branch, chunk, view, set))
+    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
+    return by_line.convert(lines, own, target, chosen)
 
 
 def validate_lines(

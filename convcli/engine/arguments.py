@@ -81,6 +81,8 @@ def options(
     *,
     program_turns: Literal["keep", "drop"] | None = None,
     tools: Literal["recorded", "program", "none"] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+    models: Mapping[str, str] | None = None,
 ) -> Options:
     """Returns the options for an output.
 
@@ -105,6 +107,8 @@ def options(
         set_keys=_checked(set_keys, target) if set_keys else (),
         program_turns=program_turns,
         tools=tools,
+        default_keys=_checked(defaults, target) if defaults else (),
+        models=tuple((models or {}).items()),
     )
 
 

@@ -161,7 +161,12 @@ def lower(
     """
     document = written(before, target, options, source)
     gone = left_out(before, options, source, target)
-    return compared(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
+    done = compared(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
+    if options.models:
+        from convcli.engine.model_names import explained
+
+        done.losses = explained(done.losses, options.models)
+    return done
 
 
 def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
@@ -221,6 +226,11 @@ def _known_of_owner(owner: str) -> Knowledge | None:
 
 def _chosen(transcript: Transcript, options: Options, source: Dialect | None, target: Dialect) -> Transcript:
     """Returns what is to be written. The rest is missing when the output is read back, so it is reported as lost."""
+    if options.models:
+        from convcli.engine.model_names import renamed
+
+        bare = msgspec.structs.replace(options, models=())
+        return renamed(_chosen(transcript, bare, source, target), options.models)
     if source is not None and row_choices.adds_tools(transcript, source, target, options):
         transcript = row_choices.with_tools(transcript, source, options)
     if row_choices.drops_program_turns(source, target, options):

@@ -28,6 +28,8 @@ class Evidence(msgspec.Struct, frozen=True, order=True):
 
 SetKeys: TypeAlias = tuple[tuple[str, Any], ...]
 """Keys that the user adds to every output, with their values; a dot leads into an object."""
+ModelNames: TypeAlias = tuple[tuple[str, str], ...]
+"""Patterns of model names with the name to write instead; the first that matches counts."""
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -35,8 +37,9 @@ class Options(msgspec.Struct, frozen=True):
 
     `form`: one of `Dialect.forms` · `chunk`: characters per fragment · `branch`: only the active branch of a tree, or
     all that the target supports · `view`: the whole history of a session with a compaction, or only the context that a
-    model would be sent next · `added`: keys to set in every output · `program_turns`: turns that an agent program wrote
-    in the user's place, which training rows lack by default · `tools`: the definitions in a training row from a session
+    model would be sent next · `set_keys`: keys to set in every output · `default_keys`: keys to set where they are
+    missing or null · `models`: other names for models · `program_turns`: turns that an agent program wrote in the
+    user's place, which training rows lack by default · `tools`: the definitions in a training row from a session
     without any: those that the calls show (the default), those of the agent program, or none.
     """
 
@@ -47,6 +50,8 @@ class Options(msgspec.Struct, frozen=True):
     set_keys: SetKeys = ()
     program_turns: Literal["keep", "drop"] | None = None
     tools: Literal["recorded", "program", "none"] | None = None
+    default_keys: SetKeys = ()
+    models: ModelNames = ()
 
 
 USUAL = Options()

@@ -37,8 +37,8 @@ class Task(msgspec.Struct, frozen=True):
 
     `source`: required, because parts could be detected as different dialects · `target`: of `convert`, and for
     `validate` the service that must accept it · `losses`: write all losses and findings, the first of each kind, or
-    only counts · others as in `Job`, `Options` and `JudgingOptions`; `added` as in `--set`, `prices` as in the
-    configuration.
+    only counts · others as in `Job`, `Options` and `JudgingOptions`; `set_keys` as in `--set`, `defaults` as in
+    `--default`, `models` as in `--map-model`, `prices` as in the configuration.
     """
 
     command: Command
@@ -56,6 +56,8 @@ class Task(msgspec.Struct, frozen=True):
     program_turns: Literal["keep", "drop"] | None = None
     tools: Literal["recorded", "program", "none"] | None = None
     set_keys: Mapping[str, Any] = {}
+    defaults: Mapping[str, Any] = {}
+    models: Mapping[str, str] = {}
     text_columns: bool = False
     arguments: ArgumentStyle | None = None
     strict: bool = False
@@ -81,6 +83,8 @@ class Task(msgspec.Struct, frozen=True):
             self.set_keys,
             program_turns=self.program_turns,
             tools=self.tools,
+            defaults=self.defaults,
+            models=self.models,
         )
         if converting.writes_rows(target):
             message = f"a {target.title} file has one transcript, but a part has several"
