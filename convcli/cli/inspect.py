@@ -28,6 +28,7 @@ convcli inspect ~/.claude/projects                  # a row for each session
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.sampling
 @_shared.inputs
+@_shared.join_option
 @click.option("--summary", is_flag=True, help="A row of counts for each transcript, even for a single one.")
 @click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
 @click.option(

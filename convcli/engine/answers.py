@@ -49,7 +49,7 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
         conversation = next((key for key in CONVERSATIONS if key in unread), None)
         if conversation is not None:
             return _with_request(transcript, document, owner, dialect)
-        answer = next((key for key in KEYS if key in unread and _is_unknown(key, dialect)), None)
+        answer = next((key for key in KEYS if key in unread and is_unknown(key, dialect)), None)
         if answer is not None and _waits(transcript):
             return _joined(transcript, document, owner, answer, dialect)
     return transcript
@@ -62,7 +62,7 @@ def _waits(transcript: Transcript) -> bool:
 
 
 @cache
-def _is_unknown(key: str, dialect: Dialect) -> bool:
+def is_unknown(key: str, dialect: Dialect) -> bool:
     """True if neither the schema of the dialect nor the dialect itself knows such a key next to a conversation."""
     if dialect.keeps_form or key in dialect.metadata:
         return False
@@ -165,14 +165,15 @@ def _chosen(transcript: Transcript, document: Mapping[str, Any]) -> tuple[Transc
     if transcript.head is None or origin is None or origin.routes:
         return transcript, {}
     kept = set(map(id, branch(transcript)))
-    choices: dict[Any, list[Any]] = {}
+    choices: dict[str, list[Any]] = {}
     messages, places = list[Message](), list[tuple[Path, PartPaths]]()
     for message, place in zip(transcript.messages, origin.places, strict=True):
         if id(message) in kept:
             messages.append(replace(message, parent_id=None))
             places.append(place)
         elif len(place[0]) > 1:
-            choices.setdefault(place[0][0], []).append(document[place[0][0]][place[0][1]])
+            key = str(place[0][0])
+            choices.setdefault(key, []).append(document[key][place[0][1]])
     return replace(transcript, messages=messages, head=None, origin=replace(origin, places=places)), choices
 
 
