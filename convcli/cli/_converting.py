@@ -95,7 +95,7 @@ class Converting:
             self.arguments.jobs if self.arguments.reading.selection is None else 1
         )  # a selection counts over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
-        self._opened = replace(self.arguments.reading, restores=self.arguments.restore_file is not None).opened
+        self._opened = self._reading().opened
         self.folder: Folder | None = None
         self.joined: Joined | None = None
         self.table: Any = None
@@ -115,6 +115,15 @@ class Converting:
                 if target is not None:
                     target.discard()
         return self.codes.worst
+
+    def _reading(self) -> ReadingOptions:
+        """A restore file keeps each value as the input has it, so calls stay as they are."""
+        reading = self.arguments.reading
+        if self.arguments.restore_file is None:
+            return reading
+        if reading.calls == "join":
+            raise JobError("usage", "--join and --restore-file exclude each other")
+        return replace(reading, restores=True, calls="apart")
 
     def _job(self) -> Job:
         from convcli.engine.arguments import options
@@ -341,6 +350,7 @@ class Converting:
         self._tell_columns()
         self._judge_unread()
         if self.total is not None:
+            _shared.announce_joined(self.screen, self.total.calls, self.total.conversations)
             listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
             self.screen.announce(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
 
