@@ -295,18 +295,8 @@ def convert(
     from convcli.engine import arguments, pipeline, texts
 
     target = _dialect(to)
-    chosen = arguments.options(
-        target,
-        form,
-        branch,
-        chunk,
-        view,
-        set,
-        defaults=default,
-        models=map_model,
-        program_turns=program_turns,
-        tools=tools,
-    )
+    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
+    chosen = arguments.with_row_choices(chosen, program_turns, tools)
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source)
     conversion = pipeline.convert(value, own, target, chosen)

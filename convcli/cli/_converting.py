@@ -126,7 +126,7 @@ class Converting:
         return replace(reading, restores=True, calls="apart")
 
     def _job(self) -> Job:
-        from convcli.engine.arguments import options
+        from convcli.engine.arguments import options, with_row_choices
         from convcli.jobs.converting import Job
 
         arguments = self.arguments
@@ -139,9 +139,8 @@ class Converting:
             dict(map(key_and_value, arguments.set_keys)),
             defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
             models=model_names(arguments.models),
-            program_turns=arguments.program_turns,
-            tools=arguments.tools,
         )
+        chosen = with_row_choices(chosen, arguments.program_turns, arguments.tools)
         self._check_stream()
         return Job(
             arguments.target,

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from convcli import dialects
 from convcli.engine import detection, objects, texts
 from convcli.model.dialect import Dialect, Options, SetKeys
@@ -79,8 +81,6 @@ def options(
     view: Literal["history", "context"] = "history",
     set_keys: Mapping[str, Any] | None = None,
     *,
-    program_turns: Literal["keep", "drop"] | None = None,
-    tools: Literal["recorded", "program", "none"] | None = None,
     defaults: Mapping[str, Any] | None = None,
     models: Mapping[str, str] | None = None,
 ) -> Options:
@@ -96,20 +96,27 @@ def options(
         raise unknown("branch", str(branch), ("active", "all"), "choose active or all")
     if view not in ("history", "context"):
         raise unknown("view", str(view), ("history", "context"), "choose history or context")
-    for name, value, known in (("choice", program_turns, PROGRAM_TURNS), ("choice", tools, TOOLS)):
-        if value is not None and value not in known:
-            raise unknown(name, str(value), known, f"choose {', '.join(known)}")
     return Options(
         form=form,
         chunk=chunk,
         branch=branch,
         view=view,
         set_keys=_checked(set_keys, target) if set_keys else (),
-        program_turns=program_turns,
-        tools=tools,
         default_keys=_checked(defaults, target) if defaults else (),
         models=tuple((models or {}).items()),
     )
+
+
+def with_row_choices(
+    options: Options,
+    program_turns: Literal["keep", "drop"] | None,
+    tools: Literal["recorded", "program", "none"] | None,
+) -> Options:
+    """Returns the options with those of training rows. Raises JobError for an unknown choice."""
+    for value, known in ((program_turns, PROGRAM_TURNS), (tools, TOOLS)):
+        if value is not None and value not in known:
+            raise unknown("choice", str(value), known, f"choose {', '.join(known)}")
+    return replace(options, program_turns=program_turns, tools=tools)
 
 
 def _checked(set_keys: Mapping[str, Any], target: Dialect) -> SetKeys:

@@ -81,11 +81,10 @@ class Task(msgspec.Struct, frozen=True):
             self.chunk,
             self.view,
             self.set_keys,
-            program_turns=self.program_turns,
-            tools=self.tools,
             defaults=self.defaults,
             models=self.models,
         )
+        options = arguments.with_row_choices(options, self.program_turns, self.tools)
         if converting.writes_rows(target):
             message = f"a {target.title} file has one transcript, but a part has several"
             raise JobError(
