@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from convcli.files.spill import DigestSet
+from convcli.jobs.digests import prefix_digests
 from convcli.jobs.documents import Document
 from convcli.model.errors import RefusedError
 from convcli.validation.wording import counted
-from convcli.views.digests import prefix_digests
 
 Way: TypeAlias = Literal["exact", "prefix"]
 

@@ -11,7 +11,6 @@ import pytest
 from convcli.jobs import inputs
 from convcli.jobs.inputs import Document
 from convcli.jobs.selection import Selection
-from convcli.views.digests import digest, prefix_digests, prompt_digest
 from convcli.views.duplicates import Duplicates, Way
 from tests.cli_cases import OTHER, run, write
 
@@ -44,31 +43,6 @@ def test_duplicates_and_beginnings_are_left_out(tmp_path: Path, way: Way, kept: 
         found = [item.value["messages"] for item in source if isinstance(item, Document)]
     assert ["".join(message["content"] for message in messages) for messages in found] == kept
     assert list(duplicates.notes()) == notes
-
-
-def lifted(tmp_path: Path, document: Any) -> Any:
-    return next(inputs.documents(str(write(tmp_path / "one.json", document)), OTHER)).lift()
-
-
-def test_ids_and_times_do_not_matter_but_texts_names_and_arguments_do(tmp_path: Path) -> None:
-    def called(id_: str, name: str = "f", arguments: str = "{}", result: str = "1") -> bytes:
-        call = {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
-        messages = [
-            {"role": "user", "content": "x"},
-            {"role": "assistant", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": id_, "content": result},
-        ]
-        return digest(lifted(tmp_path, {"messages": messages}))
-
-    assert called("call_1") == called("call_2")
-    others = [called("c"), called("c", name="g"), called("c", arguments='{"a": 1}'), called("c", result="2")]
-    assert len(set(others)) == 4
-
-
-def test_a_conversation_keeps_the_digests_of_its_beginning_when_it_grows(tmp_path: Path) -> None:
-    short, long = lifted(tmp_path, chat("a", "b")), lifted(tmp_path, chat("a", "b", "c", "d"))
-    assert list(prefix_digests(long))[:2] == list(prefix_digests(short))
-    assert prompt_digest(long) == prompt_digest(short) == digest(lifted(tmp_path, chat("a")))
 
 
 def test_the_command_line_leaves_out_duplicates_of_all_inputs(tmp_path: Path) -> None:
