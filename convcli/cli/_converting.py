@@ -96,7 +96,7 @@ class Converting:
         is_in_turn = self.arguments.reading.selection is not None or self.arguments.split is not None
         asked = 1 if is_in_turn else self.arguments.jobs  # a selection counts over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
-        self._opened = replace(self.arguments.reading, restores=self.arguments.restore_file is not None).opened
+        self._opened = self._reading().opened
         self.folder: Folder | None = None
         self.joined: Joined | Arranged | None = None
         self.tables: list[Any] = []
@@ -116,6 +116,15 @@ class Converting:
                 if target is not None:
                     target.discard()
         return self.codes.worst
+
+    def _reading(self) -> ReadingOptions:
+        """A restore file keeps each value as the input has it, so calls stay as they are."""
+        reading = self.arguments.reading
+        if self.arguments.restore_file is None:
+            return reading
+        if reading.calls == "join":
+            raise JobError("usage", "--join and --restore-file exclude each other")
+        return replace(reading, restores=True, calls="apart")
 
     def _job(self) -> Job:
         from convcli.engine.arguments import options
@@ -374,6 +383,7 @@ class Converting:
         self._tell_splits()
         self._judge_unread()
         if self.total is not None:
+            _shared.announce_joined(self.screen, self.total.calls, self.total.conversations)
             listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
             self.screen.announce(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
 

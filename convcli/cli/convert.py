@@ -30,6 +30,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.converted_inputs
+@_shared.join_option
 @click.option(
     "-t",
     "--to",
