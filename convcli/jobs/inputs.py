@@ -148,7 +148,7 @@ class Input:
             self._picker.first, self._picker.pairs = 0 if self.is_table else 1, calls != "apart"
             self._picker.outer = deque() if restores else None
             is_array = len(at) > 1 or ALL in at[0]
-            layout: Framing = "jsonl" if self._is_named_lines else "array" if is_array else "json"
+            layout: Framing = "jsonl" if self.is_named_lines else "array" if is_array else "json"
             self.layout = source.framing if self._lines else layout
             self._take(self._pick(self._picker, at))
             self._join(calls)
