@@ -26,6 +26,7 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
 from convcli.proof.reasons import LEVELS, SET, Level, Loss
 
 WORDS = frozenset(
@@ -170,13 +171,14 @@ class Summary(msgspec.Struct):
 class Sinks(msgspec.Struct, frozen=True):
     """Receivers of losses, findings, lines of the restore file and refused items, as they come.
 
-    `loss` is None if losses are only counted.
+    `loss` is None if losses are only counted. `route` gets each transcript before its document is written.
     """
 
     loss: Callable[[Loss], None] | None
     finding: Callable[[Finding], None]
     restore: Callable[[bytes], None] | None = None
     refused: Callable[[Item], None] | None = None
+    route: Callable[[Transcript], None] | None = None
 
 
 def label(loss: Loss) -> str:
@@ -240,6 +242,8 @@ class InputConversion:
             return
         _count(summary, step, self.job, self.sinks)
         if step.is_read and self._is_acceptable():
+            if self.sinks.route is not None and step.conversion is not None:
+                self.sinks.route(step.conversion.transcript)
             self._write(step.document)
             _keep(step, self.source, self.job, self.sinks)
 
