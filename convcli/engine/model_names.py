@@ -24,6 +24,12 @@ def renamed(transcript: Transcript, names: ModelNames) -> Transcript:
     return replace(transcript, model=model, messages=messages)
 
 
+def renames(transcript: Transcript, names: ModelNames) -> bool:
+    """True if the transcript or one of its messages has a model with another name."""
+    models = {transcript.model, *(message.model for message in transcript.messages)}
+    return any(model is not None and name_of(model, names) != model for model in models)
+
+
 def name_of(model: str, names: ModelNames) -> str:
     """Returns the other name of a model, by the first pattern that matches, or its own."""
     return next((name for pattern, name in names if fnmatchcase(model, pattern)), model)

@@ -133,6 +133,11 @@ def _converted(
         return with_set_keys(bare, options, target, source)
     if is_composed:
         return lower(lift(document, source), target, options, source)
+    if source is target and options.models:
+        from convcli.engine.model_names import renames
+
+        if not renames(lift(document, source), options.models):
+            options = replace(options, models=())
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)
     return _written(document, lift(document, source), source, target, options)

@@ -38,6 +38,13 @@ def test_a_renamed_model_is_a_change_that_the_user_asked_for() -> None:
     assert converted(chat, "openai-chat", "anthropic", (("gpt-5", "x"),)).losses == []
 
 
+@pytest.mark.parametrize("dialect", ["openai-chat", "claude-code"])
+def test_a_document_of_other_models_is_unchanged_in_its_own_dialect(dialect: str) -> None:
+    for sample in samples_of(dialect):
+        done = converted(sample.document, dialect, dialect, (("no-such-model", "x"),))
+        assert (dumped(done.document), done.losses) == (dumped(sample.document), [])
+
+
 @pytest.mark.parametrize("target", ["openai-chat", "anthropic", "intermediate"])
 @pytest.mark.parametrize("source", ["openai-chat", "claude-code"])
 def test_nothing_else_changes(source: str, target: str) -> None:
