@@ -123,10 +123,11 @@ def at_length(
 def _converted(
     document: Any, source: Dialect, target: Dialect, options: Options, *, is_composed: bool = False
 ) -> Conversion:
-    if options.set_keys:
+    if options.set_keys or options.default_keys:
         from convcli.engine.set_keys import with_set_keys
 
-        bare = _converted(document, source, target, replace(options, set_keys=()), is_composed=is_composed)
+        bare_options = replace(options, set_keys=(), default_keys=())
+        bare = _converted(document, source, target, bare_options, is_composed=is_composed)
         return with_set_keys(bare, options, target, source)
     if is_composed:
         return lower(lift(document, source), target, options, source)

@@ -111,9 +111,10 @@ def opened(
 class Input:
     """One opened input, to be iterated once: documents, and the stretches that are not documents.
 
-    `detection` explains `dialect`, None if the user named it; `layout` is how the documents are stored; `is_whole` is
-    true if they form one document; `at` is where the last record ends. A single line is JSON Lines only if the file
-    name says so. With a `line`, only the document on it is included.
+    `detection` explains `dialect`, None if the user named it; `layout` is how the documents are stored;
+    `is_named_lines` is true for the name of JSON Lines; `is_whole` is true if they form one document; `at` is where the
+    last record ends. A single line is JSON Lines only if the file name says so. With a `line`, only the document on it
+    is included.
     """
 
     def __init__(
@@ -137,7 +138,7 @@ class Input:
         self._choose: Callable[[Iterator[Item]], Iterator[Item]] | None = None
         self.joined: JoinedCalls | None = None
         self.layout: Framing
-        self._lines, self._is_named_lines = source.framing != "json", is_lines(path)
+        self._lines, self.is_named_lines = source.framing != "json", is_lines(path)
         self._picker: Picker | None = None
         self._picked: Iterator[Item] = iter(())
         if at:
@@ -148,7 +149,7 @@ class Input:
             self._picker.first, self._picker.pairs = 0 if self.is_table else 1, calls != "apart"
             self._picker.outer = deque() if restores else None
             is_array = len(at) > 1 or ALL in at[0]
-            layout: Framing = "jsonl" if self._is_named_lines else "array" if is_array else "json"
+            layout: Framing = "jsonl" if self.is_named_lines else "array" if is_array else "json"
             self.layout = source.framing if self._lines else layout
             self._take(self._pick(self._picker, at))
             self._join(calls)
@@ -156,7 +157,7 @@ class Input:
         reading = self._members(source) if isinstance(source, Source) and source.is_array else None
         self.layout = source.framing if reading is None else "array"
         self._take(reading or self._documents())
-        if self.layout == "json" and self._is_named_lines and self._is_one_line():
+        if self.layout == "json" and self.is_named_lines and self._is_one_line():
             self.layout = "jsonl"
         self._join(calls)
 
@@ -392,7 +393,7 @@ class Input:
 
     def _chosen(self, values: list[Any]) -> ChosenDialect:
         is_line = self._is_one_line()
-        how = self._named, self._source.framing, is_line, is_line and self._is_named_lines
+        how = self._named, self._source.framing, is_line, is_line and self.is_named_lines
         if self._named is not None and self._has_messages(values):
             return choose_lines_of_messages(values, self._named) or choose(values, *how)
         try:
