@@ -24,6 +24,7 @@ from convcli.jobs.choosing import (
     LOOK_AHEAD_BYTES,
     ChosenDialect,
     choose,
+    choose_lines_of_messages,
     choose_members,
     is_for_records,
 )
@@ -162,7 +163,8 @@ class Input:
 
     def _join(self, calls: Calls) -> None:
         """Decides whether the calls of one conversation are joined: on request, and where the file is a log."""
-        if calls in ("apart", "each") or self.is_whole:
+        is_one = self._picker is None and self.layout == "json"
+        if calls in ("apart", "each") or self.is_whole or is_one:
             return
         from convcli.jobs import joining, presets
 
@@ -392,13 +394,22 @@ class Input:
     def _chosen(self, values: list[Any]) -> ChosenDialect:
         is_line = self._is_one_line()
         how = self._named, self._source.framing, is_line, is_line and self.is_named_lines
+        if self._named is not None and self._has_messages(values):
+            return choose_lines_of_messages(values, self._named) or choose(values, *how)
         try:
             return choose(values, *how)
         except ContentError as error:
+            lines = choose_lines_of_messages(values, None) if self._has_messages(values) else None
+            if lines is not None:
+                return lines
             rows = list(map(texts.opened, values))
             if error.code != "unknown-dialect" or all(row is value for row, value in zip(rows, values, strict=True)):
                 raise
             return choose(rows, *how)
+
+    def _has_messages(self, values: list[Any]) -> bool:
+        """True if each line may be a message of one conversation."""
+        return self._source.framing == "jsonl" and isinstance(values[0], dict) and "role" in values[0]
 
     def _look_ahead(self) -> list[Any]:
         """Returns the values of the first records; errors are kept and reported in order."""
