@@ -204,11 +204,16 @@ def _or_raise(item: Transcript | ConvcliError) -> Transcript:
 
 
 def lift(
-    document: Document, *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
+    document: Document,
+    *,
+    source: DialectName | str | None = None,
+    dialect: DialectName | str | None = None,
+    lenient: bool = False,
 ) -> Transcript:
     """Returns the transcript of a document. `dialect` is the former name of `source`.
 
-    Raises ContentError or RefusedError.
+    With `lenient`, values of a wrong type outside of the conversation become extras. Raises ContentError or
+    RefusedError.
 
     >>> import convcli
     >>> transcript = convcli.lift({"messages": [{"role": "user", "content": "Hi."}]}, source="openai-chat")
@@ -218,6 +223,10 @@ def lift(
     from convcli.engine import arguments, conversion
 
     value, own, _ = arguments.read(arguments.parsed(document), source or dialect)
+    if lenient:
+        from convcli.engine import lenient as leniently
+
+        return leniently.lift(value, own)[0]
     return conversion.lift(value, own)
 
 
@@ -258,6 +267,7 @@ def convert(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    lenient: bool = False,
 ) -> Conversion:
     """Converts a document to the dialect `to`; the result has `document`, `transcript`, `losses` and `findings`.
 
@@ -267,6 +277,7 @@ def convert(
     - `chunk`: the number of characters in a piece of a stream
     - `set`: keys of the output with their values; a dot leads into an object. They are reported as `invented` or
       `changed`.
+    - `lenient`: values of a wrong type outside of the conversation are set aside, and reported
 
     Raises ContentError if no dialect or more than one matches, RefusedError if the document does not match its schema,
     JobError for an unknown dialect, form or key, and for an object in the document that is no JSON value.
@@ -283,7 +294,7 @@ def convert(
     from convcli.engine import arguments, pipeline, texts
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set)
+    chosen = arguments.options(target, form, branch, chunk, view, set, lenient=lenient)
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source)
     conversion = pipeline.convert(value, own, target, chosen)
@@ -389,6 +400,7 @@ def convert_lines(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    lenient: bool = False,
 ) -> Iterator[LineOutcome]:
     """Converts lines of JSON: yields an outcome for each, with `data` (bytes), `losses` and `findings`.
 
@@ -407,7 +419,8 @@ def convert_lines(
 
     target = _dialect(to)
     own = None if source is None else _dialect(source)
-    return by_line.convert(lines, own, target, arguments.options(target, form, branch, chunk, view, set))
+    options = arguments.options(target, form, branch, chunk, view, set, lenient=lenient)
+    return by_line.convert(lines, own, target, options)
 
 
 def validate_lines(

@@ -37,7 +37,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
         "--set --branch --view --form --text-columns --arguments --framing --chunk --columns --events --no-trunc"
         " --findings --pager",
     ),
-    ("How files are read", "--keep-going --duplicate-keys --nulls --isolated"),
+    ("How files are read", "--keep-going --lenient --duplicate-keys --nulls --isolated"),
     ("Losses", "--losses --restore-file"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
     ("Jobs in parts", "--engine --address --part-size"),

@@ -55,6 +55,7 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     form: str | None
     framing: Any
     chunk: int | None
+    lenient: bool
     text_columns: bool
     arguments: Any
     jobs: int
@@ -111,7 +112,13 @@ class Converting:
         arguments = self.arguments
         set_keys = dict(map(key_and_value, arguments.set_keys))
         chosen = options(
-            arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, set_keys
+            arguments.target,
+            arguments.form,
+            arguments.branch,
+            arguments.chunk or 0,
+            arguments.view,
+            set_keys,
+            lenient=arguments.lenient,
         )
         self._check_stream()
         return Job(

@@ -190,6 +190,7 @@ def convert(screen: Screen, arguments: Any) -> int:
             view=arguments.view,
             chunk=arguments.chunk or 0,
             set_keys=dict(map(key_and_value, arguments.set_keys)),
+            lenient=arguments.lenient,
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,
         )

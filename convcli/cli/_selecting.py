@@ -113,7 +113,7 @@ class Condition:
     def __call__(self, document: Document) -> bool:
         """True if the condition holds for a document. A refused one passes, so that it is reported."""
         try:
-            return self.holds(row_of(document, document.lift()))
+            return self.holds(row_of(document, document.lift_leniently()[0]))
         except RefusedError:
             return True
 

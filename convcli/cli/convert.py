@@ -77,6 +77,9 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 )
 @click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest and exit 1.")
 @click.option(
+    "--lenient", is_flag=True, help="Set values of a wrong type outside of the conversation aside, and report them."
+)
+@click.option(
     "--branch",
     type=BRANCH,
     default="all",

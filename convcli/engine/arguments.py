@@ -74,6 +74,8 @@ def options(
     chunk: int,
     view: Literal["history", "context"] = "history",
     set_keys: Mapping[str, Any] | None = None,
+    *,
+    lenient: bool = False,
 ) -> Options:
     """Returns the options for an output.
 
@@ -87,9 +89,8 @@ def options(
         raise unknown("branch", str(branch), ("active", "all"), "choose active or all")
     if view not in ("history", "context"):
         raise unknown("view", str(view), ("history", "context"), "choose history or context")
-    return Options(
-        form=form, chunk=chunk, branch=branch, view=view, set_keys=_checked(set_keys, target) if set_keys else ()
-    )
+    keys = _checked(set_keys, target) if set_keys else ()
+    return Options(form=form, chunk=chunk, branch=branch, view=view, set_keys=keys, lenient=lenient)
 
 
 def _checked(set_keys: Mapping[str, Any], target: Dialect) -> SetKeys:

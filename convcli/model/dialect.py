@@ -35,7 +35,8 @@ class Options(msgspec.Struct, frozen=True):
 
     `form`: one of `Dialect.forms` · `chunk`: characters per fragment · `branch`: only the active branch of a tree, or
     all that the target supports · `view`: the whole history of a session with a compaction, or only the context that a
-    model would be sent next · `added`: keys to set in every output.
+    model would be sent next · `set_keys`: keys to set in every output · `lenient`: values of a wrong type
+    outside of the conversation are set aside.
     """
 
     form: str | None = None
@@ -43,6 +44,7 @@ class Options(msgspec.Struct, frozen=True):
     branch: Literal["active", "all"] = "all"
     view: Literal["history", "context"] = "history"
     set_keys: SetKeys = ()
+    lenient: bool = False
 
 
 USUAL = Options()

@@ -54,6 +54,7 @@ class Task(msgspec.Struct, frozen=True):
     view: Literal["history", "context"] = "history"
     chunk: int = 0
     set_keys: Mapping[str, Any] = {}
+    lenient: bool = False
     text_columns: bool = False
     arguments: ArgumentStyle | None = None
     strict: bool = False
@@ -70,7 +71,9 @@ class Task(msgspec.Struct, frozen=True):
         cannot be in one file.
         """
         target = dialects.get(self.target)
-        options = arguments.options(target, self.form, self.branch, self.chunk, self.view, self.set_keys)
+        options = arguments.options(
+            target, self.form, self.branch, self.chunk, self.view, self.set_keys, lenient=self.lenient
+        )
         if converting.writes_rows(target):
             message = f"a {target.title} file has one transcript, but a part has several"
             raise JobError(
