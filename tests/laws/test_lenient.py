@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import pytest
 
 from convcli import dialects
 from convcli.engine import answers, lenient, pipeline
-from convcli.engine.lenient import OWNER, is_of_conversation
+from convcli.engine.lenient import is_of_conversation
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import RefusedError
@@ -92,51 +91,3 @@ def test_every_dialect_has_metadata_that_may_have_a_wrong_type(name: str) -> Non
     dialect = dialects.get(name)
     is_any = any(lenient.relaxed(wrong, dialect) is not None for _, wrong, _ in wrong_types(dialect))
     assert is_any == (name not in WITHOUT_METADATA)
-
-
-def test_the_intermediate_format_stores_what_was_set_aside_and_its_own_dialect_keeps_it() -> None:
-    codex = dialects.get("codex")
-    rows = Rows([{**row, "timestamp": 5} for row in samples_of("codex")[0].document])
-    result = pipeline.convert(rows, codex, dialects.get("intermediate"), LENIENT)
-    assert result.document["extras"][OWNER] == {f"/{i}/timestamp": 5 for i in range(len(rows))}
-    assert not [loss for loss in result.losses if loss.kind == "dropped"]
-    same = pipeline.convert(rows, codex, codex, LENIENT)
-    assert same.document == rows
-    assert not same.losses
-    assert len(same.findings) == len(rows)
-
-
-def test_a_good_document_is_converted_as_without_the_option() -> None:
-    chat, gemini = dialects.get("openai-chat"), dialects.get("gemini")
-    for sample in samples_of("openai-chat"):
-        strict = pipeline.convert(sample.document, chat, gemini)
-        result = pipeline.convert(sample.document, chat, gemini, LENIENT)
-        assert result.document == strict.document
-        assert result.findings == strict.findings
-        assert msgspec.to_builtins(result.losses) == msgspec.to_builtins(strict.losses)
-
-
-CHAT: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {**CHAT, "messages": [{"role": "user", "content": 5}]},
-        {**CHAT, "messages": [{"role": 5, "content": "Hi."}]},
-        {**CHAT, "messages": [*CHAT["messages"], {"role": "tool", "tool_call_id": 5, "content": "r"}]},
-        {**CHAT, "tools": [{"type": "function", "function": {"name": 5}}]},
-        {**CHAT, "messages": "Hi there, this is a text."},
-        {**CHAT, "model": 5, "messages": [{"content": "Hi."}]},
-    ],
-)
-def test_a_wrong_type_within_the_conversation_is_refused(wrong: Any) -> None:
-    with pytest.raises(RefusedError):
-        pipeline.convert(wrong, dialects.get("openai-chat"), dialects.get("gemini"), LENIENT)
-
-
-def test_an_item_is_set_aside_with_its_list() -> None:
-    rest = lenient.relaxed({**CHAT, "stop": [1, 2], "temperature": "0.5"}, dialects.get("openai-chat"))
-    assert rest is not None
-    assert rest.document == CHAT
-    assert rest.transcript.extras == {OWNER: {"/stop": [1, 2], "/temperature": "0.5"}}
