@@ -75,6 +75,8 @@ def options(
     view: Literal["history", "context"] = "history",
     set_keys: Mapping[str, Any] | None = None,
     *,
+    defaults: Mapping[str, Any] | None = None,
+    models: Mapping[str, str] | None = None,
     lenient: bool = False,
 ) -> Options:
     """Returns the options for an output.
@@ -89,8 +91,16 @@ def options(
         raise unknown("branch", str(branch), ("active", "all"), "choose active or all")
     if view not in ("history", "context"):
         raise unknown("view", str(view), ("history", "context"), "choose history or context")
-    keys = _checked(set_keys, target) if set_keys else ()
-    return Options(form=form, chunk=chunk, branch=branch, view=view, set_keys=keys, lenient=lenient)
+    return Options(
+        form=form,
+        chunk=chunk,
+        branch=branch,
+        view=view,
+        set_keys=_checked(set_keys, target) if set_keys else (),
+        default_keys=_checked(defaults, target) if defaults else (),
+        models=tuple((models or {}).items()),
+        lenient=lenient,
+    )
 
 
 def _checked(set_keys: Mapping[str, Any], target: Dialect) -> SetKeys:

@@ -109,17 +109,24 @@ def remembering(source: Dialect, target: Dialect) -> PairConverter:
     return PairConverter(source, target, at_length)
 
 
-def at_length(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
-    """Converts like `convert`, without remembered shapes."""
-    return _with_input(_converted(document, source, target, options), document, source, target)
+def at_length(
+    document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT, *, is_composed: bool = False
+) -> Conversion:
+    """Converts like `convert`, without remembered shapes.
+
+    `is_composed`: no file holds the document as it is. It is written anew, in its own dialect too.
+    """
+    conversion = _converted(document, source, target, options, is_composed=is_composed)
+    return _with_input(conversion, document, source, target)
 
 
 def of_transcript(
     document: Any, transcript: Transcript, source: Dialect, target: Dialect, options: Options
 ) -> Conversion:
     """Converts like `at_length` a document whose transcript is known."""
-    conversion = _written(document, transcript, source, target, replace(options, set_keys=()))
-    if options.set_keys:
+    bare_options = replace(options, set_keys=(), default_keys=())
+    conversion = _written(document, transcript, source, target, bare_options)
+    if bare_options != options:
         from convcli.engine.set_keys import with_set_keys
 
         conversion = with_set_keys(conversion, options, target, source)
@@ -135,12 +142,17 @@ def _with_input(conversion: Conversion, document: Any, source: Dialect, target: 
     return conversion
 
 
-def _converted(document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
-    if options.set_keys:
+def _converted(
+    document: Any, source: Dialect, target: Dialect, options: Options, *, is_composed: bool = False
+) -> Conversion:
+    if options.set_keys or options.default_keys:
         from convcli.engine.set_keys import with_set_keys
 
-        bare = _converted(document, source, target, replace(options, set_keys=()))
+        bare_options = replace(options, set_keys=(), default_keys=())
+        bare = _converted(document, source, target, bare_options, is_composed=is_composed)
         return with_set_keys(bare, options, target, source)
+    if is_composed:
+        return lower(lift(document, source), target, options, source)
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)
     return _written(document, lift(document, source), source, target, options)

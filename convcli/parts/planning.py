@@ -37,8 +37,8 @@ class Task(msgspec.Struct, frozen=True):
 
     `source`: required, because parts could be detected as different dialects · `target`: of `convert`, and for
     `validate` the service that must accept it · `losses`: write all losses and findings, the first of each kind, or
-    only counts · others as in `Job`, `Options` and `JudgingOptions`; `added` as in `--set`, `prices` as in the
-    configuration.
+    only counts · others as in `Job`, `Options` and `JudgingOptions`; `set_keys` as in `--set`, `defaults` as in
+    `--default`, `models` as in `--map-model`, `prices` as in the configuration.
     """
 
     command: Command
@@ -54,6 +54,8 @@ class Task(msgspec.Struct, frozen=True):
     view: Literal["history", "context"] = "history"
     chunk: int = 0
     set_keys: Mapping[str, Any] = {}
+    defaults: Mapping[str, Any] = {}
+    models: Mapping[str, str] = {}
     lenient: bool = False
     text_columns: bool = False
     arguments: ArgumentStyle | None = None
@@ -72,7 +74,15 @@ class Task(msgspec.Struct, frozen=True):
         """
         target = dialects.get(self.target)
         options = arguments.options(
-            target, self.form, self.branch, self.chunk, self.view, self.set_keys, lenient=self.lenient
+            target,
+            self.form,
+            self.branch,
+            self.chunk,
+            self.view,
+            self.set_keys,
+            defaults=self.defaults,
+            models=self.models,
+            lenient=self.lenient,
         )
         if converting.writes_rows(target):
             message = f"a {target.title} file has one transcript, but a part has several"
