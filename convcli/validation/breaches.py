@@ -51,10 +51,19 @@ def breaches(name: str, document: Any) -> Iterator[SchemaBreach]:
 
 def _fast_breach(root: dict[str, Any], document: Any, error: Any) -> SchemaBreach:
     *above, last = error.schema_path
-    path = tuple(error.instance_path)
+    path = _keyed(document, error.instance_path)
     node = resolve(root, above)
     refused = node[last] is False  # such a schema has no keyword; its path ends in the name of a property
     return SchemaBreach(path, "not" if refused else last, {} if refused else node, resolve(document, path))
+
+
+def _keyed(document: Any, steps: Iterable[str | int]) -> Path:
+    """Returns the path of a value; the fast validator gives a key of digits as a number."""
+    path: Path = ()
+    for step in steps:
+        path = (*path, str(step) if isinstance(document, dict) else step)
+        document = document[path[-1]]
+    return path
 
 
 def _thorough_breach(error: Any) -> SchemaBreach:
