@@ -249,11 +249,16 @@ def _or_raise(item: Transcript | ConvcliError) -> Transcript:
 
 
 def lift(
-    document: Document, *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
+    document: Document,
+    *,
+    source: DialectName | str | None = None,
+    dialect: DialectName | str | None = None,
+    lenient: bool = False,
 ) -> Transcript:
     """Returns the transcript of a document. `dialect` is the former name of `source`.
 
-    Raises ContentError or RefusedError.
+    With `lenient`, values of a wrong type outside of the conversation become extras. Raises ContentError or
+    RefusedError.
 
     >>> import convcli
     >>> transcript = convcli.lift({"messages": [{"role": "user", "content": "Hi."}]}, source="openai-chat")
@@ -263,6 +268,10 @@ def lift(
     from convcli.engine import arguments, conversion
 
     value, own, _ = arguments.read(arguments.parsed(document), source or dialect)
+    if lenient:
+        from convcli.engine import lenient as leniently
+
+        return leniently.lift(value, own)[0]
     return conversion.lift(value, own)
 
 
@@ -310,6 +319,7 @@ def convert(
     tools: Literal["recorded", "program", "none"] | None = None,
     default: Mapping[str, Any] | None = None,
     map_model: Mapping[str, str] | None = None,
+    lenient: bool = False,
 ) -> Conversion:
     """Converts a document to the dialect `to`; the result has `document`, `transcript`, `losses` and `findings`.
 
@@ -324,6 +334,7 @@ def convert(
       those in a table of the `program`, or `none`
     - `default`: keys that are set only where the output has no value
     - `map_model`: patterns of model names with the names to write instead
+    - `lenient`: values of a wrong type outside of the conversation are set aside, and reported
 
     Raises ContentError if no dialect or more than one matches, RefusedError if the document does not match its schema,
     JobError for an unknown dialect, form or key, and for an object in the document that is no JSON value.
@@ -340,7 +351,9 @@ def convert(
     from convcli.engine import arguments, pipeline, texts
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
+    chosen = arguments.options(
+        target, form, branch, chunk, view, set, defaults=default, models=map_model, lenient=lenient
+    )
     chosen = arguments.with_row_choices(chosen, program_turns, tools)
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source)
@@ -449,6 +462,7 @@ def convert_lines(
     set: Mapping[str, Any] | None = None,
     default: Mapping[str, Any] | None = None,
     map_model: Mapping[str, str] | None = None,
+    lenient: bool = False,
 ) -> Iterator[LineOutcome]:
     """Converts lines of JSON: yields an outcome for each, with `data` (bytes), `losses` and `findings`.
 
@@ -467,7 +481,9 @@ def convert_lines(
 
     target = _dialect(to)
     own = None if source is None else _dialect(source)
-    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
+    chosen = arguments.options(
+        target, form, branch, chunk, view, set, defaults=default, models=map_model, lenient=lenient
+    )
     return by_line.convert(lines, own, target, chosen)
 
 

@@ -65,6 +65,7 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     chunk: int | None
     program_turns: Any
     tools: Any
+    lenient: bool
     text_columns: bool
     arguments: Any
     jobs: int
@@ -142,6 +143,7 @@ class Converting:
             dict(map(key_and_value, arguments.set_keys)),
             defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
             models=model_names(arguments.models),
+            lenient=arguments.lenient,
         )
         chosen = with_row_choices(chosen, arguments.program_turns, arguments.tools)
         self._check_stream()

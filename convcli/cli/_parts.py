@@ -196,6 +196,7 @@ def convert(screen: Screen, arguments: Any) -> int:
             set_keys=dict(map(key_and_value, arguments.set_keys)),
             defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
             models=model_names(arguments.models),
+            lenient=arguments.lenient,
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,
         )

@@ -402,11 +402,15 @@ def _transcript(item: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iter
     for finding in item.notes:
         printer.finding(finding)
     try:
-        yield item, item.lift()
+        transcript, findings = item.lift_leniently()
     except RefusedError as error:
         codes.add(UNACCEPTABLE)
         for finding in error.findings:
             printer.finding(finding)
+        return
+    for finding in findings:
+        printer.finding(finding)
+    yield item, transcript
 
 
 def show_table(

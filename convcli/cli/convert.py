@@ -89,6 +89,9 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     help="Keep going, and exit 0 if at most N records and inputs, or N percent of all, cannot be read.",
 )
 @click.option(
+    "--lenient", is_flag=True, help="Set values of a wrong type outside of the conversation aside, and report them."
+)
+@click.option(
     "--branch",
     type=BRANCH,
     default="all",

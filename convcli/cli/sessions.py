@@ -125,7 +125,7 @@ def _row(document: Document, program: str) -> Row:
     from convcli.views.gists import first_words
     from convcli.views.rows import by_transcript
 
-    transcript = document.lift()
+    transcript = document.lift_leniently()[0]
     row: dict[str, Any] = by_transcript(
         transcript, document.file, document.number_of(document.line), document.dialect.name
     )

@@ -83,6 +83,7 @@ def options(
     *,
     defaults: Mapping[str, Any] | None = None,
     models: Mapping[str, str] | None = None,
+    lenient: bool = False,
 ) -> Options:
     """Returns the options for an output.
 
@@ -104,6 +105,7 @@ def options(
         set_keys=_checked(set_keys, target) if set_keys else (),
         default_keys=_checked(defaults, target) if defaults else (),
         models=tuple((models or {}).items()),
+        lenient=lenient,
     )
 
 

@@ -60,7 +60,7 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     Raises RefusedError if it does not pass the schema, or if nothing in it is of that dialect (`not_understood`).
     """
     if not schemas.accepts(dialect.name, document):
-        raise RefusedError(objections(document, dialect))
+        raise RefusedError(_with_advice(objections(document, dialect), document, dialect))
     transcript = answers.lift(document, dialect)
     problem = not_understood(document, transcript, dialect)
     if problem is not None:
@@ -77,6 +77,15 @@ def objections(document: Any, dialect: Dialect, *, strict: bool = False) -> list
     if not is_wrong or dialect.detect(document) is not None:
         return problems
     return [replace(problems[0], help=_other_format(document, dialect)), *problems[1:]]
+
+
+def _with_advice(problems: list[Finding], document: Any, dialect: Dialect) -> list[Finding]:
+    """Names the option with which the document is read, if only metadata has a wrong type."""
+    from convcli.engine import lenient
+
+    if problems[0].help or lenient.relaxed(document, dialect) is None:
+        return problems
+    return [replace(problems[0], help=lenient.ADVICE), *problems[1:]]
 
 
 def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:

@@ -81,6 +81,10 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     In its own dialect it is unchanged, unless the options request another form. Raises RefusedError with findings if
     the document does not pass its schema, and JobError if the target is read-only.
     """
+    if options.lenient:
+        from convcli.engine import lenient
+
+        return lenient.convert(document, source, target, options)
     if options == BY_DEFAULT and _has_shapes(document, source, target) and next(_begun(source, target)) >= FEW:
         return remembering(source, target).convert(document)
     return at_length(document, source, target, options)
@@ -115,6 +119,24 @@ def at_length(
     `is_composed`: no file holds the document as it is. It is written anew, in its own dialect too.
     """
     conversion = _converted(document, source, target, options, is_composed=is_composed)
+    return _with_input(conversion, document, source, target)
+
+
+def of_transcript(
+    document: Any, transcript: Transcript, source: Dialect, target: Dialect, options: Options
+) -> Conversion:
+    """Converts like `at_length` a document whose transcript is known."""
+    bare_options = replace(options, set_keys=(), default_keys=())
+    conversion = _written(document, transcript, source, target, bare_options)
+    if bare_options != options:
+        from convcli.engine.set_keys import with_set_keys
+
+        conversion = with_set_keys(conversion, options, target, source)
+    return _with_input(conversion, document, source, target)
+
+
+def _with_input(conversion: Conversion, document: Any, source: Dialect, target: Dialect) -> Conversion:
+    """Adds the findings on the input that the output will not show."""
     of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source)
     if of_input:
         known = {(finding.code, finding.where) for finding in conversion.findings}

@@ -121,6 +121,14 @@ class Document(msgspec.Struct):
         with self._locating():
             return conversion.lift(self.value, self.dialect)
 
+    def lift_leniently(self) -> tuple[Transcript, list[Finding]]:
+        """Returns the transcript as `lift` does, with findings on values of a wrong type that were set aside."""
+        from convcli.engine import lenient
+
+        with self._locating():
+            transcript, findings = lenient.lift(self.value, self.dialect)
+        return transcript, self.located(findings)
+
     def convert(
         self, target: Dialect, options: Options, arguments: ArgumentStyle | None = None
     ) -> conversion.Conversion:

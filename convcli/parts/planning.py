@@ -58,6 +58,7 @@ class Task(msgspec.Struct, frozen=True):
     set_keys: Mapping[str, Any] = {}
     defaults: Mapping[str, Any] = {}
     models: Mapping[str, str] = {}
+    lenient: bool = False
     text_columns: bool = False
     arguments: ArgumentStyle | None = None
     strict: bool = False
@@ -83,6 +84,7 @@ class Task(msgspec.Struct, frozen=True):
             self.set_keys,
             defaults=self.defaults,
             models=self.models,
+            lenient=self.lenient,
         )
         options = arguments.with_row_choices(options, self.program_turns, self.tools)
         if converting.writes_rows(target):
