@@ -149,7 +149,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_generated_columns_cannot_be_larger_than_the_file(tmp_path: Path, name: str) -> None:
-    column = f"content_json TEXT GENERATED ALWAYS AS ('[{{\"type\":\"text\",\"text\":\"' || {BOMBS[name]} || '\"}}]')"
+    column = f'content_json TEXT GENERATED ALWAYS AS (\'[{{"type":"text","text":"\' || {BOMBS[name]} || \'"}}]\')'
     script = GOOSE.replace("content_json TEXT", column).partition("INSERT INTO messages")[0]
     path = database(tmp_path, script)
     with sqlite3.connect(path) as connection:
