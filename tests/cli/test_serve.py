@@ -283,12 +283,11 @@ def test_a_drip_of_bytes_does_not_hold_a_thread(monkeypatch: pytest.MonkeyPatch)
     server = _serving.PageServer(None, 0)  # type: ignore[arg-type]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        with socket.create_connection(server.server_address[:2], timeout=60) as client:
-            with contextlib.suppress(OSError):
-                for _ in range(2_000):
-                    client.sendall(b"G")
-                    time.sleep(0.01)
-                pytest.fail("the connection is still open")
+        client = socket.create_connection(server.server_address[:2], timeout=60)
+        with contextlib.closing(client), pytest.raises(OSError):
+            for _ in range(2_000):
+                client.sendall(b"G")
+                time.sleep(0.01)
     finally:
         server.shutdown()
         server.server_close()
