@@ -82,7 +82,7 @@ def begin(parts: Sequence[Part], *, force: bool = False) -> None:
         if match is not None and int(match[3] or match[4]) >= len(parts):
             folder.remove(name)
     if not is_same:
-        put(folder, JOB, job)
+        put(folder, JOB, job, (file for part in parts for file in part.inputs))
 
 
 def finish(parts: Sequence[Part]) -> Report:
@@ -97,7 +97,7 @@ def finish(parts: Sequence[Part]) -> Report:
     files = [file for part in parts for file in part.inputs]
     put(folder, REPORT, exact_json.write(builtins(report), indent=True) + b"\n", files)
     if is_good and not report.missing:
-        put(folder, SUCCESS, b"")
+        put(folder, SUCCESS, b"", files)
     return report
 
 

@@ -278,6 +278,12 @@ def test_a_listed_file_that_becomes_a_link_or_a_pipe_is_no_longer_served(tmp_pat
         server.process.communicate()
 
 
+def drip(client: socket.socket) -> None:
+    for _ in range(2_000):
+        client.sendall(b"G")
+        time.sleep(0.01)
+
+
 def test_a_drip_of_bytes_does_not_hold_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_serving, "SLOWEST", 0.2)
     server = _serving.PageServer(None, 0)  # type: ignore[arg-type]
@@ -285,9 +291,7 @@ def test_a_drip_of_bytes_does_not_hold_a_thread(monkeypatch: pytest.MonkeyPatch)
     try:
         client = socket.create_connection(server.server_address[:2], timeout=60)
         with contextlib.closing(client), pytest.raises(OSError):
-            for _ in range(2_000):
-                client.sendall(b"G")
-                time.sleep(0.01)
+            drip(client)
     finally:
         server.shutdown()
         server.server_close()
