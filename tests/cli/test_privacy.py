@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from convcli.wire.terminal import shown
 from tests.cli_cases import CLEAN, OTHER, WRONG, command, environment, on_terminal, run, write
 
 FORMS: dict[str, list[str]] = {
@@ -91,13 +90,6 @@ def test_json_on_a_terminal_has_no_raw_control_characters_and_the_same_value(tmp
     assert not set(text) & set(UNSAFE) - set(" 31m東")
     assert json.loads(text)["messages"][0]["content"] == UNSAFE * 900
     assert UNSAFE in run(*words).stdout.decode()
-
-
-def test_a_character_may_be_split_between_two_pieces_for_a_terminal() -> None:
-    data = json.dumps(UNSAFE, ensure_ascii=False).encode()
-    pieces = [data[at : at + 1] for at in range(len(data))]
-    assert json.loads(b"".join(shown(pieces))) == UNSAFE
-    assert b"".join(shown(pieces)) == b"".join(shown([data]))
 
 
 def test_a_configuration_that_is_a_pipe_is_an_error(tmp_path: Path) -> None:

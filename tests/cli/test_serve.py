@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from convcli.cli import _serving
+from convcli.cli._serving import PageServer
 from tests.cli_cases import CLEAN, command, environment, run, write
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -285,8 +285,8 @@ def drip(client: socket.socket) -> None:
 
 
 def test_a_drip_of_bytes_does_not_hold_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_serving, "SLOWEST", 0.2)
-    server = _serving.PageServer(None, 0)  # type: ignore[arg-type]
+    monkeypatch.setattr("convcli.cli._serving.SLOWEST", 0.2)
+    server = PageServer(None, 0)  # type: ignore[arg-type]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         client = socket.create_connection(server.server_address[:2], timeout=60)
@@ -298,8 +298,8 @@ def test_a_drip_of_bytes_does_not_hold_a_thread(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_more_clients_than_are_answered_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_serving, "MOST_REQUESTS", 2)
-    server = _serving.PageServer(None, 0)  # type: ignore[arg-type]
+    monkeypatch.setattr("convcli.cli._serving.MOST_REQUESTS", 2)
+    server = PageServer(None, 0)  # type: ignore[arg-type]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     clients = [socket.create_connection(server.server_address[:2], timeout=60) for _ in range(3)]
     try:

@@ -21,8 +21,33 @@ from convcli.wire.patterns import pattern
 LINKED = frozenset(("http", "https", "mailto"))
 """Schemes of links that stay links; other links are shown as text."""
 LANGUAGES = frozenset(
-    "bash c console cpp css diff docker go html ini javascript json kotlin lua php pycon python ruby rust sql swift toml "
-    "typescript xml yaml".split()
+    (
+        "bash",
+        "c",
+        "console",
+        "cpp",
+        "css",
+        "diff",
+        "docker",
+        "go",
+        "html",
+        "ini",
+        "javascript",
+        "json",
+        "kotlin",
+        "lua",
+        "php",
+        "pycon",
+        "python",
+        "ruby",
+        "rust",
+        "sql",
+        "swift",
+        "toml",
+        "typescript",
+        "xml",
+        "yaml",
+    )
 )
 """Languages whose code is colored. Other lexers of Pygments can take minutes for one screen of hostile code."""
 MOST_COLOURED, LONGEST_LINE = 5_000, 300
