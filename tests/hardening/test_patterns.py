@@ -110,7 +110,11 @@ def test_steps_are_counted_of_the_search_that_re_does() -> None:
                 assert Search((use.text, use.flags)).end(text) == (expected and expected.end()), (use, text)
 
 
-BOUNDED = {"convcli.dialects.hermes.qwen.PARAMETER": "only sees text that ends in its closing tag"}
+BOUNDED = {
+    "convcli.dialects.hermes.qwen.PARAMETER": "only sees text that ends in its closing tag",
+    "convcli.jobs.joining.THOUGHT": "only sees text that ends in its closing tag",
+    "convcli.views.conditions._JOINED": "only sees a condition of the command line",
+}
 """Patterns that are slow for a text that they never see, with the reason."""
 
 
