@@ -38,6 +38,8 @@ def program() -> NoReturn:
 
     Freeing each object would take as long as a small conversion, and so would collecting cycles among what is loaded.
     """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # without a traceback until `main` handles it
     gc.set_threshold(50_000, 10, 10)
     os._exit(main())
 

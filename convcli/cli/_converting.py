@@ -88,11 +88,14 @@ class Converting:
 
     def run(self) -> int:
         """Converts all inputs and returns the exit code. Errors of the job are found before the first input is read."""
-        from convcli.files.outputs import open_output
+        from convcli.files.outputs import open_output, refuse_same
         from convcli.jobs.destinations import LossFile
         from convcli.jobs.inputs import split_line
 
         job = self._job()
+        arguments = self.arguments
+        output_path = arguments.output if arguments.out_dir is not None else arguments.output or "-"
+        refuse_same({"-o": output_path, "--losses": arguments.losses, "--restore-file": arguments.restore_file})
         self.files = self.arguments.reading.find(self.arguments.paths)
         _shared.tell_others(self.screen, self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
@@ -194,10 +197,6 @@ class Converting:
                 message = f"{len(paths):,} inputs, and {arguments.output} is no file for several transcripts"
                 raise JobError("several-inputs", message, help="use -o FILE.jsonl, FILE.json or --out-dir DIR")
             layout = "jsonl"
-        if arguments.losses is not None and os.path.realpath(arguments.losses) == os.path.realpath(
-            arguments.output or "-"
-        ):
-            raise JobError("usage", "-o and --losses name the same file")
         self._note_name(arguments.output or "-")
         output = output_at(arguments.output or "-", job.target, job.framing, force=arguments.force, inputs=paths)
         self.tables = [output] if is_table(output.name) else []

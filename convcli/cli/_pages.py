@@ -70,18 +70,20 @@ class PageFolder:
     def __init__(self, path: str, *, force: bool) -> None:
         self.path, self.force = path, force
         self._names, self._index = Counter[str](), SessionIndex()
+        self._files = dict[str, None]()
 
     def add(self, row: dict[str, Any], transcript: Transcript, marks: page.Annotations) -> None:
         """Writes the page of a transcript. `row` is that of `views.rows.by_transcript`."""
         title, name = title_of(transcript, row["file"]), self._name(os.path.basename(row["file"]), row["line"])
-        self._write(name, page.conversation(transcript, title, about_of(row), marks, up="index.html"))
+        self._files[row["file"]] = None
+        self._write(name, page.conversation(transcript, title, about_of(row), marks, up="index.html"), [row["file"]])
         self._index.add(row, title, name)
 
     def finish(self) -> str:
         """Writes the index if there are pages. Returns a line about what was written."""
         if not self._names:
             return "nothing written\n"
-        self._write("index.html", self._index.page())
+        self._write("index.html", self._index.page(), self._files)
         return f"{counted(self._names.total(), 'page')} and index.html written to {self.path}\n"
 
     def _name(self, base: str, line: int | None) -> str:
@@ -91,9 +93,9 @@ class PageFolder:
         self._names[stem] += 1
         return f"{stem}-{self._names[stem]}.html" if self._names[stem] > 1 else f"{stem}.html"
 
-    def _write(self, name: str, pieces: Iterable[str]) -> None:
+    def _write(self, name: str, pieces: Iterable[str], inputs: Iterable[str]) -> None:
         make_folder(self.path)
-        output = open_output(os.path.join(self.path, name), force=self.force)
+        output = open_output(os.path.join(self.path, name), force=self.force, inputs=inputs)
         try:
             for piece in pieces:
                 output.write(piece.encode("utf-8", "backslashreplace"))

@@ -164,7 +164,8 @@ class _PartsJob(msgspec.Struct, frozen=True):
 
 def _job(screen: Screen, arguments: Any) -> _PartsJob:
     force, processes = arguments.force, arguments.jobs
-    return _PartsJob(screen, arguments.paths, arguments.reading, arguments.engine, arguments.out_dir, force, processes)
+    reading = msgspec.structs.replace(arguments.reading, out_dir=arguments.out_dir)
+    return _PartsJob(screen, arguments.paths, reading, arguments.engine, arguments.out_dir, force, processes)
 
 
 def convert(screen: Screen, arguments: Any) -> int:

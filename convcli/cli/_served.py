@@ -65,6 +65,7 @@ class ServedFolder:
         self._target, self._findings = target, findings
         self._entries = dict[str, tuple[str, list[Entry]]]()
         self._addresses = dict[str, PageAddress]()
+        self._found = dict[str, InputFile]()
         self._lock = Lock()
         self._unread, self._waiting = SimpleQueue[str](), set[str]()
         Thread(target=self._read_long, daemon=True).start()
@@ -93,7 +94,7 @@ class ServedFolder:
 
     def beginning(self, address: PageAddress) -> Iterator[str] | None:
         """Returns the page of the beginning of a long session, None for anything else."""
-        document = beginning(address.path, self._reading)
+        document = beginning(address.path, self._reading) if self._is_still_served(address.path) else None
         if document is None:
             return None
         return self._page(
@@ -107,8 +108,18 @@ class ServedFolder:
 
     def _files(self) -> list[InputFile]:
         with suppress(JobError):
-            return [file for file in self._reading.find(self._paths) if file.path in self._paths or _is_inside(file)]
+            files = [file for file in self._reading.find(self._paths) if self._is_served(file)]
+            self._found.update((file.path, file) for file in files)
+            return files
         return []
+
+    def _is_served(self, file: InputFile) -> bool:
+        return file.path in self._paths or _is_inside(file)
+
+    def _is_still_served(self, path: str) -> bool:
+        """True if a file that was listed is not a link or pipe by now."""
+        file = self._found.get(path)
+        return file is not None and self._is_served(file)
 
     def _entries_of(self, path: str) -> list[Entry]:
         now = version_of(path)
@@ -147,6 +158,8 @@ class ServedFolder:
                 yield _entry(path, number, document, transcript)
 
     def _transcripts(self, path: str) -> Iterator[tuple[Document, Transcript]]:
+        if not self._is_still_served(path):
+            raise JobError("no-such-file", "this file is no longer in the folder", file=path)
         with self._reading.opened(path) as source:
             for item in source:
                 if isinstance(item, Document):

@@ -8,12 +8,16 @@ pages.
 
 from __future__ import annotations
 
+import io
 import secrets
+import socket
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import BoundedSemaphore
 from typing import Any
 
 from convcli.cli._served import PageAddress, ServedFolder, version_of
@@ -22,7 +26,9 @@ from convcli.report import page
 
 LOOPBACK = "127.0.0.1"
 SLOWEST = 30
-"""Seconds that a client may take to send its request or to receive the next piece."""
+"""Seconds that a client may take to send its request, all of it, or to receive the next piece."""
+MOST_REQUESTS = 64
+"""Requests that are answered at the same time; others are closed at once."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -41,6 +47,7 @@ class PageServer(ThreadingHTTPServer):
     def __init__(self, folder: ServedFolder, port: int) -> None:
         super().__init__((LOOPBACK, port), _Handler)
         self.folder, self.token = folder, secrets.token_urlsafe(24)
+        self._free = BoundedSemaphore(MOST_REQUESTS)
         names = (LOOPBACK, "localhost")
         self.hosts = {f"{name}:{self.server_port}" for name in names} | set(names if self.server_port == 80 else ())
 
@@ -49,14 +56,53 @@ class PageServer(ThreadingHTTPServer):
         """Returns the URL of the index."""
         return f"http://{LOOPBACK}:{self.server_port}/{self.token}/"
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answers in a new thread, unless too many are busy."""
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answers, in its own thread."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignores clients that have gone; other errors have been answered."""
+
+
+class _Request(io.RawIOBase):
+    """The bytes of a request, until its time is over: a byte now and then does not hold a thread."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection, self._end = connection, time.monotonic() + SLOWEST
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        try:
+            return self._connection.recv_into(buffer)
+        finally:
+            self._connection.settimeout(SLOWEST)
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: PageServer
     server_version, sys_version = "convcli", ""
     timeout = SLOWEST
+
+    def setup(self) -> None:
+        """Reads the request within a time."""
+        super().setup()
+        self.rfile = io.BufferedReader(_Request(self.connection))
 
     def parse_request(self) -> bool:
         """Rejects requests without our host and token before anything else is read."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import Command
@@ -158,6 +159,7 @@ def command(screen: Screen, /, **values: Any) -> int:
 
     FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. An output is written completely or not at all.
     """
+    values["reading"] = replace(values["reading"], out_dir=values["out_dir"])  # outputs are not inputs
     arguments = ConvertArguments(**values)
     if arguments.engine is not None:
         return _parts.convert(screen, arguments)

@@ -100,7 +100,7 @@ def command(
     if database := programs.database_with(chosen, facts.id, home):
         raise JobError("output-exists", f"{database} holds the session {facts.id} already", help=IN_PROGRAM)
     if not dry_run:
-        _write(_contents(conversion.document, chosen, facts, target))
+        _write(_contents(conversion.document, chosen, facts, target), document.file)
     _tell_findings(screen, document, conversion, programs.dialect_of(program), reading)
     _tell_losses(screen, document, conversion, chosen)
     _tell_unsent(screen, conversion, chosen)
@@ -168,14 +168,14 @@ def _contents(document: Any, program: Program, facts: SessionFacts, path: str) -
     return {path: document, os.path.join(os.path.dirname(path), name): manifest}
 
 
-def _write(contents: dict[str, Any]) -> None:
-    """Writes all files or none. Raises JobError `output-exists` and OutputError."""
+def _write(contents: dict[str, Any], source: str) -> None:
+    """Writes all files or none, as private as the source. Raises JobError `output-exists` and OutputError."""
     from convcli.files.layouts import DocumentWriter
 
     outputs: list[Output] = []
     try:
         for n, path in enumerate(contents):
-            outputs.append(_opened(path, IN_PROGRAM if n == 0 else LISTED))
+            outputs.append(_opened(path, IN_PROGRAM if n == 0 else LISTED, source))
         writers = [DocumentWriter(output, "jsonl") for output in outputs]
         for writer, document in zip(writers, contents.values(), strict=True):
             writer.add(document)
@@ -190,7 +190,7 @@ IN_PROGRAM = "the program has this session already: resume it there, or compare 
 LISTED = "the program uses this file for another session: let it continue that one first"
 
 
-def _opened(path: str, help: str) -> Output:
+def _opened(path: str, help: str, source: str) -> Output:
     from convcli.files.outputs import cannot_write, open_output
 
     try:
@@ -198,7 +198,7 @@ def _opened(path: str, help: str) -> Output:
     except OSError as error:
         raise cannot_write(path, error) from None
     try:
-        return open_output(path)
+        return open_output(path, inputs=[source])
     except JobError as error:
         error.help = help
         raise

@@ -135,7 +135,10 @@ class _Validating:
         self.baseline = Baseline(arguments.baseline).load() if reads_baseline and arguments.baseline else None
         verdicts = self._counted(self._verdicts(files))
         if arguments.write_baseline and arguments.baseline:
-            self._write_baseline(Baseline(arguments.baseline), verdicts)
+            baseline = Baseline(arguments.baseline)
+            if not arguments.force:
+                baseline.refuse_other()
+            self._write_baseline(baseline, [file.path for file in files], verdicts)
             return self.codes.worst
         if arguments.output is None:
             self.screen.show(self._report(verdicts, View(_shared.width(), self.screen.out)))
@@ -155,13 +158,13 @@ class _Validating:
         else:
             yield from choice.renderer(formats, form)(verdicts, view)
 
-    def _write_baseline(self, baseline: Baseline, verdicts: Iterator[Verdict]) -> None:
+    def _write_baseline(self, baseline: Baseline, inputs: list[str], verdicts: Iterator[Verdict]) -> None:
         from convcli.files.outputs import open_output
         from convcli.report.text import safe_text
         from convcli.validation.wording import counted
 
         findings = [finding for verdict in verdicts for finding in verdict.findings]
-        with self.screen.into(open_output(baseline.path, force=True)):
+        with self.screen.into(open_output(baseline.path, force=True, inputs=inputs)):
             self.screen.show([baseline.written(findings).decode()])
         self.screen.announce(f"{counted(len(findings), 'finding')} written to {safe_text(baseline.path)}\n")
 

@@ -13,11 +13,13 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from convcli.model.dialect import Dialect, Options
-from convcli.model.errors import RefusedError
+from convcli.model.errors import ConvcliError, RefusedError
 from convcli.model.transcript import Message, Opaque, Part, ToolDefinition, ToolResult, Transcript
 from convcli.validation import schemas
 from convcli.wire import exact_json
 
+_SHAPE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What Python raises for a value of another shape than expected."""
 Record = TypeVar("Record", Transcript, Message, ToolDefinition, Part)
 
 
@@ -38,11 +40,14 @@ def lowered(transcript: Transcript, source: Dialect | None, target: Dialect, opt
 
 
 def _attempt(transcript: Transcript, target: Dialect, options: Options) -> Any:
-    """Returns the document, None if the extras, which may be anything, cannot be applied."""
+    """Returns the document, None if the extras, which may be anything, cannot be applied.
+
+    Only errors of their shape count: any other error is one of the writer.
+    """
     try:
         document = target.lower(transcript, options)
         exact_json.write(document)  # schemas do not see a key that is not a string
-    except Exception:
+    except (*_SHAPE, ConvcliError):
         return None
     return document if schemas.accepts(target.name, document) else None
 

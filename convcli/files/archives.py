@@ -40,13 +40,14 @@ class ArchiveSource:
     """An archive is never read in ranges, and ends with its directory of members; samples are never blank."""
 
     def __init__(self, stored: CountedFile, file: CountedFile, keys: DuplicateKeys) -> None:
+        import struct
         from zipfile import BadZipFile, ZipFile  # slow to import, and few files are archives
 
         self.name, self._stored, self._file, self._keys = stored.name, stored, file, keys
         self._bytes, self.lines = SeekableBytes(file), 0
         try:
             members = ZipFile(cast(IO[bytes], self._bytes)).infolist()
-        except (BadZipFile, ValueError, NotImplementedError) as error:
+        except (BadZipFile, ValueError, NotImplementedError, OSError, EOFError, struct.error) as error:
             raise self._damaged() from error
         names = [member.filename for member in members]
         self._samples = [one for one in members if one.filename.startswith(SAMPLES) and one.filename.endswith(".json")]
@@ -99,6 +100,8 @@ class ArchiveSource:
 
     def _stored_bytes(self, member: ZipInfo) -> Iterator[bytes]:
         """Yields the stored bytes of a member, which follow its own header of variable length."""
+        if member.header_offset < 0:  # the directory is not where it should be
+            raise self._damaged()
         self._bytes.seek(member.header_offset)
         local = self._bytes.read(_LOCAL)
         if not local.startswith(ARCHIVE) or len(local) < _LOCAL:

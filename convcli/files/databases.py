@@ -1,7 +1,6 @@
 """SQLite databases of programs as records: a session is like a line of JSON Lines.
 
-A session is returned as its program exports it. Nothing is changed: a database with uncommitted changes is opened
-read-only, any other one as immutable. Sessions are read one at a time.
+A session is returned as its program exports it. Nothing is changed (`sqlite`). Sessions are read one at a time.
 Tables: crates/goose/src/session/session_manager.rs of block/goose (version 17), and those that OpenCode 1.18.33 and
 OpenClaw 2026.9.6 create; read 2026-11-23. Format: https://www.sqlite.org/fileformat.html"""
 
@@ -9,38 +8,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from convcli.files.framing import Framing, Range, Record, open_stored
-from convcli.files.packed import CountedFile, decompressed
+from convcli.files.packed import CountedFile, unpacked_value
+from convcli.files.sqlite import Database, database_of, open_database, reason
 from convcli.model.document import Rows
-from convcli.model.errors import ContentError
+from convcli.model.errors import ContentError, ConvcliError
 from convcli.wire.encodings import DATABASE, of_beginning
 from convcli.wire.exact_json import parse
 from convcli.wire.strict_json import DuplicateKeys
 
-if TYPE_CHECKING:
-    import sqlite3
-
-_VERSIONS = slice(18, 20)
-"""Header bytes that announce a write-ahead log next to the file, which a database in memory cannot have."""
 _TIMES = ("created", "updated", "compacting", "archived")
 
 
 class _Query:
     """A database, with the options for its JSON strings."""
 
-    def __init__(self, database: sqlite3.Connection, keys: DuplicateKeys, name: str) -> None:
+    def __init__(self, database: Database, keys: DuplicateKeys, name: str) -> None:
         self._database, self._keys, self._name = database, keys, name
 
     def rows(self, statement: str, *values: Any) -> Iterator[dict[str, Any]]:
         """Yields the rows as objects, without nulls."""
-        cursor = self._database.execute(statement, values)
-        names = [column[0] for column in cursor.description]
         return (
             {name: _number(value) for name, value in zip(names, row, strict=True) if value is not None}
-            for row in cursor
+            for names, row in self._database.rows(statement, *values)
         )
 
     def json(self, text: Any) -> Any:
@@ -49,7 +41,7 @@ class _Query:
 
     def unpacked(self, data: bytes) -> str:
         """Returns a string that is packed by zstd."""
-        return b"".join(decompressed(iter([data]), "zstd", self._name)).decode()
+        return unpacked_value(data, "zstd", self._name).decode()
 
 
 def _number(value: Any) -> Any:
@@ -164,27 +156,33 @@ class DatabaseSource:
     blank = 0
 
     def __init__(self, stored: CountedFile, chunks: Iterable[bytes] | None, keys: DuplicateKeys) -> None:
-        from sqlite3 import DatabaseError
+        from sqlite3 import Error
 
         self.name, self._stored, self.lines = stored.name, stored, 0
         self._bytes = 0
         try:
-            self._database = _opened(stored.name) if chunks is None else _in_memory(b"".join(chunks))
+            self._database = open_database(stored.name) if chunks is None else database_of(chunks)
             self._query = _Query(self._database, keys, stored.name)
             result = self._query.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
             tables = {row["name"] for row in result}
             self._program = next((one for one in _PROGRAMS if tables.issuperset(one.tables)), None)
-            self.ids = self._ids()
-        except DatabaseError as error:
-            raise ContentError("not-json", "the SQLite database is damaged or cut off", file=self.name) from error
+            self._ids = self._all_ids()
+        except (Error, ValueError) as error:
+            raise _named(reason(error, "the SQLite database is damaged or cut off"), self.name) from error
         self._bytes = os.path.getsize(self.name) if chunks is None else stored.count
 
-    def _ids(self) -> list[str]:
+    def _all_ids(self) -> list[Any]:
+        """Returns the ids of the sessions: strings, unless the database is damaged; None for one that is missing."""
         if self._program is None:
             other = of_beginning(DATABASE)
             assert other is not None
             raise ContentError(other.code, other.message, file=self.name, help=other.help)
-        return [str(row["id"]) for row in self._query.rows(self._program.ids)]
+        return [row.get("id") for row in self._query.rows(self._program.ids)]
+
+    @property
+    def ids(self) -> list[str]:
+        """Returns the ids of the sessions, in order; empty for one that is missing."""
+        return ["" if id_ is None else str(id_) for id_ in self._ids]
 
     def __enter__(self) -> DatabaseSource:
         return self
@@ -204,26 +202,30 @@ class DatabaseSource:
 
     def records(self, start: int = 0, stop: int | None = None, before: int = 0) -> Iterator[Record]:
         """Yields all sessions, whatever the range: there is only one. Unreadable ones are records with an error."""
-        for number, id_ in enumerate(self.ids, before + 1):
+        for number, id_ in enumerate(self._ids, before + 1):
             record, self.lines = Record(number, 0, 0, b""), number - before
             try:
                 record.value = self._session(id_)
             except ContentError as error:
-                record.error = ContentError(error.code, error.message, file=self.name, line=number)
+                record.error = ContentError(error.code, error.message, file=self.name, line=number, help=error.help)
             yield record
 
     def ranges(self, size: int) -> Iterator[Range]:
         """Yields one range for the whole database."""
         yield Range(0, 1, 0)
 
-    def _session(self, id_: str) -> Any:
-        from sqlite3 import DatabaseError
+    def _session(self, id_: Any) -> Any:
+        from sqlite3 import Error
 
         assert self._program is not None
+        damage = "this session's rows do not match its program's format"
+        if not isinstance(id_, str):
+            raise ContentError("not-json", damage)
+        self._database.begin()
         try:
             return self._program.session(self._query, id_)
-        except (DatabaseError, KeyError, TypeError) as error:
-            raise ContentError("not-json", "this session's rows do not match its program's format") from error
+        except (Error, LookupError, TypeError, ValueError) as error:  # the tables may contain anything
+            raise reason(error, damage) from error
 
 
 def ids_in(path: str) -> list[str]:
@@ -232,20 +234,6 @@ def ids_in(path: str) -> list[str]:
         return source.ids
 
 
-def _opened(path: str) -> sqlite3.Connection:
-    """Opens a file read-only, with its write-ahead log if there is one."""
-    import sqlite3
-
-    log = f"{path}-wal"
-    how = "" if os.path.exists(log) and os.path.getsize(log) else "&immutable=1"
-    return sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro{how}", uri=True)
-
-
-def _in_memory(data: bytes) -> sqlite3.Connection:
-    import sqlite3
-
-    database = sqlite3.connect(":memory:")
-    plain = bytearray(data)
-    plain[_VERSIONS] = b"\1\1"
-    database.deserialize(bytes(plain))
-    return database
+def _named(error: ConvcliError, file: str) -> ConvcliError:
+    error.file = file
+    return error

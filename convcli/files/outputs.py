@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import EINVAL, EISDIR, EOPNOTSUPP, EPERM
 from typing import IO, Protocol
@@ -79,6 +79,21 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
     if target is not None and not force:
         raise _exists(path)
     return Replacement(path, _mode(target, inputs), target is not None, force)
+
+
+def refuse_same(outputs: Mapping[str, str | None]) -> None:
+    """Raises JobError if two options name the same file: the second output would replace the first.
+
+    Links are followed; all outputs may be the null device.
+    """
+    names: dict[str, str] = {}
+    for option, path in outputs.items():
+        if path is None or path == os.devnull:
+            continue
+        real = os.path.realpath("/dev/stdout" if path in STDOUT else path)
+        other = names.setdefault(real, option)
+        if other != option:
+            raise JobError("usage", f"{other} and {option} name the same file")
 
 
 def cannot_write(name: str, error: OSError) -> OutputError:
@@ -275,11 +290,17 @@ class _Through:
         self._rest = bytearray()
 
     def _copy(self, file: IO[bytes]) -> None:
-        for piece in self._all():
+        for piece in self._shown() if file.isatty() else self._all():
             view = memoryview(piece)
             while view:
                 view = view[file.write(view) :]
         file.flush()
+
+    def _shown(self) -> Iterator[bytes]:
+        """Yields what a terminal may get."""
+        from convcli.wire.terminal import shown
+
+        return shown(self._all())
 
     def _all(self) -> Iterator[bytes | bytearray]:
         if self._spool is not None:

@@ -20,7 +20,10 @@ MAX_UNPACKED = 1 << 30
 MAX_RATIO = 200
 _RATIO_FROM = 1 << 20
 _CHUNK = 1 << 18
-_PACKED_CHUNK = 1 << 12  # unpacks to less than 128 MiB in every format
+_PACKED_CHUNK = 1 << 12
+"""Packed bytes that are unpacked at a time: less than 128 MiB in a format whose output cannot be limited."""
+_LZMA_MEMORY = 256 << 20
+"""Memory for the dictionary of an xz file; `xz -9` needs 65 MiB."""
 _PACKERS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -185,12 +188,21 @@ def unpacked(stored: CountedFile) -> Iterator[bytes]:
 
 def within_bounds(chunks: Iterator[bytes], stored: CountedFile) -> Iterator[bytes]:
     """Limits unpacked chunks by the bytes read. Raises ContentError if they are far larger."""
+    return _within(chunks, lambda: stored.count, stored.name)
+
+
+def unpacked_value(data: bytes, packer: str, name: str) -> bytes:
+    """Unpacks a value that was packed by itself. Raises ContentError for damage and for bombs."""
+    return b"".join(_within(decompressed(iter([data]), packer, name), lambda: len(data), name))
+
+
+def _within(chunks: Iterator[bytes], stored: Callable[[], int], name: str) -> Iterator[bytes]:
     total = 0
     for chunk in chunks:
         total += len(chunk)
-        if total > _RATIO_FROM and total > MAX_RATIO * stored.count:
+        if total > _RATIO_FROM and total > MAX_RATIO * stored():
             message = f"unpacked, the content is more than {MAX_RATIO} times larger than the file"
-            raise ContentError("compression-bomb", message, file=stored.name)
+            raise ContentError("compression-bomb", message, file=name)
         yield chunk
 
 
@@ -221,17 +233,33 @@ def decompressed(pieces: Iterator[bytes], packer: str, name: str) -> Iterator[by
     new_frame, error_type = _codec(packer, name)
     filling = b"" if packer == "deflate" else b"\0"  # may stand between two frames
     frame: Any = None
-    for piece in pieces:
+    for piece in _cut(pieces):
         while piece := piece if frame else piece.lstrip(filling):
             frame = frame or new_frame()
             try:
-                chunk = frame.decompress(piece)
-            except (error_type, ValueError, EOFError) as error:
+                yield from _outputs(frame, piece)
+            except (error_type, ValueError, EOFError, MemoryError) as error:
                 raise ContentError("broken-compression", f"the {packer} data is damaged", file=name) from error
             piece, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
-            yield chunk
     if frame:
         raise ContentError("broken-compression", f"the {packer} data ends before it is complete", file=name)
+
+
+def _cut(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yields the packed bytes in pieces that are small enough for decompressors whose output cannot be limited."""
+    for piece in pieces:
+        for at in range(0, len(piece), _PACKED_CHUNK):
+            yield piece[at : at + _PACKED_CHUNK]
+
+
+def _outputs(frame: Any, piece: bytes) -> Iterator[bytes]:
+    """Yields what a piece unpacks to; bzip2, xz and zstandard in Python 3.14 return a limited number of bytes."""
+    if not hasattr(frame, "needs_input"):
+        yield frame.decompress(piece)
+        return
+    yield frame.decompress(piece, _CHUNK)
+    while not frame.eof and not frame.needs_input:
+        yield frame.decompress(b"", _CHUNK)
 
 
 def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:
@@ -243,7 +271,7 @@ def _codec(packer: str, name: str) -> tuple[Callable[[], Any], type[Exception]]:
         return import_module("bz2").BZ2Decompressor, OSError
     if packer == "lzma":
         lzma = import_module("lzma")
-        return lzma.LZMADecompressor, lzma.LZMAError
+        return lambda: lzma.LZMADecompressor(memlimit=_LZMA_MEMORY), lzma.LZMAError
     try:
         zstd = import_module("compression.zstd")  # Python 3.14
         return zstd.ZstdDecompressor, zstd.ZstdError

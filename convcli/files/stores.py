@@ -150,8 +150,8 @@ class OutputFolder(Protocol):
     def remove(self, name: str) -> None:
         """Deletes an output, if it exists. Raises OutputError."""
 
-    def output(self, name: str) -> Output:
-        """Opens an output, which replaces one with the same name."""
+    def output(self, name: str, inputs: Iterable[str] = ()) -> Output:
+        """Opens an output, which replaces one with the same name; a file is as private as the most private input."""
 
 
 def folder_at(path: str) -> OutputFolder:
@@ -180,13 +180,13 @@ class _LocalFolder:
         except OSError as error:
             raise cannot_write(path, error) from None
 
-    def output(self, name: str) -> Output:
+    def output(self, name: str, inputs: Iterable[str] = ()) -> Output:
         path = os.path.join(self._path, name)
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
         except OSError as error:
             raise cannot_write(path, error) from None
-        return open_output(path, force=True)
+        return open_output(path, force=True, inputs=inputs)
 
 
 class _RemoteFolder:
@@ -214,7 +214,7 @@ class _RemoteFolder:
         with _writing(join(self._url, name)), suppress(FileNotFoundError):
             self._system.rm_file(path)
 
-    def output(self, name: str) -> Output:
+    def output(self, name: str, inputs: Iterable[str] = ()) -> Output:
         return _RemoteOutput(self._system, join(self._path, name), join(self._url, name))
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from convcli.files.columns import ColumnReader, Path, pyarrow
 from convcli.files.framing import Framing, Range, Record
 from convcli.files.packed import CountedFile, SeekableBytes
+from convcli.files.parquet_pages import group_size
 from convcli.model.errors import ContentError
 
 
@@ -33,6 +34,8 @@ _ROWS = 256
 """Rows that are converted to values together."""
 _BATCH = 2 << 20
 """Approximate bytes of columns that are read together: allocating new memory costs as much as using it."""
+_REPEATED = 64 << 20
+"""Bytes that values of dictionaries may become in rows that are read together: each row can repeat all of them."""
 _BUFFER = 1 << 18
 
 
@@ -159,6 +162,7 @@ class _ParquetBatches:
 
     def __init__(self, file: CountedFile, _: str) -> None:
         parquet = import_module("pyarrow.parquet")
+        self._stored = file
         self._file = parquet.ParquetFile(_opened_for_arrow(file), buffer_size=_BUFFER, pre_buffer=False)
         self.schema = self._file.schema_arrow
         groups = (self._file.metadata.row_group(i) for i in range(self._file.num_row_groups))
@@ -166,8 +170,10 @@ class _ParquetBatches:
 
     def batches(self, start: int, stop: int | None) -> Iterator[Any]:
         for group in range(len(self.groups))[start:stop]:
-            rows, size = self.groups[group]
-            together = max(min(_ROWS, rows * _BATCH // max(size, 1)), 1)
+            rows, _ = self.groups[group]
+            size = group_size(self._stored, self._file.metadata.row_group(group))
+            most = _REPEATED // max(size.dictionaries, 1)
+            together = max(min(_ROWS, rows * _BATCH // max(size.total, 1), most), 1)
             yield from self._file.iter_batches(together, row_groups=[group], use_threads=False)
 
 

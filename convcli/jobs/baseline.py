@@ -41,9 +41,18 @@ class Baseline:
             raise JobError("no-such-file", "there is no such baseline", file=self.path, help=help_text) from None
         except OSError as error:
             raise unreadable(self.path, error) from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise JobError("not-a-baseline", "this is not a convcli baseline", file=self.path) from None
         return self
+
+    def refuse_other(self) -> None:
+        """Raises JobError if another file is at this path, which must not be replaced."""
+        if os.path.isfile(self.path) and os.path.getsize(self.path):
+            try:
+                Baseline(self.path).load()
+            except JobError as error:
+                error.help = "--force replaces it"
+                raise
 
     def knows(self, finding: Finding) -> bool:
         """True if the finding is known and not used up; counts it as used."""

@@ -8,6 +8,7 @@ The nearest file counts, from the working directory upwards. Patterns are shell 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NoReturn
@@ -168,6 +169,8 @@ def in_force(configuration: Configuration) -> Iterator[dict[str, Any]]:
 def _read(path: str) -> dict[str, Any] | None:
     """Returns convcli's settings in the file; None if there is no file or it has none."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            _refuse(path, "it is not a regular file")
         with open(path, "rb") as file:
             content = file.read()
         if os.path.basename(path) != OWN and b"convcli" not in content:

@@ -314,4 +314,7 @@ def _text(messages: Sequence[Message]) -> str:
     parts = [part for message in messages for part in message.parts]
     texts = [part.text for part in parts if isinstance(part, (Text, Refusal))]
     texts += [part.value for part in parts if isinstance(part, ToolResult) and isinstance(part.value, str)]
-    return " ".join(THOUGHT.sub("", "".join(texts)).split())
+    before, closing, after = "".join(texts).rpartition(
+        "</think>"
+    )  # a thought that never ends would be searched for long
+    return " ".join(f"{THOUGHT.sub('', before + closing)}{after}".split())

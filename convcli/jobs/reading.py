@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     `dialect`, `duplicate_keys`: from the command line, None if not given · `exclude`: patterns of files not to read,
     relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
     `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables ·
-    `calls`: whether those of one conversation are joined.
+    `calls`: whether those of one conversation are joined · `out_dir`: where outputs go.
     """
 
     configuration: Configuration = Configuration()
@@ -41,6 +41,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     restores: bool = False
     nulls: Nulls = "drop"
     calls: Calls = "apart"
+    out_dir: str | None = None
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """Returns the files that these paths mean, without excluded ones.
@@ -50,12 +51,21 @@ class ReadingOptions(msgspec.Struct, frozen=True):
         """
         paths = list(paths)
         every = inputs.find(paths, self.line)
-        files = [file for file in every if not self.excludes(file.path)]
+        outputs = self._outputs_below(paths)
+        files = [file for file in every if not self.excludes(file.path) and not outputs(file.path)]
         if not files and every and not may_be_none:
             raise JobError("no-input", f"all {len(every):,} files are excluded", help="convcli config shows why")
         if self.selection is not None:
             self.selection.scan([file.path for file in files], replace(self, selection=None).opened)
         return files
+
+    def _outputs_below(self, paths: list[str]) -> Callable[[str], bool]:
+        """Returns a test for files in a folder of outputs that is below a folder of inputs: they are not inputs."""
+        out = os.path.join(os.path.realpath(self.out_dir), "") if self.out_dir is not None else ""
+        folders = [os.path.join(os.path.realpath(path), "") for path in paths if os.path.isdir(path)]
+        if not any(out != folder and out.startswith(folder) for folder in folders):
+            return lambda _: False
+        return lambda path: path not in paths and os.path.realpath(path).startswith(out)
 
     def excludes(self, path: str) -> bool:
         """True if the command line or the configuration excludes this file. Stdin is never excluded."""

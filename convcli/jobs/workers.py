@@ -261,8 +261,7 @@ class _Batches:
     def __init__(self, spool: int) -> None:
         self._spool, self._items = spool, list[Any]()
         self._failure: OutputError | None = None
-        os.ftruncate(spool, 0)
-        os.lseek(spool, 0, os.SEEK_SET)
+        self._empty()
 
     def emit(self, item: Any) -> None:
         if self._failure is not None:  # otherwise later items would be read as the first
@@ -271,12 +270,20 @@ class _Batches:
         if len(self._items) == TOGETHER:
             self.flush()
 
+    def _empty(self) -> None:
+        """Deletes what is in the file; the next write must not leave a hole before it."""
+        os.ftruncate(self._spool, 0)
+        os.lseek(self._spool, 0, os.SEEK_SET)
+
     def flush(self) -> None:
+        """Writes the batch; nothing after a failure, which `emit` has raised."""
+        if self._failure is not None:
+            return
         items, self._items = self._items, []
         try:
             write_all(self._spool, pickle.dumps(items, pickle.HIGHEST_PROTOCOL))
         except OSError as error:
-            os.ftruncate(self._spool, 0)  # half a batch cannot be read
+            self._empty()  # half a batch cannot be read
             self._failure = cannot_write("a temporary file", error)
             raise self._failure from None
 

@@ -82,7 +82,7 @@ def begin(parts: Sequence[Part], *, force: bool = False) -> None:
         if match is not None and int(match[3] or match[4]) >= len(parts):
             folder.remove(name)
     if not is_same:
-        put(folder, JOB, job)
+        put(folder, JOB, job, (file for part in parts for file in part.inputs))
 
 
 def finish(parts: Sequence[Part]) -> Report:
@@ -94,9 +94,10 @@ def finish(parts: Sequence[Part]) -> Report:
     folder = folder_at(parts[0].out)
     report = merged(_counted_through(finished(parts), folder), parts)
     is_good = not report.failing and (parts[0].task.keep_going or not report.refused)
-    put(folder, REPORT, exact_json.write(builtins(report), indent=True) + b"\n")
+    files = [file for part in parts for file in part.inputs]
+    put(folder, REPORT, exact_json.write(builtins(report), indent=True) + b"\n", files)
     if is_good and not report.missing:
-        put(folder, SUCCESS, b"")
+        put(folder, SUCCESS, b"", files)
     return report
 
 
@@ -208,7 +209,7 @@ def _rewrite(
         return
     folder.remove(mark.part.mark)
     for name, data in zip(names, changed, strict=True):
-        put(folder, name, data)
+        put(folder, name, data, mark.part.inputs)
         mark.outputs[name] = len(data)
     mark.written_to(folder)
 
@@ -217,9 +218,9 @@ def _moved(finding: Finding, before: int) -> Finding:
     return msgspec.structs.replace(finding, line=finding.line + before) if finding.line else finding
 
 
-def put(folder: OutputFolder, name: str, data: bytes) -> None:
+def put(folder: OutputFolder, name: str, data: bytes, inputs: Iterable[str] = ()) -> None:
     """Writes an output from memory. Raises OutputError."""
-    output = folder.output(name)
+    output = folder.output(name, inputs)
     try:
         output.write(data)
         output.commit()

@@ -85,7 +85,7 @@ class PartMark(msgspec.Struct):
 
     def written_to(self, folder: OutputFolder) -> None:
         """Writes the mark. Raises OutputError."""
-        output = folder.output(self.part.mark)
+        output = folder.output(self.part.mark, self.part.inputs)
         try:
             output.write(exact_json.write_line(builtins(self)))
             output.commit()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -127,6 +127,11 @@ class Part(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """The name of its outputs, in the folder of each kind."""
         return f"part-{self.number:05}.jsonl"
+
+    @property
+    def inputs(self) -> Iterator[str]:
+        """The files whose permissions its outputs get."""
+        return (piece.file for piece in self.pieces)
 
     @property
     def mark(self) -> str:

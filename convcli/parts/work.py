@@ -197,7 +197,8 @@ class _PartOutputs:
 
     def _write(self, kind: str, data: bytes) -> None:
         if kind not in self.opened:
-            self.opened[kind], self._sizes[kind] = self._folder.output(kind + self.name), 0
+            output = self._folder.output(kind + self.name, self.mark.part.inputs)
+            self.opened[kind], self._sizes[kind] = output, 0
         self._sizes[kind] += len(data)
         self.opened[kind].write(data)
 

@@ -13,10 +13,8 @@ from typing import Any
 
 import msgspec
 
-_UNSAFE = (
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
-)
-"""Compiled only when needed: it is slow to compile, and printable text does not need it."""
+from convcli.wire.terminal import UNSAFE, json_escaped
+
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -28,10 +26,10 @@ def safe_text(text: str, *, lines: bool = False) -> str:
     if (text.replace("\n", "") if lines else text).isprintable():  # unsafe characters are not printable
         return text
     if lines:
-        return re.sub(_UNSAFE, _escape, text)
+        return re.sub(UNSAFE, _escape, text)
     for char, shown in _SHORT.items():  # long texts have many lines, and a call for each would be slow
         text = text.replace(char, shown)
-    return re.sub(_UNSAFE, _escape, text)
+    return re.sub(UNSAFE, _escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -44,12 +42,7 @@ def json_text(value: Any, *, indent: bool = False) -> str:
     """Returns a value as JSON, compact or indented, with characters unsafe for a terminal as JSON escapes."""
     from convcli.wire import exact_json  # not at the top: errors and help need no JSON
 
-    return re.sub(_UNSAFE, _json_escape, exact_json.write(value, indent=indent).decode())
-
-
-def _json_escape(match: re.Match[str]) -> str:
-    units = match[0].encode("utf-16-be")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    return json_escaped(exact_json.write(value, indent=indent).decode())
 
 
 def cut(text: str, width: int) -> str:

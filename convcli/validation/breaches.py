@@ -42,14 +42,15 @@ def breaches(name: str, document: Any) -> Iterator[SchemaBreach]:
     fast = schemas.fast_validator(name)
     if fast is not None:
         try:
-            errors = fast.iter_errors(document)
-            return (_fast_breach(schemas.schema(name), document, error) for error in errors)
-        except ValueError:
+            errors = list(islice(fast.iter_errors(document), MOST + 1))
+            return iter([_fast_breach(schemas.schema(name), document, error) for error in errors])
+        except (ValueError, LookupError):  # a value that Rust cannot represent, or a key that it takes for an index
             pass
     return (_thorough_breach(error) for error in schemas.thorough_validator(name).iter_errors(document))
 
 
 def _fast_breach(root: dict[str, Any], document: Any, error: Any) -> SchemaBreach:
+    """Returns the breach. Raises LookupError if its path has an index in an object: the keys "0" and "00" become 0."""
     *above, last = error.schema_path
     path = _keyed(document, error.instance_path)
     node = resolve(root, above)

@@ -18,9 +18,10 @@ from typing import Any
 import msgspec
 import orjson
 
+from convcli.model.errors import ContentError
 from convcli.wire import strict_json
 from convcli.wire.decimals import Decimal
-from convcli.wire.pointers import steps
+from convcli.wire.pointers import is_index, steps
 from convcli.wire.strict_json import BEGIN, MAX_DEPTH, DuplicateKeys, Position
 from convcli.wire.surrogates import Spelled
 
@@ -252,7 +253,7 @@ class Order:
             if isinstance(node, dict) and step in node:
                 position.append(self._rank(node, step))
                 node = node[step]
-            elif isinstance(node, list) and step.isdecimal() and int(step) < len(node):
+            elif isinstance(node, list) and is_index(step) and int(step) < len(node):
                 position.append(int(step))
                 node = node[int(step)]
             else:
@@ -320,7 +321,10 @@ def _leaf(value: Any) -> bytes:
     if isinstance(value, str):  # json escapes as orjson does, and the error handler writes lone surrogates as escapes
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(value).encode()
+        try:
+            return str(value).encode()
+        except ValueError:  # Python writes no longer ones
+            raise ContentError("big-number", f"an integer has more than {strict_json.MAX_DIGITS} digits") from None
     if isinstance(value, Decimal):
         return value.literal.encode()
     return orjson.dumps(value)

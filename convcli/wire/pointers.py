@@ -11,6 +11,7 @@ from typing import Any
 from convcli.wire.patterns import pattern
 
 _INDEX = pattern("0|[1-9][0-9]*")
+_DIGITS = 19
 
 
 def pointer(path: Collection[str | int]) -> str:
@@ -34,9 +35,14 @@ def steps(pointer: str) -> tuple[str, ...]:
 
 def index(step: str) -> int:
     """Returns the list index that a step names. Raises ValueError if it is not an index."""
-    if not _INDEX.fullmatch(step):
+    if not is_index(step):
         raise ValueError("not a list index")
     return int(step)
+
+
+def is_index(step: str) -> bool:
+    """True if the step can be an index; no list has as many items as such a number with 19 digits or more."""
+    return len(step) < _DIGITS and _INDEX.fullmatch(step) is not None
 
 
 def resolve(document: Any, path: Collection[str | int]) -> Any:
@@ -47,7 +53,7 @@ def resolve(document: Any, path: Collection[str | int]) -> Any:
     for step in path:
         if isinstance(document, dict) and isinstance(step, str):
             document = document[step]
-        elif isinstance(document, list) and (isinstance(step, int) or _INDEX.fullmatch(step)):
+        elif isinstance(document, list) and (isinstance(step, int) or is_index(step)):
             document = document[int(step)]
         else:
             raise LookupError(pointer(path))

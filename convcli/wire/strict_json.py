@@ -220,7 +220,7 @@ def _syntax_error(text: str, error: JSONDecodeError, start: Position) -> Content
 
 
 NO_JSON = "convcli reads JSON, JSON Lines, streams of events (SSE), and tables of Parquet and Arrow"
-_OPENING = pattern(r"^\s*[\[{]", re.MULTILINE)
+_OPENING = pattern(r"^[^\S\n]*+[\[{]", re.MULTILINE)
 """The start of a line of JSON that can be a transcript."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -9,6 +10,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from convcli.cli._serving import PageServer
 from tests.cli_cases import CLEAN, command, environment, run, write
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -253,6 +256,59 @@ def test_what_a_link_leads_to_outside_and_a_pipe_are_no_part_of_the_folder(tmp_p
     finally:
         server.process.kill()
         server.process.communicate()
+
+
+def test_a_listed_file_that_becomes_a_link_or_a_pipe_is_no_longer_served(tmp_path: Path) -> None:
+    secret = {"messages": [{"role": "user", "content": "secret"}]}
+    outside, inside = write(tmp_path / "outside.json", secret), tmp_path / "inside"
+    inside.mkdir()
+    listed = write(inside / "a.json", {"messages": [{"role": "user", "content": "inside"}]})
+    server = Served(inside)
+    try:
+        page = server.page("inside")
+        assert server.ask(page).status == 200
+        for replace in (lambda: listed.symlink_to(outside), lambda: os.mkfifo(listed)):
+            listed.unlink()
+            replace()
+            answer = server.ask(page)
+            assert answer.status == 503
+            assert "secret" not in answer.text
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+def drip(client: socket.socket) -> None:
+    for _ in range(2_000):
+        client.sendall(b"G")
+        time.sleep(0.01)
+
+
+def test_a_drip_of_bytes_does_not_hold_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("convcli.cli._serving.SLOWEST", 0.2)
+    server = PageServer(None, 0)  # type: ignore[arg-type]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        client = socket.create_connection(server.server_address[:2], timeout=60)
+        with contextlib.closing(client), pytest.raises(OSError):
+            drip(client)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_more_clients_than_are_answered_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("convcli.cli._serving.MOST_REQUESTS", 2)
+    server = PageServer(None, 0)  # type: ignore[arg-type]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    clients = [socket.create_connection(server.server_address[:2], timeout=60) for _ in range(3)]
+    try:
+        assert clients[2].recv(1) == b""
+    finally:
+        for client in clients:
+            client.close()
+        server.shutdown()
+        server.server_close()
 
 
 def test_who_opens_a_long_session_gets_its_beginning_and_then_all_of_it(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import msgspec
+import pytest
 
 from convcli.validation import breaches, schemas
 from tests.validation.schema_cases import REQUEST, changed
@@ -27,6 +28,12 @@ def test_the_findings_of_a_hopeless_document_end() -> None:
     assert [one.notes for one in found[-2:]] == [(), (breaches.MORE,)]
     unknown = [{"role": "user", "content": "", "x": 1}] * (breaches.MOST + 1)
     assert len(schemas.findings("openai-chat", unknown, strict=True)) == breaches.MOST
+
+
+@pytest.mark.parametrize("key", ["0", "00", "+1", "18446744073709551616"])
+def test_a_key_of_digits_on_the_path_is_kept_as_it_is(key: str) -> None:
+    found = schemas.findings("openai-chat", {**REQUEST, "logit_bias": {key: "x"}})
+    assert [finding.where for finding in found] == [f"/logit_bias/{key}"]
 
 
 def test_findings_pass_their_own_schema() -> None:

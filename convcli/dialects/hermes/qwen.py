@@ -23,7 +23,8 @@ from convcli.wire import exact_json
 
 BREAK = "\n"
 FUNCTION = re.compile(r"\s*<function=([^>\n]+)>(.*)</function>\s*", re.DOTALL)
-PARAMETER = re.compile(r"<parameter=([^>\n]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
+PARAMETER = re.compile(r"<parameter=([^>\n]{1,200})>\n?(.*?)\n?</parameter>", re.DOTALL)
+"""Used only for text that ends in a closing tag: otherwise each opening tag would search all of it."""
 ENDS = ("</parameter>", "</tool_call>")
 """Tags that end a value, wherever they occur."""
 OF_PYTHON = {"True": True, "False": False, "None": None}
@@ -64,10 +65,17 @@ def write_call(native: Native) -> str:
     return f"<tool_call>\n{write_json(native)}\n</tool_call>"
 
 
+def _parameters(text: str) -> list[str]:
+    before, closing, after = text.rpartition("</parameter>")
+    pieces = PARAMETER.split(before + closing)
+    pieces[-1] += after
+    return pieces
+
+
 def read_function(text: str, schemas: Mapping[str, Any]) -> Native | None:
     """Returns the XML call of the text between tags; None for any other text. `schemas` are the tools' by name."""
     match = FUNCTION.fullmatch(text)
-    pieces = PARAMETER.split(match[2]) if match is not None else []
+    pieces = _parameters(match[2]) if match is not None else []
     keys = pieces[1::3]
     if match is None or any(map(str.strip, pieces[::3])) or len(set(keys)) < len(keys):
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,9 +13,6 @@ from convcli.kit.objects import Native
 from convcli.kit.values import read_json
 
 BREAK = "\n"
-CALL = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
-RESULT = re.compile(r"<tool_response>(.*?)</tool_response>", re.DOTALL)
-TOOLS = re.compile(r"<tools>(.*?)</tools>", re.DOTALL)
 CALL_MARK, CALL_END, RESULT_MARK = "<tool_call>", "</tool_call>", "<tool_response>"
 NO_SCHEMAS: Mapping[str, Any] = {}
 HEAD = "You may call functions: <tools>"
@@ -25,6 +21,21 @@ TAIL = (
     '<tool_call>{"name": "its name", "arguments": {}}</tool_call>. What a function gave comes as '
     '<tool_response>{"name": "its name", "content": "what it gave"}</tool_response>.'
 )
+
+
+def split_between(text: str, tag: str) -> list[str]:
+    """Returns the text before, between, and after pairs of tags, in turn. A tag that is never closed is text.
+
+    Takes linear time, unlike a regular expression, for many tags that are never closed.
+    """
+    pieces, at, opening, closing = list[str](), 0, f"<{tag}>", f"</{tag}>"
+    while True:
+        begin = text.find(opening, at)
+        end = text.find(closing, begin + len(opening)) if begin >= 0 else -1
+        if end < 0:
+            return [*pieces, text[at:]]
+        pieces += text[at:begin], text[begin + len(opening) : end]
+        at = end + len(closing)
 
 
 def write_json(value: Any) -> str:
@@ -40,7 +51,7 @@ def read_answer(text: str, schemas: Mapping[str, Any] = NO_SCHEMAS) -> list[str 
 
     `schemas` are the tools' by name: they type the arguments of XML calls.
     """
-    pieces = CALL.split(text)
+    pieces = split_between(text, "tool_call")
     if len(pieces) == 1:
         return None
     read: list[str | Native] = []
@@ -62,7 +73,7 @@ def _call(text: str, schemas: Mapping[str, Any]) -> Native | None:
 
 def has_functions(text: str) -> bool:
     """True if a call of the answer is written as XML."""
-    return any(FUNCTION.fullmatch(piece) for piece in CALL.findall(text))
+    return any(FUNCTION.fullmatch(piece) for piece in split_between(text, "tool_call")[1::2])
 
 
 def write_call(native: Native) -> str:
@@ -80,7 +91,7 @@ def read_results(text: str, *, are_texts: bool = False) -> list[str | Native] | 
 
     Returns None if the text has anything else. If `are_texts`, as Qwen writes them, no JSON is parsed.
     """
-    pieces = RESULT.split(text)
+    pieces = split_between(text, "tool_response")
     if len(pieces) == 1 or any(piece.strip() for piece in pieces[::2]):
         return None
     if are_texts:
@@ -115,7 +126,7 @@ def read_tools(text: str) -> tuple[str, list[Native]] | None:
     as_templates = read_tools_of_qwen(text)
     if as_templates is not None:
         return as_templates
-    tool_lists = TOOLS.findall(text)
+    tool_lists = split_between(text, "tools")[1::2]
     if text.endswith(TAIL) and HEAD in text:
         before, _, listed = text.removesuffix(TAIL).rpartition(HEAD)
         natives = calls.read_tools(listed)

@@ -16,10 +16,44 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from convcli.wire.patterns import pattern
+
 LINKED = frozenset(("http", "https", "mailto"))
 """Schemes of links that stay links; other links are shown as text."""
-MOST_COLOURED = 20_000
-"""Limit on the characters of colored code."""
+LANGUAGES = frozenset(
+    (
+        "bash",
+        "c",
+        "console",
+        "cpp",
+        "css",
+        "diff",
+        "docker",
+        "go",
+        "html",
+        "ini",
+        "javascript",
+        "json",
+        "kotlin",
+        "lua",
+        "php",
+        "pycon",
+        "python",
+        "ruby",
+        "rust",
+        "sql",
+        "swift",
+        "toml",
+        "typescript",
+        "xml",
+        "yaml",
+    )
+)
+"""Languages whose code is colored. Other lexers of Pygments can take minutes for one screen of hostile code."""
+MOST_COLOURED, LONGEST_LINE = 5_000, 300
+"""Limits on the characters of colored code, and of each line: lexers take quadratic time in both."""
+_SPACES = pattern(r"\s{31}")
+"""More white space than code has; lexers take even more than quadratic time for it."""
 FORMATTER = HtmlFormatter(nowrap=True, classprefix="k-")
 
 
@@ -30,12 +64,22 @@ def html(text: str) -> str:
 
 
 def code(text: str, language: str) -> str:
-    """Renders code as HTML, colored if the language is known."""
-    try:
-        lexer = get_lexer_by_name(language) if language and len(text) <= MOST_COLOURED else None
-    except ClassNotFound:
-        lexer = None
+    """Renders code as HTML, colored if the language is known and the code is short enough."""
+    lexer = _lexer(language) if language and _is_quickly_coloured(text) else None
     return escape(text) if lexer is None else highlight(text, lexer, FORMATTER)
+
+
+def _lexer(language: str) -> Any:
+    try:
+        lexer = get_lexer_by_name(language)
+    except ClassNotFound:
+        return None
+    return lexer if lexer.aliases[0] in LANGUAGES else None
+
+
+def _is_quickly_coloured(text: str) -> bool:
+    is_short = len(text) <= MOST_COLOURED and max(map(len, text.splitlines()), default=0) <= LONGEST_LINE
+    return is_short and _SPACES.search(text) is None
 
 
 @lru_cache(maxsize=1)
