@@ -114,10 +114,12 @@ def _reading(url: str) -> Iterator[None]:
     except ConvcliError:
         raise
     except Exception as error:
-        raise JobError("unreadable-input", f"the store does not return it ({_reason(error)})", file=url) from error
+        raise JobError(
+            "unreadable-input", f"the store does not return it ({failure_reason(error)})", file=url
+        ) from error
 
 
-def _reason(error: BaseException) -> str:
+def failure_reason(error: BaseException) -> str:
     """Returns status and code of a store's answer, as "503 SlowDown", otherwise the class of the exception.
 
     Other texts of an answer are left out: they may have parts of the content or of the credentials.
@@ -310,4 +312,4 @@ def _writing(url: str) -> Iterator[None]:
     except (ConvcliError, FileNotFoundError):
         raise
     except Exception as error:
-        raise OutputError("cannot-write", f"cannot write {url}: {_reason(error)}") from error
+        raise OutputError("cannot-write", f"cannot write {url}: {failure_reason(error)}") from error

@@ -18,7 +18,7 @@ _MARK = re.compile(r"_done/(\d{5,})\.json")
 _PART = re.compile(r"((_losses|_findings|_refused)/)?part-\d{5,}\.jsonl")
 
 
-class Difference(msgspec.Struct, frozen=True):
+class PartProblem(msgspec.Struct, frozen=True):
     """A file that is not as its job has written it, or a part that is missing."""
 
     file: str
@@ -33,7 +33,7 @@ class Verified(msgspec.Struct):
     bytes: int = 0
 
 
-def verify(path: str, verified: Verified) -> Iterator[Difference]:
+def verify(path: str, verified: Verified) -> Iterator[PartProblem]:
     """Yields the differences between a folder and its marks, and counts in `verified` what is right.
 
     Reads all outputs. Raises JobError `not-parts` for a folder without the report of a job."""
@@ -41,22 +41,22 @@ def verify(path: str, verified: Verified) -> Iterator[Difference]:
     sizes = folder.sizes()
     expected = _expected_parts(folder, sizes, path)
     if SUCCESS not in sizes:
-        yield Difference(SUCCESS, "is missing: the job has not succeeded")
+        yield PartProblem(SUCCESS, "is missing: the job has not succeeded")
     known, names = set[str](), sorted(name for name in sizes if _MARK.fullmatch(name))
     present = {int(name.removeprefix("_done/").removesuffix(".json")) for name in names}
     for number in sorted(set(range(expected)) - present):
-        yield Difference(f"_done/{number:05}.json", "is missing: the part was not finished")
+        yield PartProblem(f"_done/{number:05}.json", "is missing: the part was not finished")
     for name, raw in zip(names, folder.read(names), strict=True):
         mark = read_mark(raw)
         if mark is None:
-            yield Difference(name, "is no mark that this version of convcli can read")
+            yield PartProblem(name, "is no mark that this version of convcli can read")
             continue
         known |= mark.outputs.keys()
         differences = list(_of_part(mark, folder, sizes, verified))
         verified.parts += not differences
         yield from differences
     for name in sorted(name for name in sizes if _PART.fullmatch(name) and name not in known):
-        yield Difference(name, "belongs to no finished part")
+        yield PartProblem(name, "belongs to no finished part")
 
 
 def _expected_parts(folder: OutputFolder, sizes: dict[str, int], path: str) -> int:
@@ -71,15 +71,15 @@ def _expected_parts(folder: OutputFolder, sizes: dict[str, int], path: str) -> i
     return parts
 
 
-def _of_part(mark: PartMark, folder: OutputFolder, sizes: dict[str, int], verified: Verified) -> Iterator[Difference]:
+def _of_part(mark: PartMark, folder: OutputFolder, sizes: dict[str, int], verified: Verified) -> Iterator[PartProblem]:
     for name, size in mark.outputs.items():
         if name not in sizes:
-            yield Difference(name, "is missing")
+            yield PartProblem(name, "is missing")
         elif sizes[name] != size:
-            yield Difference(name, f"has {sizes[name]:,} bytes instead of {size:,}")
+            yield PartProblem(name, f"has {sizes[name]:,} bytes instead of {size:,}")
         elif name not in mark.sums:
-            yield Difference(name, "has no checksum in its mark")
+            yield PartProblem(name, "has no checksum in its mark")
         elif sha256(next(folder.read([name]))).hexdigest() != mark.sums[name]:
-            yield Difference(name, "has another content (SHA-256)")
+            yield PartProblem(name, "has another content (SHA-256)")
         else:
             verified.files, verified.bytes = verified.files + 1, verified.bytes + size

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from convcli.__main__ import main
-from convcli.files import stores
 from convcli.files.locks import locked
-from convcli.model.errors import JobError, OutputError
+from convcli.files.stores import folder_at
+from convcli.model.errors import OutputError
 from convcli.parts import Task, attempts, begin, finish, plan, run_part
 from convcli.parts.verifying import Verified, verify
 from tests.cli_cases import OTHER, ROOT
@@ -184,13 +184,13 @@ def test_a_part_is_repeated_if_the_storage_refuses_it_and_the_report_has_the_rea
 
 
 def test_a_listing_that_lags_hides_no_part(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = stores._LocalFolder.sizes
+    listed = type(folder_at("out")).sizes
 
     def lagging(self: object) -> dict[str, int]:
         every: Iterable[tuple[str, int]] = listed(self).items()  # type: ignore[arg-type]
         return {name: size for name, size in every if "0001" not in name}
 
-    monkeypatch.setattr(stores._LocalFolder, "sizes", lagging)
+    monkeypatch.setattr(type(folder_at("out")), "sizes", lagging)
     assert whole("out") == 1
     assert Path("out/_SUCCESS").exists()
 
@@ -198,35 +198,8 @@ def test_a_listing_that_lags_hides_no_part(folder: Path, monkeypatch: pytest.Mon
 def test_parts_that_nobody_finds_are_an_error(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(stores._LocalFolder, "sizes", lambda _: {})
-    monkeypatch.setattr(stores._LocalFolder, "size", lambda *_: None)
+    monkeypatch.setattr(type(folder_at("out")), "sizes", lambda _: {})
+    monkeypatch.setattr(type(folder_at("out")), "size", lambda *_: None)
     assert whole("out") == 3
     assert "error[parts-missing]" in capfd.readouterr().err
     assert not Path("out/_SUCCESS").exists()
-
-
-def answer() -> Exception:
-    """An exception as botocore raises it."""
-    error = Exception("secret")
-    details = {"Error": {"Code": "SlowDown", "Message": "secret"}, "ResponseMetadata": {"HTTPStatusCode": 503}}
-    error.response = details  # type: ignore[attr-defined]
-    return error
-
-
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [(answer(), "503 SlowDown"), (ValueError("secret"), "ValueError"), (OSError(5, "secret"), "OSError")],
-)
-def test_an_error_of_a_store_has_its_status_and_code(error: Exception, reason: str) -> None:
-    for wrapped in (error, _caused(error)):
-        with pytest.raises(JobError) as caught, stores._reading("s3://b/key"):
-            raise wrapped
-        words = caught.value.message.rpartition("(")[2].rstrip(")")
-        assert words == (reason if " " in reason else type(wrapped).__name__)
-        assert (caught.value.file, "secret" in str(caught.value)) == ("s3://b/key", False)
-
-
-def _caused(error: Exception) -> Exception:
-    outer = OSError(16, "secret")
-    outer.__cause__ = error
-    return outer
