@@ -30,6 +30,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.converted_inputs
+@_shared.join_option
 @click.option(
     "-t",
     "--to",
@@ -53,6 +54,12 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="DIR",
     help="Write a file for each input, in the same tree of folders, or for each transcript of one FILE.",
 )
+@click.option(
+    "--split",
+    metavar="NAME=SHARE,...",
+    help="Split by conversation into files, with --out-dir DIR or {split} in the name of -o: train=0.95,val=0.05.",
+)
+@click.option("--shuffle", type=int, metavar="SEED", help="Write the transcripts in a random order.")
 @click.option("--force", is_flag=True, help="Replace existing outputs.")
 @click.option(
     "--fail-on-loss",
@@ -75,7 +82,12 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="FILE",
     help="Store what the output cannot, so that convcli restore can rebuild the original.",
 )
-@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest and exit 1.")
+@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, list it and exit 1.")
+@click.option(
+    "--allow-bad",
+    metavar="N|N%",
+    help="Keep going, and exit 0 if at most N records and inputs, or N percent of all, cannot be read.",
+)
 @click.option(
     "--branch",
     type=BRANCH,
@@ -93,8 +105,22 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "set_keys",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a key in every output: max_tokens=1024, generationConfig.topK=40. VALUE is JSON, else a string; @FILE "
-    "reads it from a file.",
+    help="Set a key in every output, overwriting another value: max_tokens=1024, generationConfig.topK=40. VALUE is "
+    "JSON, else a string; @FILE reads it from a file.",
+)
+@click.option(
+    "--default",
+    "default_keys",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Like --set, but only in outputs where the key is missing or null.",
+)
+@click.option(
+    "--map-model",
+    "models",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Write another name of a model: gpt-4o=claude-sonnet-4-5, gpt-*=qwen3. The first match counts.",
 )
 @click.option("--form", metavar="FORM", help="The form to write, for dialects with several: request, response, …")
 @click.option("--text-columns", is_flag=True, help="Write lists and objects in a row as JSON strings, as datasets do.")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
-from convcli.jobs.inputs import Document, Input, InputFile, Nulls
+from convcli.jobs.inputs import Calls, Document, Input, InputFile, Nulls
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.wire.strict_json import DuplicateKeys
@@ -27,7 +27,8 @@ class ReadingOptions(msgspec.Struct, frozen=True):
 
     `dialect`, `duplicate_keys`: from the command line, None if not given · `exclude`: patterns of files not to read,
     relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
-    `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables.
+    `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables ·
+    `calls`: whether those of one conversation are joined.
     """
 
     configuration: Configuration = Configuration()
@@ -39,6 +40,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     selection: Selection | None = None
     restores: bool = False
     nulls: Nulls = "drop"
+    calls: Calls = "apart"
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """Returns the files that these paths mean, without excluded ones.
@@ -83,6 +85,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
             selection=self.selection,
             restores=self.restores,
             nulls=self.nulls,
+            calls=self.calls,
         )
 
     def documents(self, path: str) -> Iterator[Document]:
