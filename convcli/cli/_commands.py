@@ -20,7 +20,7 @@ CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True,
 COMMAND_GROUPS: tuple[tuple[str, str], ...] = (
     ("Look", "inspect sessions serve stats diff"),
     ("Convert", "convert resume losses restore"),
-    ("Check", "validate explain schema"),
+    ("Check", "validate parts explain schema"),
     ("More", "detect dialects samples config completion help"),
 )
 """The commands by what they are for, in order of use. The last group also gets commands that no group names."""
@@ -45,7 +45,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     ("How files are read", "--keep-going --allow-bad --lenient --duplicate-keys --nulls --isolated"),
     ("Losses", "--losses --restore-file"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
-    ("Jobs in parts", "--engine --address --part-size"),
+    ("Jobs in parts", "--engine --part --address --part-size --retries"),
     ("More", ""),
     ("General", "--jobs --quiet --verbose --color --debug --help"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -13,7 +13,7 @@ import msgspec
 
 from convcli.cli import _shared
 from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names
-from convcli.model.errors import DONE, UNACCEPTABLE, JobError
+from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
 from convcli.wire.patterns import pattern
 
@@ -27,17 +27,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT = ("all", "first", "none")
 _SIZE = pattern(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
+_SHARE = pattern(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})")
 LEAST = 64 << 10
 """Bytes of the smallest part. With smaller ones, the files about parts would outgrow the documents."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
+class Share(msgspec.Struct, frozen=True):
+    """The share of one task among `tasks` that work at the same time; tasks have numbers from 1."""
+
+    task: int
+    tasks: int
+
+    def of(self, parts: Sequence[Part]) -> Sequence[Part]:
+        """Returns the parts of this task."""
+        return parts[self.task - 1 :: self.tasks]
+
+
 class Engine(msgspec.Struct, frozen=True):
-    """The engine that runs the parts, and their size."""
+    """The engine that runs the parts, their size, and how often a part is repeated after an error of the storage.
+
+    `share`: the parts of this task only; None for all parts."""
 
     name: str
     address: str | None
     part_size: str
+    retries: int = 0
+    share: Share | None = None
 
     @property
     def size(self) -> int:
@@ -55,17 +71,41 @@ def options(function: F) -> F:
     """Adds the options for jobs in parts, which become one argument `engine`; None for other jobs."""
 
     @wraps(function)
-    def with_engine(*args: Any, engine: str | None, address: str | None, part_size: str | None, **values: Any) -> Any:
-        if engine is None and (address or part_size):
-            raise JobError("usage", f"{'--address' if address else '--part-size'} is for a job with --engine")
-        chosen = None if engine is None else Engine(engine, address, part_size or "64M")
+    def with_engine(
+        *args: Any,
+        engine: str | None,
+        address: str | None,
+        part_size: str | None,
+        retries: int | None,
+        part: str | None,
+        **values: Any,
+    ) -> Any:
+        others = {"--address": address, "--part-size": part_size, "--retries": retries}
+        if engine is None and part is None and (used := [name for name, value in others.items() if value]):
+            raise JobError("usage", f"{used[0]} is for a job with --engine or --part")
+        if engine is not None and part is not None:
+            raise JobError("usage", "--part and --engine exclude each other", help="convcli help scale has recipes")
+        share, name = None if part is None else _share(part), engine or ("local" if part else None)
+        chosen = None if name is None else Engine(name, address, part_size or "64M", retries or 0, share)
         return function(*args, engine=chosen, **values)
 
     help_text = "Work in parts, here with -j or on Ray; a second run continues. See convcli help scale."
     engine = click.option("--engine", type=Near("engine", lambda: ["local", "ray"]), help=help_text)
     address = click.option("--address", metavar="ADDRESS", help="The Ray cluster; without it, a local one is started.")
     size = click.option("--part-size", metavar="SIZE", help="The approximate size of a part.  [default: 64M]")
-    return engine(address(size(cast(F, with_engine))))
+    help_text = "Do part K of N of a job, K from 1 to N: one task of an array job. See convcli help scale."
+    part = click.option("--part", metavar="K/N", help=help_text)
+    help_text = "Repeat a part up to N times if the storage refuses it.  [default: 0]"
+    retries = click.option("--retries", type=click.IntRange(0), metavar="N", help=help_text)
+    return engine(part(address(size(retries(cast(F, with_engine))))))
+
+
+def _share(text: str) -> Share:
+    """Returns the share that `--part` names. Raises JobError."""
+    match = _SHARE.fullmatch(text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise JobError("usage", "--part needs K/N, with K from 1 to N", help="write 3/16 for task 3 of 16")
+    return Share(int(match[1]), int(match[2]))
 
 
 def folder_option(function: F) -> F:
@@ -90,23 +130,24 @@ class _PartsJob(msgspec.Struct, frozen=True):
 
         `task_for` makes the task for a source dialect; `announce` prints the report.
         """
-        from convcli.parts import begin, finish, plan, unfinished
+        from convcli.files.locks import locked
+        from convcli.parts import plan
 
-        codes, printer = _shared.ExitCodes(self.screen), _shared.DiagnosticPrinter(self.screen, self.reading)
         out = self._folder()
         parts = plan(self.paths, out, task_for(self._dialect()), size=self.engine.size, reading=self.reading)
-        begin(parts, force=self.force)
         self.screen.if_stopped = "finished parts are kept, and the same command continues"
+        share = self.engine.share
+        with locked(out, is_shared=share is not None):
+            return self._run_all(parts, announce) if share is None else self._run_share(parts, share)
+
+    def _run_all(self, parts: list[Part], announce: Callable[[Report], None]) -> int:
+        from convcli.parts import begin, finish, unfinished
+        from convcli.validation.wording import counted
+
+        codes, printer = _shared.ExitCodes(self.screen), _shared.DiagnosticPrinter(self.screen, self.reading)
+        begin(parts, force=self.force)
         waiting = unfinished(parts)
-        if len(waiting) < len(parts):
-            done = len(parts) - len(waiting)
-            self.screen.announce(f"note: {done:,} of {len(parts):,} parts were finished before\n")
-        with self.screen.progress(sum(piece.size for part in waiting for piece in part.pieces)) as progress:
-            for part, error in self._done(waiting):
-                with codes.guard(part.pieces[0].file):
-                    if error is not None:
-                        raise error
-                progress.pass_by(sum(piece.size for piece in part.pieces))
+        failed = self._run_parts(waiting, len(parts), codes)
         report = finish(parts)
         for finding in (finding for group in report.findings for finding in group.first):
             printer.finding(finding)
@@ -114,7 +155,44 @@ class _PartsJob(msgspec.Struct, frozen=True):
         codes.finish()
         announce(report)
         codes.add(UNACCEPTABLE if report.refused or report.failing else 0)
+        if lost := set(report.missing) - failed:
+            codes.add(CANNOT_WRITE)
+            message = f"{counted(len(lost), 'finished part')} cannot be found in the folder of the outputs"
+            self.screen.error(OutputError("parts-missing", message, help="run the same command again"))
         return codes.worst
+
+    def _run_share(self, parts: list[Part], share: Share) -> int:
+        """Runs the parts of one task of an array job. It lists no folder and writes no report."""
+        from convcli.parts import begin, finished, unfinished
+        from convcli.validation.wording import counted
+
+        codes, mine = _shared.ExitCodes(self.screen), share.of(parts)
+        waiting = unfinished(mine, is_listed=False)
+        if waiting:
+            begin(parts, force=self.force, is_shared=True)
+        self._run_parts(waiting, len(mine), codes)
+        marks = list(finished(mine, is_listed=False, asks=True))
+        codes.finish()
+        bad = sum(mark.refused + mark.failing for mark in marks)
+        codes.add(UNACCEPTABLE if bad else 0)
+        done = f"task {share.task:,} of {share.tasks:,}: {len(marks):,} of its {counted(len(mine), 'part')} finished"
+        total = f"{counted(sum(mark.transcripts for mark in marks), 'transcript')}, {bad:,} not accepted"
+        self.screen.announce(f"{done}; {total}\n")
+        return codes.worst
+
+    def _run_parts(self, waiting: Sequence[Part], total: int, codes: _shared.ExitCodes) -> set[int]:
+        """Runs these parts, prints their errors, and returns the numbers of those that failed."""
+        failed = set[int]()
+        if len(waiting) < total:
+            self.screen.announce(f"note: {total - len(waiting):,} of {total:,} parts were finished before\n")
+        with self.screen.progress(sum(part.size for part in waiting)) as progress:
+            for part, error in self._done(waiting):
+                with codes.guard(part.pieces[0].file):
+                    if error is not None:
+                        failed.add(part.number)
+                        raise error
+                progress.pass_by(part.size)
+        return failed
 
     def _tell_rest(self, report: Report) -> None:
         """Prints how many findings are not printed: parts keep the first findings of each code only."""
@@ -130,9 +208,9 @@ class _PartsJob(msgspec.Struct, frozen=True):
     def _folder(self) -> str:
         reading = self.reading
         if self.out is None:
-            raise JobError("usage", "--engine needs --out-dir, the folder of the parts")
+            raise JobError("usage", "a job in parts needs --out-dir, the folder of the parts")
         if reading.line is not None or reading.at or reading.selection is not None:
-            raise JobError("usage", "--engine excludes --line, --at and the options that choose transcripts")
+            raise JobError("usage", "a job in parts excludes --line, --at and the options that choose transcripts")
         return self.out
 
     def _dialect(self) -> str:
@@ -149,14 +227,15 @@ class _PartsJob(msgspec.Struct, frozen=True):
             self.screen.announce(f"note: {safe_text(text)}\n")
             return source.dialect.name
 
-    def _done(self, parts: list[Part]) -> Iterator[tuple[Part, Exception | None]]:
+    def _done(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Exception | None]]:
         from convcli.jobs import workers
         from convcli.parts import engines
 
         if self.engine.name == "ray":
-            return engines.on_ray(parts, self.engine.address)
+            return engines.on_ray(parts, self.engine.address, self.engine.retries)
         asked = self.processes or workers.cores()
-        return engines.on_processes(parts, asked if asked > 1 and len(parts) > 1 and workers.can_start() else 1)
+        processes = asked if asked > 1 and len(parts) > 1 and workers.can_start() else 1
+        return engines.on_processes(parts, processes, self.engine.retries)
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -174,9 +253,9 @@ def convert(screen: Screen, arguments: Any) -> int:
     from convcli.report.losses import summary
 
     if arguments.output or arguments.restore_file or arguments.framing or arguments.allow_bad:
-        raise JobError("usage", "--engine excludes -o, --restore-file, --framing and --allow-bad")
+        raise JobError("usage", "a job in parts excludes -o, --restore-file, --framing and --allow-bad")
     if arguments.split is not None or arguments.shuffle is not None:
-        raise JobError("usage", "--engine excludes --split and --shuffle", help="arrange the parts in a second job")
+        raise JobError("usage", "a job in parts excludes --split and --shuffle", help="use a second job for them")
 
     def task(source: str) -> Task:
         return Task(

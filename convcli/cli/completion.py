@@ -6,6 +6,7 @@ import click
 
 from convcli.cli._commands import Command
 from convcli.cli._types import Near
+from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
@@ -29,7 +30,8 @@ def command(screen: Screen, shell: str) -> int:
     from convcli.cli._commands import group
 
     kind = get_completion_class(shell)
-    assert kind is not None
+    if kind is None:
+        raise JobError("usage", f"this version of click has no completion for {shell}", help="pip install 'click>=8.5'")
     screen.show([kind(group, {}, "convcli", VARIABLE).source().strip() + "\n"])
     return 0
 

@@ -73,7 +73,7 @@ def split_lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number:
                     line=number,
                     column=1,
                     byte=offset,
-                    help="raise the limit with --max-line",
+                    help="the limit is fixed: split the document",
                 )
             pending.append(piece)
     if size:

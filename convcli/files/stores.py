@@ -19,8 +19,11 @@ from convcli.model.errors import ConvcliError, JobError, OutputError
 from convcli.wire.patterns import pattern
 
 _URL = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_CODE = pattern(r"[A-Za-z0-9_.-]{1,64}")
 _BLOCK = 8 << 20
 """Bytes requested from a store at a time."""
+_UNFINISHED = pattern(r"(.*/)?\.[^/]*\.[0-9a-f]{16}\.tmp")
+"""The name of a local output that is being written (`outputs`)."""
 _TOGETHER = 256
 """Small objects that are read together."""
 
@@ -112,8 +115,36 @@ def _reading(url: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise JobError(
-            "unreadable-input", f"the store does not return it ({type(error).__name__})", file=url
+            "unreadable-input", f"the store does not return it ({failure_reason(error)})", file=url
         ) from error
+
+
+def failure_reason(error: BaseException) -> str:
+    """Returns status and code of a store's answer, as "503 SlowDown", otherwise the class of the exception.
+
+    Other texts of an answer are left out: they may have parts of the content or of the credentials.
+    """
+    causes = list[BaseException]()
+    while error not in causes:
+        causes.append(error)
+        error = error.__cause__ or error.__context__ or error
+    for each in causes:
+        words = _status_and_code(each)
+        if words:
+            return " ".join(words)
+    return type(causes[0]).__name__
+
+
+def _status_and_code(error: BaseException) -> list[str]:
+    """Returns what an exception of botocore, aiohttp, gcsfs or Azure has of its store's answer."""
+    answer: Any = getattr(error, "response", None)
+    if isinstance(answer, dict):  # https://docs.aws.amazon.com/boto3/latest/guide/error-handling.html
+        status, code = answer.get("ResponseMetadata", {}).get("HTTPStatusCode"), answer.get("Error", {}).get("Code")
+    else:
+        status = next((getattr(error, name, None) for name in ("status", "status_code", "code")), None)
+        code = getattr(error, "error_code", None)
+    words = [str(word) for word in (status, code) if isinstance(word, int | str)]
+    return list(dict.fromkeys(word for word in words if _CODE.fullmatch(word)))
 
 
 def _system(url: str) -> tuple[Any, str]:
@@ -144,6 +175,9 @@ class OutputFolder(Protocol):
     def sizes(self) -> dict[str, int]:
         """Returns the files in the folder and its subfolders, with their sizes in bytes."""
 
+    def size(self, name: str) -> int | None:
+        """Returns the size of one output, None if it does not exist. No listing is asked, which may lag."""
+
     def read(self, names: Iterable[str]) -> Iterator[bytes]:
         """Yields the content of these outputs, in order. Raises JobError."""
 
@@ -165,7 +199,18 @@ class _LocalFolder:
 
     def sizes(self) -> dict[str, int]:
         every = (os.path.join(place, name) for place, _, names in os.walk(self._path) for name in names)
-        return {os.path.relpath(path, self._path).replace(os.sep, "/"): os.path.getsize(path) for path in every}
+        found = {}
+        for path in every:
+            if not _UNFINISHED.fullmatch(path):
+                with suppress(FileNotFoundError):  # another process has replaced it since
+                    found[os.path.relpath(path, self._path).replace(os.sep, "/")] = os.path.getsize(path)
+        return found
+
+    def size(self, name: str) -> int | None:
+        try:
+            return os.path.getsize(os.path.join(self._path, name))
+        except FileNotFoundError:
+            return None
 
     def read(self, names: Iterable[str]) -> Iterator[bytes]:
         for name in names:
@@ -200,6 +245,17 @@ class _RemoteFolder:
         with _reading(self._url):
             details = self._system.find(self._path, detail=True)
         return {name.removeprefix(above): info["size"] for name, info in details.items() if name.startswith(above)}
+
+    def size(self, name: str) -> int | None:
+        try:
+            self._system.invalidate_cache()
+            with _reading(join(self._url, name)):
+                size: int = self._system.info(join(self._path, name))["size"]
+                return size
+        except JobError as error:
+            if error.code == "no-such-file":
+                return None
+            raise
 
     def read(self, names: Iterable[str]) -> Iterator[bytes]:
         paths = [join(self._path, name) for name in names]
@@ -256,4 +312,4 @@ def _writing(url: str) -> Iterator[None]:
     except (ConvcliError, FileNotFoundError):
         raise
     except Exception as error:
-        raise OutputError("cannot-write", f"cannot write {url}: {type(error).__name__}") from error
+        raise OutputError("cannot-write", f"cannot write {url}: {failure_reason(error)}") from error

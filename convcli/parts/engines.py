@@ -4,39 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from convcli.jobs.workers import Emit, all_done
+from convcli.jobs.workers import all_done
 from convcli.model.errors import JobError, OutputError
+from convcli.parts.attempts import attempt
 from convcli.parts.planning import Part
-from convcli.parts.work import run_part
 
 AHEAD = 4
 """Pending tasks per processor of a cluster."""
 
 
-def attempt(part: Part, _: Emit | None = None) -> Exception | None:
-    """Does a part and returns its exception, if any."""
-    try:
-        run_part(part)
-    except Exception as error:
-        return error
-    return None
-
-
-def on_processes(parts: Sequence[Part], processes: int) -> Iterator[tuple[Part, Exception | None]]:
+def on_processes(parts: Sequence[Part], processes: int, retries: int = 0) -> Iterator[tuple[Part, Exception | None]]:
     """Yields the result of each part, done by processes of this machine, or by this process if only one is wanted."""
     if processes == 1:
-        yield from ((part, attempt(part)) for part in parts)
+        yield from ((part, attempt(part, retries=retries)) for part in parts)
         return
-    with all_done(attempt, parts, processes) as each:
+    with all_done(partial(attempt, retries=retries), parts, processes) as each:
         for part, done in zip(parts, each, strict=True):
             yield part, done.value()
 
 
-def on_ray(parts: Sequence[Part], address: str | None = None) -> Iterator[tuple[Part, Exception | None]]:
+def on_ray(
+    parts: Sequence[Part], address: str | None = None, retries: int = 0
+) -> Iterator[tuple[Part, Exception | None]]:
     """Yields the result of each part as it completes, done by Ray tasks.
 
     Uses the cluster at `address`, otherwise a local one that it starts. A task whose process or machine dies is retried
@@ -57,23 +51,23 @@ def on_ray(parts: Sequence[Part], address: str | None = None) -> Iterator[tuple[
         include = False if address == "local" else None
         ray.init(address=address, include_dashboard=include, log_to_driver=False, logging_level=40)
     try:
-        yield from _in_window(ray, parts)
+        yield from _in_window(ray, parts, retries)
     finally:
         if is_mine:
             ray.shutdown()
 
 
-def _in_window(ray: Any, parts: Sequence[Part]) -> Iterator[tuple[Part, Exception | None]]:
+def _in_window(ray: Any, parts: Sequence[Part], retries: int) -> Iterator[tuple[Part, Exception | None]]:
     """Submits a few tasks per processor at a time: the driver would keep millions of pending tasks in memory."""
     task = ray.remote(max_retries=3)(attempt)
     most = AHEAD * max(int(ray.cluster_resources().get("CPU", 1)), 1)
     waiting = iter(parts)
-    running = {task.remote(part): part for part in islice(waiting, most)}
+    running = {task.remote(part, retries=retries): part for part in islice(waiting, most)}
     while running:
         for done in ray.wait(list(running), num_returns=1)[0]:
             part = running.pop(done)
             yield part, _value(ray, done)
-            running |= {task.remote(more): more for more in islice(waiting, 1)}
+            running |= {task.remote(more, retries=retries): more for more in islice(waiting, 1)}
 
 
 def _value(ray: Any, done: Any) -> Exception | None:

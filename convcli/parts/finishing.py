@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from convcli.jobs.storage import ReportedOnce
 from convcli.model.errors import JobError
 from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
+from convcli.parts.attempts import failure_of
 from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, number_messages
 from convcli.parts.planning import Part
 from convcli.parts.work import FINDINGS, LOSSES, keep_own_line
@@ -24,10 +26,23 @@ from convcli.wire.decimals import builtins
 
 JOB, REPORT, SUCCESS = "_done/job.json", "_report.json", "_SUCCESS"
 _OURS = re.compile(r"((_losses|_findings|_refused)/)?part-(\d{5,})\.jsonl|_done/(\d{5,})\.json")
+_FAILED = "_failed/"
+
+
+class PartReport(msgspec.Struct, frozen=True):
+    """What became of a part: `bytes` of input, and for one that is missing the `reason`, as "code: message"."""
+
+    part: int
+    bytes: int
+    attempts: int
+    seconds: float
+    reason: str = ""
 
 
 class Report(msgspec.Struct):
-    """The result of a job: the sums of its marks, with lines as in the files. `missing` parts have no mark."""
+    """The result of a job: the sums of its marks, with lines as in the files. `missing` parts have no mark.
+
+    `by_part` is only in the file."""
 
     command: str
     source: str
@@ -49,6 +64,7 @@ class Report(msgspec.Struct):
     losses: list[LossCount] = []
     findings: list[FindingCount] = []
     counts: list[Counted] = []
+    by_part: list[PartReport] = []
 
     @property
     def summary(self) -> Summary:
@@ -61,25 +77,32 @@ class Report(msgspec.Struct):
         return sum(group.count for group in self.findings if group.severity == severity)
 
 
-def begin(parts: Sequence[Part], *, force: bool = False) -> None:
+def begin(parts: Sequence[Part], *, force: bool = False, is_shared: bool = False) -> None:
     """Prepares the folder of a job: removes success markers, and files that belong to no part.
+
+    `is_shared`: other processes do other parts of the job at the same time, and may have prepared the folder.
 
     Raises JobError `output-exists` for a folder with other content, unless `force`."""
     if not parts:
         raise JobError("no-input", "there is nothing to do")
     folder, task = folder_at(parts[0].out), parts[0].task
-    names = folder.sizes()
     job = exact_json.write_line({"command": task.command, "target": task.target})
-    is_same = JOB in names and next(folder.read([JOB])) == job
+    if is_shared and _read(folder, JOB) == job:
+        for name in (SUCCESS, REPORT):
+            folder.remove(name)
+        return
+    names = folder.sizes()
+    before = _read(folder, JOB)
+    is_same = before == job
     if names and not is_same and not force:
-        content = "another job" if JOB in names else "files that are not parts"
+        content = "files that are not parts" if before is None else "another job"
         raise JobError("output-exists", f"{parts[0].out} contains {content}", help="--force writes into it anyway")
     for name in (SUCCESS, REPORT):
         if name in names:
             folder.remove(name)
     for name in names:
         match = _OURS.fullmatch(name)
-        if match is not None and int(match[3] or match[4]) >= len(parts):
+        if (match is not None and int(match[3] or match[4]) >= len(parts)) or name.startswith(_FAILED):
             folder.remove(name)
     if not is_same:
         put(folder, JOB, job, (file for part in parts for file in part.inputs))
@@ -92,13 +115,30 @@ def finish(parts: Sequence[Part]) -> Report:
     JobError if a mark cannot be read.
     """
     folder = folder_at(parts[0].out)
-    report = merged(_counted_through(finished(parts), folder), parts)
+    report = merged(_counted_through(finished(parts, asks=True), folder), parts)
+    report.by_part += _failures(report.missing, parts, folder)
+    report.by_part.sort(key=lambda each: each.part)
     is_good = not report.failing and (parts[0].task.keep_going or not report.refused)
     files = [file for part in parts for file in part.inputs]
     put(folder, REPORT, exact_json.write(builtins(report), indent=True) + b"\n", files)
     if is_good and not report.missing:
         put(folder, SUCCESS, b"", files)
     return report
+
+
+def _failures(missing: Iterable[int], parts: Sequence[Part], folder: OutputFolder) -> Iterator[PartReport]:
+    for number in missing:
+        size, failure = parts[number].size, failure_of(parts[number], folder)
+        if failure is None:
+            yield PartReport(number, size, 0, 0, "unknown: the part has no mark, and no error is recorded")
+        else:
+            reason = f"{failure.code}: {failure.message}"
+            yield PartReport(number, size, failure.attempts, failure.seconds, reason)
+
+
+def _read(folder: OutputFolder, name: str) -> bytes | None:
+    """Returns the content of an output, None if it does not exist."""
+    return None if folder.size(name) is None else next(folder.read([name]))
 
 
 def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
@@ -108,6 +148,7 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
     summary, counted, done = Summary([task.source], task.target), Statistics(), set[int]()
     for mark in marks:
         done.add(mark.part.number)
+        report.by_part.append(PartReport(mark.part.number, mark.part.size, mark.attempts, mark.seconds))
         for name in ("lines", "blank", "written", "clean"):
             setattr(report, name, getattr(report, name) + getattr(mark, name))
         numbers = {name: getattr(mark, name) for name in COUNTS}
@@ -210,7 +251,7 @@ def _rewrite(
     folder.remove(mark.part.mark)
     for name, data in zip(names, changed, strict=True):
         put(folder, name, data, mark.part.inputs)
-        mark.outputs[name] = len(data)
+        mark.outputs[name], mark.sums[name] = len(data), sha256(data).hexdigest()
     mark.written_to(folder)
 
 

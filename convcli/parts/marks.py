@@ -42,7 +42,8 @@ class FindingCount(msgspec.Struct):
 class PartMark(msgspec.Struct):
     """The result of a part.
 
-    `outputs`: its files with their sizes · `before`: lines before its range, as far as its files include them; lines in
+    `outputs`: its files with their sizes · `sums`: their SHA-256 · `seconds`, `attempts`: of the run that finished it ·
+    `before`: lines before its range, as far as its files include them; lines in
     `losses` and `findings` here always count from the start of the range · `lines` = `transcripts` + `refused` +
     `torn` + `blank` if each line is a document · `clean`: documents without findings · `counts`: those of `stats`.
     """
@@ -50,6 +51,9 @@ class PartMark(msgspec.Struct):
     part: Part
     version: str = __version__
     outputs: dict[str, int] = {}
+    sums: dict[str, str] = {}
+    seconds: float = 0
+    attempts: int = 1
     before: int = 0
     lines: int = 0
     blank: int = 0
@@ -107,27 +111,27 @@ def add_findings(groups: list[FindingCount], other: FindingCount) -> None:
     mine.add(other)
 
 
-def finished(parts: Sequence[Part]) -> Iterator[PartMark]:
-    """Yields the marks that count, for parts in one folder."""
+def finished(parts: Sequence[Part], *, is_listed: bool = True, asks: bool = False) -> Iterator[PartMark]:
+    """Yields the marks that count, for parts in one folder.
+
+    `is_listed`: the folder is listed, which is best for many parts · `asks`: files that the listing does not have are
+    asked for by name, since listings of some stores lag."""
     for out, some in groupby(parts, key=lambda part: part.out):
         folder = folder_at(out)
-        sizes = folder.sizes()
-        marked = [part for part in some if part.mark in sizes]
+        sizes = folder.sizes() if is_listed else {}
+        marked = [part for part in some if part.mark in sizes or (asks and folder.size(part.mark) is not None)]
         for part, raw in zip(marked, folder.read(part.mark for part in marked), strict=True):
             mark = read_mark(raw)
-            if mark is not None and _counts(mark, part, sizes):
-                yield mark
+            if mark is not None and mark.part == part and mark.version == __version__:
+                lagging = {name: size for name, size in mark.outputs.items() if sizes.get(name) != size}
+                if not lagging or (asks and all(folder.size(name) == size for name, size in lagging.items())):
+                    yield mark
 
 
-def unfinished(parts: Sequence[Part]) -> list[Part]:
-    """Returns the parts without a mark that counts."""
-    done = {mark.part.number for mark in finished(parts)}
+def unfinished(parts: Sequence[Part], *, is_listed: bool = True) -> list[Part]:
+    """Returns the parts without a mark that counts. Without `is_listed`, each file is asked for by name."""
+    done = {mark.part.number for mark in finished(parts, is_listed=is_listed, asks=not is_listed)}
     return [part for part in parts if part.number not in done]
-
-
-def _counts(mark: PartMark, part: Part, sizes: dict[str, int]) -> bool:
-    is_complete = all(sizes.get(name) == size for name, size in mark.outputs.items())
-    return mark.part == part and mark.version == __version__ and is_complete
 
 
 def read_mark(raw: bytes) -> PartMark | None:

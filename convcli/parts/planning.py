@@ -134,6 +134,11 @@ class Part(msgspec.Struct, frozen=True):
         return (piece.file for piece in self.pieces)
 
     @property
+    def size(self) -> int:
+        """The bytes of its inputs, about."""
+        return sum(piece.size for piece in self.pieces)
+
+    @property
     def mark(self) -> str:
         """The name of its mark."""
         return f"_done/{self.number:05}.json"
@@ -176,5 +181,5 @@ def _pieces(path: str, task: Task, size: int, config: Configuration) -> list[Inp
 def _readable(path: str) -> str:
     """Returns the path if every process can open it by name."""
     if path == "-" or inputs.split_line(path)[1] is not None:
-        raise JobError("usage", "--engine needs files, not stdin or FILE:LINE", help="omit --engine")
+        raise JobError("usage", "a job in parts needs files, not stdin or FILE:LINE", help="omit --engine and --part")
     return path

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from hashlib import sha256
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -33,21 +35,23 @@ LOSSES, FINDINGS, REFUSED = "_losses/", "_findings/", "_refused/"
 OTHERS = (LOSSES, FINDINGS, REFUSED)
 
 
-def run_part(part: Part) -> PartMark:
-    """Converts, validates or counts one part. Raises ConvcliError on failure; then it has no mark."""
-    work: dict[str, Callable[[Part], PartMark]] = {
+def run_part(part: Part, attempt: int = 1) -> PartMark:
+    """Converts, validates or counts one part. Raises ConvcliError on failure; then it has no mark.
+
+    `attempt` is the number of this attempt, for the mark."""
+    work: dict[str, Callable[[Part, int], PartMark]] = {
         "convert": convert_part,
         "validate": validate_part,
         "stats": count_part,
     }
-    return work[part.task.command](part)
+    return work[part.task.command](part, attempt)
 
 
-def convert_part(part: Part) -> PartMark:
+def convert_part(part: Part, attempt: int = 1) -> PartMark:
     """Converts the documents of a part; writes them, their losses, refused documents, and the mark.
 
     Without `keep_going`, a part with refused documents has no output documents. Raises ConvcliError."""
-    mark, total, job = PartMark(part), Summary([part.task.source], part.task.target), part.task.job
+    mark, total, job = PartMark(part, attempts=attempt), Summary([part.task.source], part.task.target), part.task.job
 
     def conversion(source: Input) -> InputConversion:
         return InputConversion(source, job, lambda _: outputs, sinks)
@@ -65,9 +69,9 @@ def convert_part(part: Part) -> PartMark:
     return mark
 
 
-def validate_part(part: Part) -> PartMark:
+def validate_part(part: Part, attempt: int = 1) -> PartMark:
     """Validates the documents of a part; writes a finding per line, and the mark. Raises ConvcliError."""
-    mark = PartMark(part)
+    mark = PartMark(part, attempts=attempt)
     with _outputs(mark) as outputs:
         outputs.has_documents = True
         for piece in part.pieces:
@@ -87,9 +91,9 @@ def _judging(part: Part, piece: InputPiece) -> JudgingOptions:
     return options._replace(ignore=options.ignore | piece.ignore, places=piece.places)
 
 
-def count_part(part: Part) -> PartMark:
+def count_part(part: Part, attempt: int = 1) -> PartMark:
     """Counts the content of a part's transcripts, and writes it into the mark. Raises ConvcliError."""
-    mark, counted = PartMark(part), Statistics(Prices(part.task.prices))
+    mark, counted = PartMark(part, attempts=attempt), Statistics(Prices(part.task.prices))
     with _outputs(mark) as outputs:
         for piece in part.pieces:
             result = PieceResult(piece)
@@ -145,7 +149,7 @@ class _PartOutputs:
     def __init__(self, mark: PartMark) -> None:
         self.name, self.opened, self.has_documents = mark.part.name, dict[str, Output](), False
         self.mark, self._task, self._folder = mark, mark.part.task, stores.folder_at(mark.part.out)
-        self._sizes = dict[str, int]()
+        self._sizes, self._sums, self._begin = dict[str, int](), dict[str, Any](), monotonic()
 
     def write(self, data: bytes) -> None:
         """Writes documents in the target dialect."""
@@ -191,15 +195,19 @@ class _PartOutputs:
         for kind in wanted:
             self.opened[kind].commit()
             self.mark.outputs[kind + name] = self._sizes[kind]
+            self.mark.sums[kind + name] = self._sums[kind].hexdigest()
         for kind in {"", *OTHERS}.difference(wanted):
             self._folder.remove(kind + name)
+        self.mark.seconds = round(monotonic() - self._begin, 3)
         self.mark.written_to(self._folder)
 
     def _write(self, kind: str, data: bytes) -> None:
         if kind not in self.opened:
             output = self._folder.output(kind + self.name, self.mark.part.inputs)
             self.opened[kind], self._sizes[kind] = output, 0
+            self._sums[kind] = sha256()
         self._sizes[kind] += len(data)
+        self._sums[kind].update(data)
         self.opened[kind].write(data)
 
 

@@ -156,3 +156,22 @@ def test_a_job_in_parts_reads_and_writes_a_store_as_it_does_files(
     assert len(documents) > 4
     assert list(there.read(documents)) == [Path("out", name).read_bytes() for name in documents]
     assert main([*words, f"{bucket}/job/out", f"{bucket}/job/in/"]) == 1
+
+
+def answer() -> Exception:
+    """An exception as botocore raises it."""
+    error = Exception("secret")
+    details = {"Error": {"Code": "SlowDown", "Message": "secret"}, "ResponseMetadata": {"HTTPStatusCode": 503}}
+    error.response = details  # type: ignore[attr-defined]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(answer(), "503 SlowDown"), (ValueError("secret"), "ValueError"), (OSError(5, "secret"), "OSError")],
+)
+def test_an_error_of_a_store_has_its_status_and_code(error: Exception, reason: str) -> None:
+    assert stores.failure_reason(error) == reason
+    wrapped = OSError(16, "secret")
+    wrapped.__cause__ = error
+    assert stores.failure_reason(wrapped) == (reason if " " in reason else "OSError")

@@ -9,7 +9,7 @@ import pytest
 
 from convcli.__main__ import main
 from convcli.model.errors import JobError
-from convcli.parts import Task, begin, engines, finish, plan
+from convcli.parts import Task, attempts, begin, engines, finish, plan
 from tests.cli_cases import OTHER
 
 WORDS = ["convert", "in.jsonl", "--from", OTHER, "--to", "anthropic", "--losses", "all", "--part-size", "900"]
@@ -27,14 +27,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_part_that_fails_ends_no_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     each = plan(["in.jsonl"], "out", Task("convert", OTHER, "anthropic"), size=900)
     begin(each)
-    work = engines.run_part
+    work = attempts.run_part
 
-    def failing(part: object) -> object:
+    def failing(part: object, number: int) -> object:
         if part == each[1]:
             raise JobError("unreadable-input", "gone")
         return work(part)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(engines, "run_part", failing)
+    monkeypatch.setattr(attempts, "run_part", failing)
     errors = [error for _, error in engines.on_processes(each, 1)]
     assert [isinstance(error, JobError) for error in errors] == [part.number == 1 for part in each]
     assert finish(each).missing == [1]

@@ -334,12 +334,12 @@ def test_the_dialect_of_the_first_input_is_that_of_all_and_said(
 @pytest.mark.parametrize(
     ("words", "help_text"),
     [
-        (["convert", "a.jsonl", "--to", TARGET, "--engine", "local"], "--engine needs --out-dir"),
+        (["convert", "a.jsonl", "--to", TARGET, "--engine", "local"], "needs --out-dir"),
         (["convert", "a.jsonl", "--to", TARGET, "--part-size", "1M"], "--part-size is for a job with --engine"),
         ([*WORDS, "--out-dir", "out", "--part-size", "x"], "--part-size needs a number"),
         ([*WORDS, "--out-dir", "out", "--losses", "file.json"], "is all, first or none"),
-        ([*WORDS, "--out-dir", "out", "-o", "x.jsonl"], "--engine excludes -o"),
-        ([*WORDS, "--out-dir", "out", "--limit", "3"], "--engine excludes --line, --at and"),
+        ([*WORDS, "--out-dir", "out", "-o", "x.jsonl"], "excludes -o"),
+        ([*WORDS, "--out-dir", "out", "--limit", "3"], "excludes --line, --at and"),
         (
             ["validate", "a.jsonl", "--engine", "local", "--out-dir", "out", "--statistics"],
             "not for a job with --engine",

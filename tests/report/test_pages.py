@@ -119,9 +119,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ran(line: str, folder: Path) -> int:
     """The exit status of a line of a shell, in which `convcli` is this program."""
-    shown = {**environment(HOME=str(folder)), "PYTHONPATH": os.environ["PYTHONPATH"]}
-    script = f'convcli() {{ {shlex.quote(sys.executable)} -m convcli "$@"; }}\n{line}\n'
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env=shown, capture_output=True, text=True, check=False)
+    program = folder.parent / "bin" / "convcli"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m convcli "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    shown = {**environment(HOME=str(folder)), "PYTHONPATH": os.environ["PYTHONPATH"], "PATH": path}
+    done = subprocess.run(["bash", "-c", line], cwd=folder, env=shown, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode
 

@@ -7,6 +7,7 @@ import subprocess
 from shutil import which
 
 import pytest
+from click.shell_completion import get_completion_class
 
 from convcli import dialects
 from convcli.report import matrix
@@ -80,7 +81,12 @@ def test_losses_of_two_dialects_need_no_file_and_name_what_is_kept_too() -> None
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_there_is_a_completion_script_for(shell: str) -> None:
-    script = run("completion", shell).stdout
+    done = run("completion", shell)
+    if get_completion_class(shell) is None:  # click before 8.5 has none for PowerShell
+        assert done.returncode == 2
+        assert b"this version of click has no completion" in done.stderr
+        return
+    script = done.stdout
     assert b"_CONVCLI_COMPLETE" in script
     if shell != "powershell" and which(shell):
         assert subprocess.run([shell, "-n"], input=script, check=False).returncode == 0

@@ -1,0 +1,85 @@
+"""Verifies the folder of a job in parts: each part is there, and its files are as they were written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+
+import msgspec
+
+from convcli.files.stores import OutputFolder, folder_at
+from convcli.model.errors import ContentError, JobError
+from convcli.parts.finishing import REPORT, SUCCESS
+from convcli.parts.marks import PartMark, read_mark
+from convcli.wire import exact_json
+
+_MARK = re.compile(r"_done/(\d{5,})\.json")
+_PART = re.compile(r"((_losses|_findings|_refused)/)?part-\d{5,}\.jsonl")
+
+
+class PartProblem(msgspec.Struct, frozen=True):
+    """A file that is not as its job has written it, or a part that is missing."""
+
+    file: str
+    problem: str
+
+
+class Verified(msgspec.Struct):
+    """What was verified: `parts` that are complete, `files` and `bytes` of their outputs."""
+
+    parts: int = 0
+    files: int = 0
+    bytes: int = 0
+
+
+def verify(path: str, verified: Verified) -> Iterator[PartProblem]:
+    """Yields the differences between a folder and its marks, and counts in `verified` what is right.
+
+    Reads all outputs. Raises JobError `not-parts` for a folder without the report of a job."""
+    folder = folder_at(path)
+    sizes = folder.sizes()
+    expected = _expected_parts(folder, sizes, path)
+    if SUCCESS not in sizes:
+        yield PartProblem(SUCCESS, "is missing: the job has not succeeded")
+    known, names = set[str](), sorted(name for name in sizes if _MARK.fullmatch(name))
+    present = {int(name.removeprefix("_done/").removesuffix(".json")) for name in names}
+    for number in sorted(set(range(expected)) - present):
+        yield PartProblem(f"_done/{number:05}.json", "is missing: the part was not finished")
+    for name, raw in zip(names, folder.read(names), strict=True):
+        mark = read_mark(raw)
+        if mark is None:
+            yield PartProblem(name, "is no mark that this version of convcli can read")
+            continue
+        known |= mark.outputs.keys()
+        differences = list(_of_part(mark, folder, sizes, verified))
+        verified.parts += not differences
+        yield from differences
+    for name in sorted(name for name in sizes if _PART.fullmatch(name) and name not in known):
+        yield PartProblem(name, "belongs to no finished part")
+
+
+def _expected_parts(folder: OutputFolder, sizes: dict[str, int], path: str) -> int:
+    try:
+        report = exact_json.parse(next(folder.read([REPORT]))) if REPORT in sizes else None
+    except ContentError:
+        report = None
+    parts = report.get("parts") if isinstance(report, dict) else None
+    if not isinstance(parts, int):
+        help_text = "the command that made the parts, without --part and with --engine local, writes the report"
+        raise JobError("not-parts", f"the folder has no {REPORT} of a job in parts", file=path, help=help_text)
+    return parts
+
+
+def _of_part(mark: PartMark, folder: OutputFolder, sizes: dict[str, int], verified: Verified) -> Iterator[PartProblem]:
+    for name, size in mark.outputs.items():
+        if name not in sizes:
+            yield PartProblem(name, "is missing")
+        elif sizes[name] != size:
+            yield PartProblem(name, f"has {sizes[name]:,} bytes instead of {size:,}")
+        elif name not in mark.sums:
+            yield PartProblem(name, "has no checksum in its mark")
+        elif sha256(next(folder.read([name]))).hexdigest() != mark.sums[name]:
+            yield PartProblem(name, "has another content (SHA-256)")
+        else:
+            verified.files, verified.bytes = verified.files + 1, verified.bytes + size
