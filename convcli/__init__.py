@@ -314,9 +314,8 @@ def validate(
     from convcli.jobs.inputs import Document
     from convcli.jobs.judging import JudgingOptions, judged
 
-    parsed = arguments.parsed(document)
-    value, own, columns = arguments.read(parsed, source or dialect)
-    target = None if as_ is None else _dialect(as_)
+    parsed, target = arguments.parsed(document), None if as_ is None else _dialect(as_)
+    value, own, columns = arguments.read(parsed, source or dialect, otherwise=target)
     return judged(Document("", 0, value, b"", own, texts=columns, unparsed=parsed), JudgingOptions(strict, target))
 
 

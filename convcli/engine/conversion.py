@@ -152,7 +152,7 @@ def lower(
     options: Options = BY_DEFAULT,
     source: Dialect | None = None,
     *,
-    purpose: Purpose = "output",
+    purpose: Purpose | None = None,
 ) -> Conversion:
     """Writes a transcript in a dialect, with the losses that reading it back shows, and what its service would refuse.
 
@@ -176,14 +176,16 @@ def compared(
     target: Dialect,
     source: Dialect | None,
     *,
-    purpose: Purpose = "output",
+    purpose: Purpose | None = None,
     left_out: Collection[int] = (),
     form: str | None = None,
 ) -> Conversion:
     """Reads an output back and returns it with its losses and findings.
 
-    `left_out`: indexes of messages that the user excluded · `form`: the requested one.
+    `left_out`: indexes of messages that the user excluded · `form`: the requested one · `purpose`: what the output is
+    judged as; by default what `validate` judges rows for a trainer as, and other documents as an output.
     """
+    purpose = purpose or ("request" if target.is_training_data else "output")
     after = answers.lift(document, target)
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 MOST_UNREADABLE = 64
 """Unreadable lines before the first readable one, beyond which the file is not JSON Lines."""
+UNDETECTED = ("unknown-dialect", "ambiguous-dialect")
+"""Codes of files of which no dialect, or more than one, matches."""
 RANGE = 1 << 20
 """Minimum bytes of a file that a process reads at a time."""
 WORTH = 8 << 20
@@ -78,22 +80,24 @@ def opened(
     selection: Selection | None = None,
     restores: bool = False,
     nulls: Nulls = "drop",
+    otherwise: Dialect | None = None,
 ) -> Iterator[Input]:
     """Opens an input and chooses its dialect.
 
     FILE:LINE has only the transcript on that line. `at`: each value that these patterns pick is a document ·
     `selection`: chooses among the documents · `restores`: keeps what surrounds picked documents · `nulls`: whether
-    nulls in open objects of a table are padding or values.
+    nulls in open objects of a table are padding or values · `otherwise`: the dialect if none or more than one matches.
 
     Raises JobError if it cannot be opened or there is no such dialect, and ContentError if no dialect or more than one
     matches, or if it is one JSON document that cannot be read."""
     named, (path, line) = path, split_line(path)
+    open_as = partial(Input, line=line, at=at, restores=restores, otherwise=otherwise)
     with open_input(path, duplicate_keys=duplicate_keys) as source:
         named_dialect = None if dialect is None else dialects.get(dialect)
         try:
-            opened = Input(path, source, named_dialect, line=line, at=at, restores=restores)
+            opened = open_as(path, source, named_dialect)
             if nulls == "keep" and opened.keep_nulls():
-                opened = Input(path, source, named_dialect, line=line, at=at, restores=restores)
+                opened = open_as(path, source, named_dialect)
             if selection is not None:
                 opened.select(partial(selection.choose, named))
             yield opened
@@ -119,10 +123,11 @@ class Input:
         line: int | None = None,
         at: Sequence[Pattern] = (),
         restores: bool = False,
+        otherwise: Dialect | None = None,
     ) -> None:
         self.name, self._source, self._patterns = source.name, source, at
         self._line = line + 1 if line is not None and self.is_table else line
-        self._named = dialect
+        self._named, self._otherwise = dialect, otherwise
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
         self._has_answers = False
@@ -362,6 +367,15 @@ class Input:
         self.layout = self.layout if self._lines else "array"
 
     def _chosen(self, values: list[Any]) -> ChosenDialect:
+        try:
+            return self._detected(values)
+        except ContentError as error:
+            if self._otherwise is None or error.code not in UNDETECTED:
+                raise
+            self._named = self._otherwise
+            return self._detected(values)
+
+    def _detected(self, values: list[Any]) -> ChosenDialect:
         is_line = self._is_one_line()
         how = self._named, self._source.framing, is_line, is_line and self._is_named_lines
         try:

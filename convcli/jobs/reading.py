@@ -20,6 +20,7 @@ from convcli.wire.strict_json import DuplicateKeys
 if TYPE_CHECKING:
     from convcli.jobs.envelopes import Pattern
     from convcli.jobs.selection import Selection
+    from convcli.model.dialect import Dialect
 
 
 class ReadingOptions(msgspec.Struct, frozen=True):
@@ -27,7 +28,8 @@ class ReadingOptions(msgspec.Struct, frozen=True):
 
     `dialect`, `duplicate_keys`: from the command line, None if not given · `exclude`: patterns of files not to read,
     relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
-    `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables.
+    `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables ·
+    `otherwise`: the dialect of files of which none or more than one matches.
     """
 
     configuration: Configuration = Configuration()
@@ -39,6 +41,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     selection: Selection | None = None
     restores: bool = False
     nulls: Nulls = "drop"
+    otherwise: Dialect | None = None
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """Returns the files that these paths mean, without excluded ones.
@@ -83,6 +86,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
             selection=self.selection,
             restores=self.restores,
             nulls=self.nulls,
+            otherwise=self.otherwise,
         )
 
     def documents(self, path: str) -> Iterator[Document]:

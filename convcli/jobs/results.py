@@ -11,6 +11,7 @@ from convcli.engine import conversion
 from convcli.engine.texts import ArgumentStyle
 from convcli.jobs.documents import Document, Item, finding_of, torn, torn_warning
 from convcli.jobs.inputs import Input
+from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
@@ -76,7 +77,10 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
         result = document.convert(target, options, arguments)
     except RefusedError as error:
         return ItemResult([], notes + error.findings, refused=document)
-    findings = notes + [as_warning(finding, target) for finding in result.findings]
+    found = result.findings
+    if target is document.dialect:
+        found = found + document.located(lone_surrogates(document))
+    findings = notes + [as_warning(finding, target) for finding in found]
     losses = [*container_losses(document), *result.losses]
     return ItemResult(losses, findings, True, None, document, result)
 
