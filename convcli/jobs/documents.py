@@ -42,8 +42,9 @@ class Document(msgspec.Struct):
     JSON Pointer in the record · `begin`: position in the file where its text begins · `texts`: columns of `given` that
     are JSON strings, parsed in `value` · `node_path`: of a picked document, its position in `raw`, which is the whole
     record · `shell`: for the first of several in one document, that document without them · `outer`: the record that
-    it was picked from · `is_alone`: a single message; `value` is a list of it · `is_part`: one of several answers of a
-    stream · `groups`: for a table, maps records to rows · `notes`: findings that concern other documents of the file.
+    it was picked from · `is_alone`: a single message; `value` is a list of it · `is_part`: one of several
+    answers of a stream · `others`: for the first of an archive, its files without transcripts · `groups`: for a table,
+    maps records to rows · `notes`: findings that concern other documents of the file.
     """
 
     file: str
@@ -61,6 +62,7 @@ class Document(msgspec.Struct):
     is_alone: bool = False
     is_part: bool = False
     notes: tuple[Finding, ...] = ()
+    others: tuple[str, ...] = ()
     groups: RowGroups | None = None
 
     @property

@@ -178,7 +178,7 @@ class Picker:
     def __init__(
         self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool, keeps_shell: bool = False
     ) -> None:
-        self._keeps_shell = keeps_shell
+        self.keeps_shell = keeps_shell
         self._name, self._wanted, self._is_named = name, wanted, is_named
         self._among = [each for each in among if {"document", "records"}.intersection(each.framings)]
         self.passed = Passed(unsupported=Counter())
@@ -196,13 +196,13 @@ class Picker:
         if is_member:
             prefix = f"/{record.index}"
             wanted = [tuple(rest) for first, *rest in filter(None, self._wanted) if first in (ALL, str(record.index))]
-        if self._keeps_shell and not holds(record.value, self._wanted[0]):
+        if self.keeps_shell and not holds(record.value, self._wanted[0]):
             yield Skipped(self._without_list(record), False, record.start, record.end)
             return
         begin = (record.line, record.column, record.start) if is_member else exact_json.BEGIN
         picked = picks(record.value, wanted)
         place = located(record.raw, picked)
-        shell = without_members(record.value, self._wanted[0]) if self._keeps_shell else None
+        shell = without_members(record.value, self._wanted[0]) if self.keeps_shell else None
         outer = Outer(record.value, prefix)
         if self.outer is not None:
             self.outer.append(outer)

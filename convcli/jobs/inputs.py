@@ -223,6 +223,16 @@ class Input:
         return self._choose is not None
 
     @property
+    def is_one_line(self) -> bool:
+        """True if only the transcript on one line is wanted."""
+        return self._line is not None
+
+    @property
+    def has_container(self) -> bool:
+        """True if its transcripts are in one JSON document with other keys around them."""
+        return self._picker is not None and self._picker.keeps_shell and not self._lines
+
+    @property
     def grew(self) -> bool:
         """True if the file is now longer than what was read of it."""
         return self._source.grew
@@ -419,10 +429,13 @@ class Input:
         raise JobError("unknown-line", message, file=self.name, help="expected FILE:LINE, as printed in findings")
 
     def _one_by_one(self, records: Iterable[Record]) -> Iterator[Item]:
-        reader = self._reader
+        reader, others = self._reader, getattr(self._source, "others", ())  # those of an archive
         for record in records:
             self.at = record.end
-            yield reader.item(record)
+            item = reader.item(record)
+            if others and isinstance(item, Document):
+                item.others, others = others, ()
+            yield item
 
     @property
     def _reader(self) -> RecordReader:
