@@ -230,10 +230,13 @@ def lower(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
 ) -> Conversion:
     """Writes a transcript in the dialect `to`; returns a Conversion with `document`, `losses` and `findings`.
 
-    `form`, `branch`, `view`, `chunk` and `set` are those of `convert`. Raises JobError for an unknown dialect or form.
+    `form`, `branch`, `view`, `chunk`, `set`, `default` and `map_model` are those of `convert`. Raises JobError for an
+    unknown dialect or form.
 
     >>> from convcli import Message, Text, ToolCall, Transcript, lower
     >>> call = ToolCall("call_1", "get_weather", {"city": "Tokyo"})
@@ -244,7 +247,7 @@ def lower(
     from convcli.engine import arguments, conversion, set_keys
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set)
+    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
     return set_keys.with_set_keys(conversion.lower(transcript, target, chosen), chosen, target, None)
 
 
@@ -258,6 +261,8 @@ def convert(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
 ) -> Conversion:
     """Converts a document to the dialect `to`; the result has `document`, `transcript`, `losses` and `findings`.
 
@@ -267,6 +272,8 @@ def convert(
     - `chunk`: the number of characters in a piece of a stream
     - `set`: keys of the output with their values; a dot leads into an object. They are reported as `invented` or
       `changed`.
+    - `default`: keys that are set only where the output has no value
+    - `map_model`: patterns of model names with the names to write instead
 
     Raises ContentError if no dialect or more than one matches, RefusedError if the document does not match its schema,
     JobError for an unknown dialect, form or key, and for an object in the document that is no JSON value.
@@ -283,7 +290,7 @@ def convert(
     from convcli.engine import arguments, pipeline, texts
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set)
+    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source)
     conversion = pipeline.convert(value, own, target, chosen)
@@ -388,6 +395,8 @@ def convert_lines(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
 ) -> Iterator[LineOutcome]:
     """Converts lines of JSON: yields an outcome for each, with `data` (bytes), `losses` and `findings`.
 
@@ -406,7 +415,8 @@ def convert_lines(
 
     target = _dialect(to)
     own = None if source is None else _dialect(source)
-    return by_line.convert(lines, own, target, arguments.options(target, form, branch, chunk, view, set))
+    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
+    return by_line.convert(lines, own, target, chosen)
 
 
 def validate_lines(

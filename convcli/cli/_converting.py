@@ -13,9 +13,10 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.cli import _parts, _shared
-from convcli.cli._types import LEVELS, key_and_value
+from convcli.cli._types import LEVELS, key_and_value, model_names
+from convcli.cli._unread import Unread, allowance
 from convcli.model.dialect import Dialect
-from convcli.model.errors import JobError, OutputError
+from convcli.model.errors import DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.errors import ConvcliError
+    from convcli.model.findings import Finding
     from convcli.proof.reasons import Loss
 
     Result: TypeAlias = tuple[Summary, bool]
@@ -49,9 +51,12 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     losses: str | None
     restore_file: str | None
     keep_going: bool
+    allow_bad: str | None
     branch: Any
     view: Any
     set_keys: tuple[str, ...]
+    default_keys: tuple[str, ...]
+    models: tuple[str, ...]
     form: str | None
     framing: Any
     chunk: int | None
@@ -68,6 +73,11 @@ class Converting:
         self.screen, self.arguments = screen, arguments
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
         self.total: Summary | None = None
+        self.allowed, self.keep_going = (
+            allowance(arguments.allow_bad),
+            bool(arguments.keep_going or arguments.allow_bad),
+        )
+        self.unread = Unread()
 
     def run(self) -> int:
         """Converts all inputs and returns the exit code. Errors of the job are found before the first input is read."""
@@ -109,15 +119,21 @@ class Converting:
         from convcli.jobs.converting import Job
 
         arguments = self.arguments
-        set_keys = dict(map(key_and_value, arguments.set_keys))
         chosen = options(
-            arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, set_keys
+            arguments.target,
+            arguments.form,
+            arguments.branch,
+            arguments.chunk or 0,
+            arguments.view,
+            dict(map(key_and_value, arguments.set_keys)),
+            defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
+            models=model_names(arguments.models),
         )
         self._check_stream()
         return Job(
             arguments.target,
             chosen,
-            arguments.keep_going,
+            self.keep_going,
             LEVELS[arguments.fail_on_loss],
             framing=arguments.framing,
             text_columns=arguments.text_columns,
@@ -185,7 +201,7 @@ class Converting:
         from convcli.jobs.converting import Sinks
 
         apart, restore = self._apart(), None if self.records is None else self.records.write
-        sinks = Sinks(self._loss if self._asks_for_losses() else None, self.printer.finding, restore)
+        sinks = Sinks(self._loss if self._asks_for_losses() else None, self._finding, restore)
         self.job, self.sinks = job, sinks
         if len(apart) < 2:
             for file in self.files:
@@ -217,14 +233,14 @@ class Converting:
 
     def _one(self, file: InputFile, result: Callable[[], Result]) -> None:
         """Adds the result of an input to the summary."""
-        with self.codes.guard(file.path):
+        with self.codes.guard(file.path, self.unread.error if self.keep_going else None):
             try:
                 summary, grew = result()
             finally:
                 self.progress.pass_by(_shared.size_of(file.path))
             if grew:
                 self.screen.announce("note: the file has grown while it was read; the added part is not converted\n")
-            self.codes.add(summary.exit_code)
+            self.codes.add(UNACCEPTABLE if summary.failing else DONE if self.keep_going else summary.exit_code)
             if self.total is None:
                 self.total = summary
             else:
@@ -284,13 +300,17 @@ class Converting:
         if total is None or joined is None:
             return
         total.outputs = 0
-        if total.transcripts and not total.failing and (self.arguments.keep_going or not self.codes.worst):
+        if total.transcripts and not total.failing and (self.keep_going or not self.codes.worst):
             with self.codes.guard(""):
                 count_stored(total, joined.file, self.job, self.sinks)
-                self.codes.add(total.exit_code)
+                self.codes.add(UNACCEPTABLE if total.failing else DONE)
                 if not total.failing:
                     joined.commit()
                     total.outputs = 1
+
+    def _finding(self, finding: Finding) -> None:
+        self.printer.finding(finding)
+        self.unread.finding(finding)
 
     def _loss(self, loss: Loss) -> None:
         if self.losses is not None:
@@ -315,9 +335,20 @@ class Converting:
                 self.screen.error(error)
                 self.codes.add(error.exit_code)
         self._tell_columns()
+        self._judge_unread()
         if self.total is not None:
             listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
             self.screen.announce(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
+
+    def _judge_unread(self) -> None:
+        """Lists what was skipped, and decides whether that is acceptable."""
+        if not self.keep_going:
+            return
+        records, transcripts = (0, 0) if self.total is None else (self.total.refused, self.total.transcripts)
+        unread = records + self.unread.inputs
+        self.screen.announce("".join(self.unread.listed(records)))
+        if not self.allowed.accepts(unread, transcripts + unread):
+            self.codes.add(UNACCEPTABLE)
 
     def _tell_columns(self) -> None:
         """Reports which columns of a table contain JSON strings."""

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from convcli.cli._beginning import beginning
 from convcli.cli._pages import TOTALS, SessionIndex, about_of, marks, title_of
-from convcli.cli._selecting import row_of
 from convcli.jobs.inputs import Document, InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import page
 from convcli.validation.wording import counted
+from convcli.views.columns import row_of
 
 if TYPE_CHECKING:
     from convcli.cli._shared import ExitCodes

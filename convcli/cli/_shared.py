@@ -147,6 +147,9 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         line: int | None = None,
         at: tuple[str, ...] = (),
         only: tuple[str, ...] = (),
+        since: str | None = None,
+        until: str | None = None,
+        first: int = 0,
         most: int | None = None,
         sample: int | None = None,
         seed: int = 0,
@@ -157,7 +160,7 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
 
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
-        selection = _selecting.selection(only, most, sample, seed)
+        selection = _selecting.selection(only, since, until, first, most, sample, seed)
         reading = ReadingOptions(
             configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, nulls=nulls
         )
@@ -228,8 +231,11 @@ class ExitCodes:
         return worst(self._codes)
 
     @contextmanager
-    def guard(self, name: str) -> Iterator[None]:
-        """Prints an error of the input `name` and goes on. BrokenPipeError still ends the job."""
+    def guard(self, name: str, unread: Callable[[ConvcliError], None] | None = None) -> Iterator[None]:
+        """Prints an error of the input `name` and goes on. BrokenPipeError still ends the job.
+
+        `unread` takes an error of content, which then does not decide the exit code.
+        """
         try:
             yield
         except BrokenPipeError:
@@ -242,7 +248,10 @@ class ExitCodes:
                 error.help = "" if help_text in self._helps else help_text
                 self._screen.error(error)
                 self._helps.add(help_text)
-            self._codes.add(error.exit_code)
+            if unread is not None and error.exit_code == UNACCEPTABLE:
+                unread(error)
+            else:
+                self._codes.add(error.exit_code)
         except Exception as error:
             self._codes.add(announce_bug(self._screen, error, name))
 

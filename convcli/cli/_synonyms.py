@@ -38,7 +38,7 @@ HINTS = {
     ),
     **dict.fromkeys(
         ("filter", "select", "sample"),
-        "convcli convert FILE --to DIALECT --where COLUMN=VALUE (or --sample N) chooses transcripts",
+        "convcli convert FILE --to DIALECT --where CONDITION (or --sample N) chooses transcripts",
     ),
     "split": "convcli convert FILE --to DIALECT --out-dir DIR writes a file for each transcript",
     **dict.fromkeys(

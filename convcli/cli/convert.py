@@ -75,7 +75,12 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="FILE",
     help="Store what the output cannot, so that convcli restore can rebuild the original.",
 )
-@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest and exit 1.")
+@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, list it and exit 1.")
+@click.option(
+    "--allow-bad",
+    metavar="N|N%",
+    help="Keep going, and exit 0 if at most N records and inputs, or N percent of all, cannot be read.",
+)
 @click.option(
     "--branch",
     type=BRANCH,
@@ -93,8 +98,22 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "set_keys",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a key in every output: max_tokens=1024, generationConfig.topK=40. VALUE is JSON, else a string; @FILE "
-    "reads it from a file.",
+    help="Set a key in every output, overwriting another value: max_tokens=1024, generationConfig.topK=40. VALUE is "
+    "JSON, else a string; @FILE reads it from a file.",
+)
+@click.option(
+    "--default",
+    "default_keys",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Like --set, but only in outputs where the key is missing or null.",
+)
+@click.option(
+    "--map-model",
+    "models",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Write another name of a model: gpt-4o=claude-sonnet-4-5, gpt-*=qwen3. The first match counts.",
 )
 @click.option("--form", metavar="FORM", help="The form to write, for dialects with several: request, response, …")
 @click.option("--text-columns", is_flag=True, help="Write lists and objects in a row as JSON strings, as datasets do.")

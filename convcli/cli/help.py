@@ -42,6 +42,8 @@ MEANT = {
     "request": "sending",
     "html": "looking",
     "viewer": "looking",
+    "where": "selecting",
+    "filter": "selecting",
     "rows": "training",
     "trainer": "training",
     "ray": "scale",

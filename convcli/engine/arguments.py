@@ -79,6 +79,9 @@ def options(
     chunk: int,
     view: Literal["history", "context"] = "history",
     set_keys: Mapping[str, Any] | None = None,
+    *,
+    defaults: Mapping[str, Any] | None = None,
+    models: Mapping[str, str] | None = None,
 ) -> Options:
     """Returns the options for an output.
 
@@ -93,7 +96,13 @@ def options(
     if view not in ("history", "context"):
         raise unknown("view", str(view), ("history", "context"), "choose history or context")
     return Options(
-        form=form, chunk=chunk, branch=branch, view=view, set_keys=_checked(set_keys, target) if set_keys else ()
+        form=form,
+        chunk=chunk,
+        branch=branch,
+        view=view,
+        set_keys=_checked(set_keys, target) if set_keys else (),
+        default_keys=_checked(defaults, target) if defaults else (),
+        models=tuple((models or {}).items()),
     )
 
 

@@ -160,7 +160,12 @@ def lower(
     """
     document = written(before, target, options, source)
     gone = left_out(before, options)
-    return compared(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
+    done = compared(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
+    if options.models:
+        from convcli.engine.model_names import explained
+
+        done.losses = explained(done.losses, options.models)
+    return done
 
 
 def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
@@ -219,6 +224,10 @@ def _known_of_owner(owner: str) -> Knowledge | None:
 
 def _chosen(transcript: Transcript, options: Options) -> Transcript:
     """Returns what is to be written. The rest is missing when the output is read back, so it is reported as lost."""
+    if options.models:
+        from convcli.engine.model_names import renamed
+
+        return renamed(_chosen(transcript, msgspec.structs.replace(options, models=())), options.models)
     gone = left_out(transcript, options)
     if gone:  # the rest is linear, because the parents are gone
         messages = [msgspec.structs.replace(message, parent_id=None) for message in context(transcript)]

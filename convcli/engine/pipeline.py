@@ -121,10 +121,10 @@ def at_length(document: Any, source: Dialect, target: Dialect, options: Options 
 
 
 def _converted(document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
-    if options.set_keys:
+    if options.set_keys or options.default_keys:
         from convcli.engine.set_keys import with_set_keys
 
-        bare = _converted(document, source, target, replace(options, set_keys=()))
+        bare = _converted(document, source, target, replace(options, set_keys=(), default_keys=()))
         return with_set_keys(bare, options, target, source)
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)

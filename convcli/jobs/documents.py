@@ -39,8 +39,8 @@ class Document(msgspec.Struct):
     """One document of an input.
 
     `line`: in a file of records, otherwise 0 · `raw`: JSON text, empty for `Rows`, whose lines have their own · `at`:
-    JSON Pointer in the record · `begin`: position in the file where its text begins · `texts`: columns of `given` that
-    are JSON strings, parsed in `value` · `node_path`: of a picked document, its position in `raw`, which is the whole
+    JSON Pointer in the record · `begin`: position in the file where its text begins · `texts`: columns that are
+    JSON strings, parsed in `value` · `node_path`: of a picked document, its position in `raw`, which is the whole
     record · `shell`: for the first of several in one document, that document without them · `outer`: the record that
     it was picked from · `is_alone`: a single message; `value` is a list of it · `is_part`: one of several
     answers of a stream · `others`: for the first of an archive, its files without transcripts · `groups`: for a table,

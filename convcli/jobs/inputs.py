@@ -109,9 +109,10 @@ def opened(
 class Input:
     """One opened input, to be iterated once: documents, and the stretches that are not documents.
 
-    `detection` explains `dialect`, None if the user named it; `layout` is how the documents are stored; `is_whole` is
-    true if they form one document; `at` is where the last record ends. A single line is JSON Lines only if the file
-    name says so. With a `line`, only the document on it is included.
+    `detection` explains `dialect`, None if the user named it; `layout` is how the documents are stored;
+    `is_named_lines` is true for the name of JSON Lines; `is_whole` is true if they form one document; `at` is where the
+    last record ends. A single line is JSON Lines only if the file name says so. With a `line`, only the document on it
+    is included.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class Input:
         self._notes: TableNotes | None = None
         self._choose: Callable[[Iterator[Item]], Iterator[Item]] | None = None
         self.layout: Framing
-        self._lines, self._is_named_lines = source.framing != "json", is_lines(path)
+        self._lines, self.is_named_lines = source.framing != "json", is_lines(path)
         self._picker: Picker | None = None
         self._picked: Iterator[Item] = iter(())
         if at:
@@ -151,7 +152,7 @@ class Input:
         reading = self._members(source) if isinstance(source, Source) and source.is_array else None
         self.layout = source.framing if reading is None else "array"
         self._take(reading or self._documents())
-        if self.layout == "json" and self._is_named_lines and self._is_one_line():
+        if self.layout == "json" and self.is_named_lines and self._is_one_line():
             self.layout = "jsonl"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -387,7 +388,7 @@ class Input:
 
     def _detected(self, values: list[Any]) -> ChosenDialect:
         is_line = self._is_one_line()
-        how = self._named, self._source.framing, is_line, is_line and self._is_named_lines
+        how = self._named, self._source.framing, is_line, is_line and self.is_named_lines
         try:
             return choose(values, *how)
         except ContentError as error:

@@ -1,4 +1,4 @@
-"""Selects the transcripts of a job: by conditions, by a limit, or as a sample."""
+"""Selects the transcripts of a job: by conditions, by an offset and a limit, or as a sample."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from convcli.model.errors import ConvcliError, JobError
 class Selection:
     """Selects documents over all inputs together; stretches that are not documents always pass, to be reported.
 
-    A sample is drawn from the documents that meet the conditions, each equally likely, and the same for the same inputs
-    and `seed`. `scan` reads the inputs first, so that only the positions of sampled documents are kept in memory.
+    `offset` skips the first of them. A sample is drawn from the documents that meet the conditions, each equally
+    likely, and the same for the same inputs and `seed`. `scan` reads the inputs first, so that only the positions of
+    sampled documents are kept in memory.
     """
 
     def __init__(
@@ -24,8 +25,11 @@ class Selection:
         limit: int | None = None,
         sample: int | None = None,
         seed: int = 0,
+        *,
+        offset: int = 0,
     ) -> None:
         self.conditions, self._left, self._sample, self._seed = conditions, limit, sample, seed
+        self._to_skip = offset
         self._drawn: set[tuple[str, int]] | None = None
 
     def scan(self, paths: Iterable[str], opened: Callable[[str], AbstractContextManager[Iterable[Item]]]) -> None:
@@ -47,6 +51,9 @@ class Selection:
             if not isinstance(item, Document):
                 yield item
             elif (path, number) in self._drawn if self._drawn is not None else self._meets(item):
+                if self._to_skip:
+                    self._to_skip -= 1
+                    continue
                 yield item
                 self._left = None if self._left is None else self._left - 1
                 if self._left == 0:

@@ -28,6 +28,8 @@ class Evidence(msgspec.Struct, frozen=True, order=True):
 
 SetKeys: TypeAlias = tuple[tuple[str, Any], ...]
 """Keys that the user adds to every output, with their values; a dot leads into an object."""
+ModelNames: TypeAlias = tuple[tuple[str, str], ...]
+"""Patterns of model names with the name to write instead; the first that matches counts."""
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -35,7 +37,8 @@ class Options(msgspec.Struct, frozen=True):
 
     `form`: one of `Dialect.forms` · `chunk`: characters per fragment · `branch`: only the active branch of a tree, or
     all that the target supports · `view`: the whole history of a session with a compaction, or only the context that a
-    model would be sent next · `added`: keys to set in every output.
+    model would be sent next · `set_keys`: keys to set in every output · `default_keys`: keys to set where they are
+    missing or null · `models`: other names for models.
     """
 
     form: str | None = None
@@ -43,6 +46,8 @@ class Options(msgspec.Struct, frozen=True):
     branch: Literal["active", "all"] = "all"
     view: Literal["history", "context"] = "history"
     set_keys: SetKeys = ()
+    default_keys: SetKeys = ()
+    models: ModelNames = ()
 
 
 USUAL = Options()
