@@ -64,14 +64,15 @@ def _objects(dialect: Dialect) -> list[dict[str, Any]]:
     return [sample.document for sample in samples_of(dialect.name) if sample.document.__class__ is dict]
 
 
-def compare(seed: int, count: int = EACH) -> Counts:
-    """Converts documents of one pair in both ways. Raises AssertionError if one differs.
+def compare(seed: int, count: int = EACH, pair: tuple[str, str] | None = None) -> Counts:
+    """Converts documents of one pair, by default any, in both ways. Raises AssertionError if one differs.
 
     A document that was not made from a remembered shape was converted in full: there is nothing to compare."""
     random = Random(seed)
-    source = random.choice(sources())
+    source = random.choice(sources()) if pair is None else dialects.get(pair[0])
     targets = [one for one in fuzzing.written() if one is not source and not one.keeps_form]
-    converter = PairConverter(source, random.choice(targets), pipeline.at_length, RICH)
+    target = random.choice(targets) if pair is None else dialects.get(pair[1])
+    converter = PairConverter(source, target, pipeline.at_length, RICH)
     original = min(random.choices(_objects(source), k=3), key=lambda one: len(exact_json.write(one)))
     for i in range(count):
         if i == STRETCH and not converter.made:  # no shape of this pair or document can be remembered
