@@ -145,7 +145,8 @@ def text(random: Random) -> str:
     if which < 0.98:
         return random.choice(fuzzing.words() if which < 0.95 else probes.TEXTS)
     codes = (32, 60, 92, 34, 0x2028, 0xD800, 0x1F600, random.randint(0, 0xFFFF))
-    return "".join(map(chr, random.choices(codes, k=random.randint(0, 12))))
+    characters = "".join(map(chr, random.choices(codes, k=random.randint(0, 12))))
+    return characters.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # as JSON is read: no pairs
 
 
 def _outcome(convert: Any, document: dict[str, Any]) -> Conversion | str:
@@ -182,9 +183,9 @@ def main() -> int:
         except Exception as error:
             differences[str(seed)] = f"{type(error).__name__}: {error}"[:2000]
             counts = Counts(0, 0)
+        compared, remembered = compared + counts.compared, remembered + counts.remembered
         if wish.only_seed is not None:
             break
-        compared, remembered = compared + counts.compared, remembered + counts.remembered
     seconds = round(time.process_time() - start)
     report = {"converted": compared, "remembered": remembered, "cpu_seconds": seconds, "differences": differences}
     sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=True) + "\n")
