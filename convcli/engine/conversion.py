@@ -112,7 +112,7 @@ def _several_answers(document: Any, dialect: Dialect) -> Finding | None:
         return None
     message = f"the events of {len(starts) + 1:,} answers are in one list"
     help_text = "write one event on each line of a .jsonl file: convcli reads several answers from it"
-    return Finding("several-answers", "error", message, pointer((starts[0],)), help=help_text)
+    return Finding("several-streams", "error", message, pointer((starts[0],)), help=help_text)
 
 
 def _all_rolled_back(count: int, origin: Origin) -> Finding:

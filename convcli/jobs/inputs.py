@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 MOST_UNREADABLE = 64
 """Unreadable lines before the first readable one, beyond which the file is not JSON Lines."""
 UNDETECTED = ("unknown-dialect", "ambiguous-dialect")
-"""Codes of files of which no dialect, or more than one, matches."""
+"""Codes of files that match no dialect or more than one."""
 RANGE = 1 << 20
 """Minimum bytes of a file that a process reads at a time."""
 WORTH = 8 << 20

@@ -29,7 +29,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     `dialect`, `duplicate_keys`: from the command line, None if not given · `exclude`: patterns of files not to read,
     relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
     `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables ·
-    `otherwise`: the dialect of files of which none or more than one matches.
+    `otherwise`: the dialect of files that match none or more than one.
     """
 
     configuration: Configuration = Configuration()

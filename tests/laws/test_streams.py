@@ -43,7 +43,7 @@ def test_l13_two_samples_in_one_file_are_two_transcripts(name: str, suffix: str,
 def test_l13_two_samples_in_one_list_are_refused(name: str) -> None:
     first, second = _distinct(name)[:2]
     events = [*first.document, *second.document]
-    [finding] = [one for one in pipeline.validate(events, dialects.get(name)) if one.code == "several-answers"]
+    [finding] = [one for one in pipeline.validate(events, dialects.get(name)) if one.code == "several-streams"]
     assert finding.where == f"/{len(first.document)}"
     for call in (convcli.lift, partial(convcli.convert, to="intermediate")):
         with pytest.raises(convcli.RefusedError, match="2 answers"):
