@@ -13,7 +13,7 @@ models, dataclasses). A *transcript* is the same in the records of the intermedi
 `Message`s, and these have parts (`Text`, `Reasoning`, `Refusal`, `Media`, `ToolCall`, `ToolResult`, `Opaque`).
 
     one document     convert · lift, lower · validate · detect · difference · restore_record, restore
-    files            read · iterate
+    files            read · iterate · rows
     many documents   convert_lines · validate_lines
 
 `source` names the dialect of the input; without it, the dialect is detected. `to` names the dialect of the output.
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Transcript,
     )
     from convcli.proof.reasons import Loss
+    from convcli.views.converted import ConvertedRow
 
     class _Model(Protocol):
         """A pydantic model, as SDKs return it."""
@@ -81,6 +82,7 @@ __all__ = [
     "ContentError",
     "ConvcliError",
     "Conversion",
+    "ConvertedRow",
     "Detection",
     "DialectName",
     "Finding",
@@ -113,6 +115,7 @@ __all__ = [
     "read",
     "restore",
     "restore_record",
+    "rows",
     "validate",
     "validate_lines",
 ]
@@ -131,6 +134,7 @@ _HOMES = {
         "ToolDefinition", "ToolResult", "Transcript",
     ),
     "convcli.proof.reasons": ("Loss",),
+    "convcli.views.converted": ("ConvertedRow",),
     "msgspec": ("UNSET",),
 }  # fmt: skip
 """The modules of the records and errors. They are imported when first used, so that the program starts fast."""
@@ -192,6 +196,47 @@ def iterate(
     from convcli.jobs.lines import transcripts
 
     return transcripts(path, source)
+
+
+def rows(
+    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+    to: DialectName | str,
+    *,
+    where: str | Iterable[str] = (),
+    since: str | None = None,
+    until: str | None = None,
+    dedupe: Literal["exact", "prefix"] | None = None,
+    source: DialectName | str | None = None,
+    form: str | None = None,
+    branch: Literal["active", "all"] = "all",
+    view: Literal["history", "context"] = "history",
+    set: Mapping[str, Any] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
+    keep_going: bool = False,
+) -> Iterator[ConvertedRow]:
+    """Yields the converted transcripts of files, folders and globs: `document`, `file`, `line`, `losses`, `findings`.
+
+    `where`, `since`, `until` and `dedupe` select as on the command line (`convcli help selecting`); the others are
+    those of `convert`. With `keep_going`, documents that cannot be read are skipped; otherwise they raise ContentError
+    or RefusedError. Raises JobError for a wrong condition, an unknown dialect or a missing file.
+
+        for row in convcli.rows("~/.claude/projects", "hf-chat", where="errors=0 and project=shop"):
+            print(row.file, len(row.document["messages"]))
+    """
+    from os import path as os_path
+
+    from convcli.engine import arguments
+    from convcli.jobs.reading import ReadingOptions
+    from convcli.views import converted
+
+    target = _dialect(to)
+    options = arguments.options(target, form, branch, 0, view, set, defaults=default, models=map_model)
+    chosen = converted.selection([where] if isinstance(where, str) else where, since, until, dedupe)
+    named = [paths] if isinstance(paths, str) or not hasattr(paths, "__iter__") else paths
+    expanded = [os_path.expanduser(arguments.path_of(path)) for path in named]
+    reading = ReadingOptions(dialect=None if source is None else _dialect(source).name, selection=chosen)
+    return converted.rows(expanded, target, options, reading, keep_going=keep_going)
 
 
 def _or_raise(item: Transcript | ConvcliError) -> Transcript:

@@ -31,7 +31,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
         "--to --in --from --as --output --out-dir --force --output-format --fail-on-loss --dry-run --tools --message"
         " --summary --follow --matrix --list --level --exact --program --home",
     ),
-    ("Which transcripts", "--where --limit --sample --seed --line --at --exclude --transcripts-only"),
+    ("Which transcripts", "--where --limit --sample --seed --line --at --join --exclude --transcripts-only"),
     (
         "What is written",
         "--set --branch --view --form --text-columns --arguments --framing --chunk --columns --events --no-trunc"

@@ -22,6 +22,7 @@ from convcli.report.screen import Screen
 if TYPE_CHECKING:
     from convcli.files.framing import Framing
     from convcli.files.outputs import Output
+    from convcli.jobs.arranging import Arranged
     from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
     from convcli.jobs.destinations import Folder, Joined, LossFile
     from convcli.jobs.inputs import Input, InputFile
@@ -54,6 +55,8 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     allow_bad: str | None
     branch: Any
     view: Any
+    split: str | None
+    shuffle: int | None
     set_keys: tuple[str, ...]
     default_keys: tuple[str, ...]
     models: tuple[str, ...]
@@ -78,6 +81,7 @@ class Converting:
             bool(arguments.keep_going or arguments.allow_bad),
         )
         self.unread = Unread()
+        self.arranged: Arranged | None = None
 
     def run(self) -> int:
         """Converts all inputs and returns the exit code. Errors of the job are found before the first input is read."""
@@ -89,14 +93,13 @@ class Converting:
         self.files = self.arguments.reading.find(self.arguments.paths)
         _shared.tell_others(self.screen, self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
-        asked = (
-            self.arguments.jobs if self.arguments.reading.selection is None else 1
-        )  # a selection counts over all inputs
+        is_in_turn = self.arguments.reading.selection is not None or self.arguments.split is not None
+        asked = 1 if is_in_turn else self.arguments.jobs  # a selection counts over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
-        self._opened = replace(self.arguments.reading, restores=self.arguments.restore_file is not None).opened
+        self._opened = self._reading().opened
         self.folder: Folder | None = None
-        self.joined: Joined | None = None
-        self.table: Any = None
+        self.joined: Joined | Arranged | None = None
+        self.tables: list[Any] = []
         output, job = self._destination(paths, job)
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
@@ -113,6 +116,15 @@ class Converting:
                 if target is not None:
                     target.discard()
         return self.codes.worst
+
+    def _reading(self) -> ReadingOptions:
+        """A restore file keeps each value as the input has it, so calls stay as they are."""
+        reading = self.arguments.reading
+        if self.arguments.restore_file is None:
+            return reading
+        if reading.calls == "join":
+            raise JobError("usage", "--join and --restore-file exclude each other")
+        return replace(reading, restores=True, calls="apart")
 
     def _job(self) -> Job:
         from convcli.engine.arguments import options
@@ -162,6 +174,9 @@ class Converting:
         arguments = self.arguments
         if arguments.out_dir is not None and arguments.output is not None:
             raise JobError("usage", "-o and --out-dir exclude each other")
+        if arguments.split is not None or arguments.shuffle is not None:
+            self._arrange(paths, job)
+            return None, replace(job, layout="jsonl", is_joined=True)
         if arguments.out_dir is not None:
             is_of_one = paths == list(arguments.paths) and len(paths) == 1
             self.folder = Folder(arguments.out_dir, self.files, force=arguments.force, is_of_one=is_of_one)
@@ -180,14 +195,41 @@ class Converting:
             raise JobError("usage", "-o and --losses name the same file")
         self._note_name(arguments.output or "-")
         output = output_at(arguments.output or "-", job.target, job.framing, force=arguments.force, inputs=paths)
-        self.table = output if is_table(output.name) else None
-        if self.table is not None and arguments.restore_file is not None:
+        self.tables = [output] if is_table(output.name) else []
+        if self.tables and arguments.restore_file is not None:
             message = "--restore-file needs an output that keeps the order of keys; a table does not"
             raise JobError("usage", message, help="write to a FILE.jsonl")
         if len(paths) == 1:
             return output, replace(job, layout=layout)
         self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.collected)
         return None, replace(job, layout="jsonl", is_joined=True)
+
+    def _arrange(self, paths: list[str], job: Job) -> None:
+        """Opens the outputs of a job that shuffles or splits. Raises JobError."""
+        from convcli.files.layouts import is_table
+        from convcli.files.outputs import make_folder
+        from convcli.jobs.arranging import PLACEHOLDER, Arranged, Splits, shares
+        from convcli.jobs.destinations import output_at
+
+        arguments = self.arguments
+        if arguments.restore_file is not None:
+            raise JobError("usage", "--restore-file excludes --split and --shuffle, which change the order")
+        name = os.path.join(arguments.out_dir, f"{PLACEHOLDER}.jsonl") if arguments.out_dir else arguments.output or "-"
+        parts = {"": 1.0} if arguments.split is None else shares(arguments.split)
+        if (arguments.split is not None) is not (PLACEHOLDER in name):
+            message = f"--split needs --out-dir, or {PLACEHOLDER} in the name of -o"
+            message = message if arguments.split is not None else "--out-dir with --shuffle needs --split"
+            raise JobError("usage", message, help=f"write --out-dir DIR, or -o data-{PLACEHOLDER}.jsonl")
+        if arguments.out_dir:
+            make_folder(arguments.out_dir)
+        outputs: dict[str, tuple[Output, Framing]] = {}
+        for part in parts:
+            path = name.replace(PLACEHOLDER, part)
+            output = output_at(path, job.target, job.framing, force=arguments.force, inputs=paths)
+            outputs[part] = output, "array" if _layout_of(path) == "json" else "jsonl"
+            self.tables += [output] * is_table(path)
+        splits = None if arguments.split is None else Splits(parts)
+        self.joined = self.arranged = Arranged(outputs, job.target.collected, splits, arguments.shuffle)
 
     def _note_name(self, output: str) -> None:
         """Warns that a name such as `out.csv` does not make a file of that format."""
@@ -201,7 +243,8 @@ class Converting:
         from convcli.jobs.converting import Sinks
 
         apart, restore = self._apart(), None if self.records is None else self.records.write
-        sinks = Sinks(self._loss if self._asks_for_losses() else None, self._finding, restore)
+        route = None if self.arranged is None else self.arranged.route
+        sinks = Sinks(self._loss if self._asks_for_losses() else None, self._finding, restore, route=route)
         self.job, self.sinks = job, sinks
         if len(apart) < 2:
             for file in self.files:
@@ -302,11 +345,13 @@ class Converting:
         total.outputs = 0
         if total.transcripts and not total.failing and (self.keep_going or not self.codes.worst):
             with self.codes.guard(""):
-                count_stored(total, joined.file, self.job, self.sinks)
+                joined.complete()
+                for file in joined.files:
+                    count_stored(total, file, self.job, self.sinks)
                 self.codes.add(UNACCEPTABLE if total.failing else DONE)
                 if not total.failing:
                     joined.commit()
-                    total.outputs = 1
+                    total.outputs = len(joined.files)
 
     def _finding(self, finding: Finding) -> None:
         self.printer.finding(finding)
@@ -335,10 +380,18 @@ class Converting:
                 self.screen.error(error)
                 self.codes.add(error.exit_code)
         self._tell_columns()
+        self._tell_splits()
         self._judge_unread()
         if self.total is not None:
+            _shared.announce_joined(self.screen, self.total.calls, self.total.conversations)
             listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
             self.screen.announce(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
+
+    def _tell_splits(self) -> None:
+        """Reports how many transcripts are in each split."""
+        if self.arguments.split is not None and self.arranged is not None:
+            counts = ", ".join(f"{name} {count:,}" for name, count in self.arranged.rows.items())
+            self.screen.announce(f"note: transcripts by split: {counts}\n")
 
     def _judge_unread(self) -> None:
         """Lists what was skipped, and decides whether that is acceptable."""
@@ -354,12 +407,9 @@ class Converting:
         """Reports which columns of a table contain JSON strings."""
         from convcli.report.text import safe_text
 
-        if self.table is None:
-            return
-        if self.table.texts:
-            self.screen.announce(
-                f"note: columns of the table with JSON strings: {safe_text(', '.join(self.table.texts))}\n"
-            )
+        columns = dict.fromkeys(name for table in self.tables for name in table.texts)
+        if columns:
+            self.screen.announce(f"note: columns of the table with JSON strings: {safe_text(', '.join(columns))}\n")
 
 
 def _layout_of(output: str | None) -> Framing | None:

@@ -174,6 +174,8 @@ def convert(screen: Screen, arguments: Any) -> int:
 
     if arguments.output or arguments.restore_file or arguments.framing or arguments.allow_bad:
         raise JobError("usage", "--engine excludes -o, --restore-file, --framing and --allow-bad")
+    if arguments.split is not None or arguments.shuffle is not None:
+        raise JobError("usage", "--engine excludes --split and --shuffle", help="arrange the parts in a second job")
 
     def task(source: str) -> Task:
         return Task(

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from convcli.cli._types import Near
 from convcli.report.text import safe_text
 
 if TYPE_CHECKING:
+    from convcli.jobs.documents import Document
     from convcli.jobs.selection import Selection
     from convcli.report.screen import Screen
 
@@ -24,7 +26,16 @@ def options(function: F) -> F:
     limit = click.option(
         "--limit", "most", type=click.IntRange(min=0), metavar="N", help="At most this many transcripts."
     )
-    return where(dated(offset(limit(sampling(function)))))
+    dedupe = click.option(
+        "--dedupe",
+        type=Near("way", lambda: ["exact", "prefix"]),
+        is_flag=False,
+        flag_value="exact",
+        metavar="[=WAY]",
+        help="Leave out repeated conversations: exact ones (the default), or with prefix also the beginnings of longer "
+        "ones.",
+    )
+    return where(dated(dedupe(offset(limit(sampling(function))))))
 
 
 def where(function: F) -> F:
@@ -73,30 +84,37 @@ def selection(
     only: tuple[str, ...],
     since: str | None,
     until: str | None,
+    dedupe: Any,
     first: int,
     most: int | None,
     sample: int | None,
     seed: int,
 ) -> Selection | None:
     """Returns what the options choose; None for everything. Raises JobError."""
-    if not (only or since or until or first) and most is None and sample is None:
+    if not (only or since or until or dedupe or first) and most is None and sample is None:
         return None
     from convcli.jobs.selection import Selection
     from convcli.report.tables.table import HEADS
     from convcli.views.conditions import of_transcripts
 
     condition = of_transcripts(only, since, until, HEADS)
-    return Selection([condition] if condition is not None else [], most, sample, seed, offset=first)
+    conditions: list[Callable[[Document], bool]] = [condition] if condition is not None else []
+    if dedupe is not None:
+        from convcli.views.duplicates import Duplicates
+
+        conditions.append(Duplicates(dedupe))
+    return Selection(conditions, most, sample, seed, offset=first)
 
 
 def announce_unused(screen: Screen, chosen: Selection | None) -> None:
-    """Prints the notes of conditions: those that held for no transcript."""
+    """Prints the notes of conditions: those that held for no transcript, and the number of duplicates."""
     if chosen is None or not chosen.conditions:
         return
     from convcli.views.conditions import Filter
+    from convcli.views.duplicates import Duplicates
 
-    filters = [condition for condition in chosen.conditions if isinstance(condition, Filter)]
-    announce_notes(screen, (note for each in filters for note in each.notes()))
+    noting = [condition for condition in chosen.conditions if isinstance(condition, (Filter, Duplicates))]
+    announce_notes(screen, (note for each in noting for note in each.notes()))
 
 
 def announce_notes(screen: Screen, notes: Iterable[str]) -> None:

@@ -34,7 +34,7 @@ HINTS = {
     ),
     **dict.fromkeys(
         ("dedupe", "dedup", "deduplicate", "uniq"),
-        "convcli removes no duplicates; convert --where, --sample and --limit choose transcripts",
+        "convcli convert FILE --to DIALECT --dedupe leaves out duplicates; --dedupe=prefix also beginnings",
     ),
     **dict.fromkeys(
         ("filter", "select", "sample"),

@@ -30,6 +30,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.converted_inputs
+@_shared.join_option
 @click.option(
     "-t",
     "--to",
@@ -53,6 +54,12 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="DIR",
     help="Write a file for each input, in the same tree of folders, or for each transcript of one FILE.",
 )
+@click.option(
+    "--split",
+    metavar="NAME=SHARE,...",
+    help="Split by conversation into files, with --out-dir DIR or {split} in the name of -o: train=0.95,val=0.05.",
+)
+@click.option("--shuffle", type=int, metavar="SEED", help="Write the transcripts in a random order.")
 @click.option("--force", is_flag=True, help="Replace existing outputs.")
 @click.option(
     "--fail-on-loss",

@@ -29,6 +29,7 @@ convcli inspect ~/.claude/projects                  # a row for each session
 @_selecting.dated
 @_selecting.sampling
 @_shared.inputs
+@_shared.join_option
 @click.option("--summary", is_flag=True, help="A row of counts for each transcript, even for a single one.")
 @click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
 @click.option(

@@ -42,6 +42,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @click.argument("paths", nargs=-1, type=PATH, metavar="[FILE]...")
 @_selecting.options
 @_shared.at_option
+@_shared.join_option
 @_shared.line_option
 @_shared.from_option
 @_shared.reading_options

@@ -110,9 +110,14 @@ def remembering(source: Dialect, target: Dialect) -> PairConverter:
     return PairConverter(source, target, at_length)
 
 
-def at_length(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
-    """Converts like `convert`, without remembered shapes."""
-    conversion = _converted(document, source, target, options)
+def at_length(
+    document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT, *, is_composed: bool = False
+) -> Conversion:
+    """Converts like `convert`, without remembered shapes.
+
+    `is_composed`: no file holds the document as it is. It is written anew, in its own dialect too.
+    """
+    conversion = _converted(document, source, target, options, is_composed=is_composed)
     of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source)
     if of_input:
         known = {(finding.code, finding.where) for finding in conversion.findings}
@@ -120,12 +125,17 @@ def at_length(document: Any, source: Dialect, target: Dialect, options: Options 
     return conversion
 
 
-def _converted(document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
+def _converted(
+    document: Any, source: Dialect, target: Dialect, options: Options, *, is_composed: bool = False
+) -> Conversion:
     if options.set_keys or options.default_keys:
         from convcli.engine.set_keys import with_set_keys
 
-        bare = _converted(document, source, target, replace(options, set_keys=(), default_keys=()))
+        bare_options = replace(options, set_keys=(), default_keys=())
+        bare = _converted(document, source, target, bare_options, is_composed=is_composed)
         return with_set_keys(bare, options, target, source)
+    if is_composed:
+        return lower(lift(document, source), target, options, source)
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)
     return _written(document, lift(document, source), source, target, options)

@@ -26,6 +26,7 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
 from convcli.proof.reasons import LEVELS, SET, Level, Loss
 
 WORDS = frozenset(
@@ -81,13 +82,21 @@ class LossCount(msgspec.Struct):
     count: int = 0
 
 
+COUNTED = (
+    *("transcripts", "lossy", "refused", "failing", "outputs", "withheld", "torn"),
+    *("incomplete", "left_out", "calls", "conversations"),
+)
+"""Numbers of a summary that are added."""
+
+
 class Summary(msgspec.Struct):
     """The result of one or more inputs.
 
     `transcripts`: read · `lossy`: transcripts with losses · `refused`: unacceptable documents and lines · `failing`:
     losses of levels that the job does not accept · `outputs`: written · `withheld`: sessions not converted only
     because of a refused line · `incomplete`: transcripts without their refused lines, and `left_out` the number of
-    these lines · `groups`: at most a little more than `most_groups`, with exact counts.
+    these lines · `calls`, `conversations`: joined calls, and what became of them · `groups`: at most a little more than
+    `most_groups`, with exact counts.
     """
 
     sources: list[str]
@@ -101,6 +110,8 @@ class Summary(msgspec.Struct):
     torn: int = 0
     incomplete: int = 0
     left_out: int = 0
+    calls: int = 0
+    conversations: int = 0
     groups: dict[tuple[str, str, str], LossCount] = {}
     most_groups: int = MOST_GROUPS
 
@@ -133,20 +144,16 @@ class Summary(msgspec.Struct):
         """Counts a loss."""
         self._count(LossCount(loss.level, loss.kind, label(loss), loss, 1))
 
+    def count_joined(self, source: Input) -> None:
+        """Counts the calls of an input that were joined."""
+        if source.joined is not None:
+            self.calls += source.joined.calls
+            self.conversations += source.joined.conversations
+
     def add(self, other: Summary) -> None:
         """Adds the result of another input."""
         self.sources += [name for name in other.sources if name not in self.sources]
-        for name in (
-            "transcripts",
-            "lossy",
-            "refused",
-            "failing",
-            "outputs",
-            "withheld",
-            "torn",
-            "incomplete",
-            "left_out",
-        ):
+        for name in COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for group in other.groups.values():
             self._count(group)
@@ -164,13 +171,14 @@ class Summary(msgspec.Struct):
 class Sinks(msgspec.Struct, frozen=True):
     """Receivers of losses, findings, lines of the restore file and refused items, as they come.
 
-    `loss` is None if losses are only counted.
+    `loss` is None if losses are only counted. `route` gets each transcript before its document is written.
     """
 
     loss: Callable[[Loss], None] | None
     finding: Callable[[Finding], None]
     restore: Callable[[bytes], None] | None = None
     refused: Callable[[Item], None] | None = None
+    route: Callable[[Transcript], None] | None = None
 
 
 def label(loss: Loss) -> str:
@@ -236,6 +244,8 @@ class InputConversion:
             return
         _count(summary, step, self.job, self.sinks)
         if step.is_read and self._is_acceptable():
+            if self.sinks.route is not None and step.conversion is not None:
+                self.sinks.route(step.conversion.transcript)
             self._write(step.document, step.item)
             _keep(step, self.source, self.job, self.sinks)
 
@@ -261,6 +271,7 @@ class InputConversion:
         if self.source.is_whole and self.summary.transcripts and self.job.keep_going:
             self.summary.left_out = self.summary.refused
             self.summary.incomplete = self.summary.transcripts if self.summary.refused else 0
+        self.summary.count_joined(self.source)
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:
             count_stored(self.summary, self._file, self.job, self.sinks)
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:
@@ -280,7 +291,12 @@ class InputConversion:
     def _keeps_container(self) -> bool:
         """True if the output is one JSON document of all transcripts of a file in its own dialect."""
         job, source = self.job, self.source
-        is_own = source.has_container and source.dialect is job.target and job.options.form is None
+        is_own = (
+            self.sinks.route is None
+            and source.has_container
+            and source.dialect is job.target
+            and job.options.form is None
+        )
         is_all = not (job.is_joined or job.text_columns or source.is_selected or source.is_one_line)
         return is_own and is_all and _layout(None, job, source, several=True) == "array"
 
@@ -333,6 +349,7 @@ class SplitConversion:
         """Reports what is known only at the end."""
         if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
             raise _nothing(self.source)
+        self.summary.count_joined(self.source)
         _keep_rest(self.source, self.sinks)
 
     def discard(self) -> None:

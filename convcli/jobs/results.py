@@ -89,7 +89,7 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
     if target is document.dialect:
         found = found + document.located(lone_surrogates(document))
     findings = notes + [as_warning(finding, target) for finding in found]
-    return ItemResult(list(result.losses), findings, True, None, document, result)
+    return ItemResult([*document.merged, *result.losses], findings, True, None, document, result)
 
 
 def container_losses(document: Document, target: Dialect) -> list[Loss]:

@@ -107,6 +107,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (here / "talk.json").write_text(TALK, encoding="utf-8")
     trace = {"id": "t", "observations": [{"input": CHAT, "output": None}]}
     (here / "traces.json").write_text(json.dumps(trace), encoding="utf-8")
+    calls = {"request": CHAT, "response": {"role": "assistant", "content": "It is mild."}}
+    (here / "calls.jsonl").write_text(json.dumps(calls) + "\n", encoding="utf-8")
     shutil.copy(ROOT / "samples" / "openclaw" / "twin-weather.jsonl", here / "session.jsonl")
     write_table(here / "rows.parquet")
     site = install(tmp_path / "site")
