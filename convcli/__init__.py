@@ -224,19 +224,13 @@ def rows(
         for row in convcli.rows("~/.claude/projects", "hf-chat", where="errors=0 and project=shop"):
             print(row.file, len(row.document["messages"]))
     """
-    from os import path as os_path
-
     from convcli.engine import arguments
-    from convcli.jobs.reading import ReadingOptions
     from convcli.views import converted
 
-    target = _dialect(to)
+    target, own = _dialect(to), None if source is None else _dialect(source)
     options = arguments.options(target, form, branch, 0, view, set, defaults=default, models=map_model)
-    chosen = converted.selection([where] if isinstance(where, str) else where, since, until, dedupe)
-    named = [paths] if isinstance(paths, str) or not hasattr(paths, "__iter__") else paths
-    expanded = [os_path.expanduser(arguments.path_of(path)) for path in named]
-    reading = ReadingOptions(dialect=None if source is None else _dialect(source).name, selection=chosen)
-    return converted.rows(expanded, target, options, reading, keep_going=keep_going)
+    selection = converted.selection(where, since, until, dedupe)
+    return converted.rows(paths, target, options, own, selection, keep_going=keep_going)
 
 
 def _or_raise(item: Transcript | ConvcliError) -> Transcript:
@@ -385,9 +379,8 @@ def validate(
     from convcli.jobs.inputs import Document
     from convcli.jobs.judging import JudgingOptions, judged
 
-    parsed = arguments.parsed(document)
-    value, own, columns = arguments.read(parsed, source or dialect)
-    target = None if as_ is None else _dialect(as_)
+    parsed, target = arguments.parsed(document), None if as_ is None else _dialect(as_)
+    value, own, columns = arguments.read(parsed, source or dialect, otherwise=target)
     return judged(Document("", 0, value, b"", own, texts=columns, unparsed=parsed), JudgingOptions(strict, target))
 
 

@@ -20,22 +20,22 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def options(function: F) -> F:
     """Adds the options that choose transcripts by their columns, by date, by number and at random."""
-    offset = click.option(
-        "--offset", "first", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N transcripts."
+    skipping = click.option(
+        "--offset", "offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N transcripts."
     )
     limit = click.option(
         "--limit", "most", type=click.IntRange(min=0), metavar="N", help="At most this many transcripts."
     )
     dedupe = click.option(
         "--dedupe",
-        type=Near("way", lambda: ["exact", "prefix"]),
+        type=Near("choice", lambda: ["exact", "prefix"]),
         is_flag=False,
         flag_value="exact",
         metavar="[=WAY]",
         help="Leave out repeated conversations: exact ones (the default), or with prefix also the beginnings of longer "
         "ones.",
     )
-    return where(dated(dedupe(offset(limit(sampling(function))))))
+    return where(dated(dedupe(skipping(limit(sampling(function))))))
 
 
 def where(function: F) -> F:
@@ -85,13 +85,13 @@ def selection(
     since: str | None,
     until: str | None,
     dedupe: Any,
-    first: int,
+    offset: int,
     most: int | None,
     sample: int | None,
     seed: int,
 ) -> Selection | None:
     """Returns what the options choose; None for everything. Raises JobError."""
-    if not (only or since or until or dedupe or first) and most is None and sample is None:
+    if not (only or since or until or dedupe or offset) and most is None and sample is None:
         return None
     from convcli.jobs.selection import Selection
     from convcli.report.tables.table import HEADS
@@ -103,7 +103,7 @@ def selection(
         from convcli.views.duplicates import Duplicates
 
         conditions.append(Duplicates(dedupe))
-    return Selection(conditions, most, sample, seed, offset=first)
+    return Selection(conditions, most, sample, seed, offset=offset)
 
 
 def announce_unused(screen: Screen, chosen: Selection | None) -> None:

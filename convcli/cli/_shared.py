@@ -174,7 +174,7 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         since: str | None = None,
         until: str | None = None,
         dedupe: Any = None,
-        first: int = 0,
+        offset: int = 0,
         most: int | None = None,
         sample: int | None = None,
         seed: int = 0,
@@ -186,7 +186,7 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
 
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
-        selection = _selecting.selection(only, since, until, dedupe, first, most, sample, seed)
+        selection = _selecting.selection(only, since, until, dedupe, offset, most, sample, seed)
         reading = ReadingOptions(
             configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, nulls=nulls, calls=calls
         )

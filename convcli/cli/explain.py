@@ -23,6 +23,10 @@ convcli explain --list
 """
 
 
+OF_SENT = (
+    "Some services require this only of a request: for them, validate reports it, or reports it as an error, only "
+    "with --as."
+)
 WIDEST = 100
 """The widest lines of prose, in cells."""
 
@@ -61,6 +65,8 @@ def _explained(code: Code, paint: Paint, width: int | None) -> Iterator[str]:
     concerned = _concerned(code.name)
     if concerned:
         yield f"\n{paint.dim('rule of')}\n{_wrapped(', '.join(concerned), width, '    ')}\n"
+    if _is_of_sent(code.name):
+        yield f"\n{_wrapped(OF_SENT, width)}\n"
 
 
 def _wrapped(text: str, width: int | None, indent: str = "") -> str:
@@ -70,6 +76,14 @@ def _wrapped(text: str, width: int | None, indent: str = "") -> str:
     if width is None:
         return indent + text
     return fill(text, min(width, WIDEST), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _is_of_sent(code: str) -> bool:
+    """True if some service judges it only, or more severely, of what is sent."""
+    from convcli import dialects
+    from convcli.validation.verdict import rules_of
+
+    return any(code in rule.of_sent for one in dialects.builtin() for rule in rules_of(one))
 
 
 def _concerned(code: str) -> list[str]:

@@ -156,8 +156,10 @@ class _Losses:
 
         for path, _ in self.reading.find(self.paths):
             with self.codes.guard(path), self.reading.opened(path) as opened:
+                is_all = not (opened.is_selected or opened.is_one_line)
+                is_own = is_all and opened.has_container and opened.dialect is self.target and self.options.form is None
                 for item in opened:
-                    for result in item_results([item], self.target, self.options):
+                    for result in item_results([item], self.target, self.options, keeps_container=is_own):
                         yield item, result
                         for finding in result.findings:
                             if finding.code not in TOP_LEVEL_CODES:  # nothing is written, so no key can be added

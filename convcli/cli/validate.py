@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from msgspec.structs import replace
 
 from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import Command
@@ -47,7 +48,7 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
     "target",
     type=DIALECT,
     metavar="DIALECT",
-    help="Check the transcripts as requests to this service, after conversion.",
+    help="Check the transcripts as requests to this service; those of another dialect are converted first.",
 )
 @click.option("-O", "--output-format", "form", type=format_of(formats), help="The format of findings.  [default: full]")
 @click.option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Show only findings with these codes.")
@@ -120,7 +121,8 @@ class _Validating:
 
     def __init__(self, screen: Screen, arguments: ValidateArguments) -> None:
         self.screen, self.arguments = screen, arguments.with_defaults()
-        self.reading, self.codes = arguments.reading, _shared.ExitCodes(screen)
+        self.reading = replace(arguments.reading, otherwise=self.arguments.target)
+        self.codes = _shared.ExitCodes(screen)
         self.errors = self.warnings = self.bad = self.total = self.known = self.skipped = 0
 
     def run(self) -> int:

@@ -9,6 +9,7 @@ Quirks
   at a chunk that names another message.
 - A call has a title for people, and only some agents name its tool. Its input may arrive later.
 - A call that has completed or failed is its own result. Other updates of a running call, plans and modes are events.
+- The rows of each session are a transcript; rows without a session belong to the one before.
 - The answer to a prompt states why the agent stopped, and the token counts of the whole prompt.
 """
 
@@ -18,7 +19,7 @@ from typing import Any
 
 from convcli.kit.objects import Native, add_extras, as_object, except_keys, get_extras, make_extras, omit, without_nulls
 from convcli.kit.runs import Run
-from convcli.kit.streams import Pieces
+from convcli.kit.streams import Boundaries, Limits, Pieces
 from convcli.kit.texts import only_text
 from convcli.kit.unsupported import fields
 from convcli.kit.values import pairs, paths, take_counts
@@ -69,6 +70,14 @@ def _update(row: Any) -> tuple[Native | None, Path]:
         if isinstance(value, dict) and isinstance(value.get("sessionUpdate"), str):
             return value, path
     return None, ()
+
+
+def _mark(row: Any) -> Limits:
+    """Returns the session of a row: another one is another conversation."""
+    holders = (row, _object(row, "params"), _object(row, "result"))
+    ids = (holder.get("sessionId") for holder in holders if isinstance(holder, dict))
+    id_ = next((one for one in ids if isinstance(one, str) and one), None)
+    return Limits(id_ is not None, id=id_)
 
 
 # ---------------------------------------------------------------- lift
@@ -304,6 +313,7 @@ DIALECT = Dialect(
     forms=("log",),
     detect=detect,
     lift=lift,
+    answer_boundaries=lambda: Boundaries(_mark, by_id=True),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), turns.decodable()),
     places=paths(
         "message.id=messageId message.stopReason=stopReason message.usage=usage tool_call.id=toolCallId "

@@ -47,18 +47,23 @@ def detect(document: Any) -> detection.Detection:
         raise
 
 
-def dialect_of(document: Any, name: str | None) -> Dialect:
-    """Returns the dialect of this name, or the detected one. Raises as `detect` does."""
+def dialect_of(document: Any, name: str | None, otherwise: Dialect | None = None) -> Dialect:
+    """Returns the dialect of this name, or the detected one, or `otherwise`. Raises as `detect` does."""
     _check_parsed(document)
-    return dialects.get(name if name is not None else detect(document).dialect)
+    try:
+        return dialects.get(name if name is not None else detect(document).dialect)
+    except ContentError:
+        if otherwise is None:
+            raise
+        return otherwise
 
 
-def read(document: Any, name: str | None) -> tuple[Any, Dialect, tuple[str, ...]]:
+def read(document: Any, name: str | None, otherwise: Dialect | None = None) -> tuple[Any, Dialect, tuple[str, ...]]:
     """Returns the document with its JSON string columns parsed, its dialect, and the names of these columns.
 
-    Raises as `dialect_of` does.
+    `otherwise`: the dialect if none or more than one matches. Raises as `dialect_of` does.
     """
-    dialect = dialect_of(document, name)
+    dialect = dialect_of(document, name, otherwise)
     value, columns = texts.read(document, dialect)
     return value, dialect, columns
 

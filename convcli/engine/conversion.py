@@ -96,6 +96,9 @@ def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> F
     Session schemas are open, because programs add new kinds of rows. So a session of another program passes, and each
     of its rows becomes an event. An empty conversation has no records and is accepted (but see `empty_finding`).
     """
+    several = _several_answers(document, dialect)
+    if several is not None:
+        return several
     if is_emptied(transcript):
         message = f"the messages come out empty: their text is in keys that {dialect.title} does not define"
         return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
@@ -107,6 +110,19 @@ def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> F
     problem = f"none of {count:,} records is a message" if count > 1 else "the only record is not a message"
     message = f"{problem} of {dialect.title}"
     return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
+
+
+def _several_answers(document: Any, dialect: Dialect) -> Finding | None:
+    """Returns a finding if the events of a list begin more than one answer: they would become one message."""
+    if dialect.answer_boundaries is None or not isinstance(document, list):
+        return None
+    begins = dialect.answer_boundaries()
+    starts = [index for index, event in enumerate(document) if begins(event) and index]
+    if not starts:
+        return None
+    message = f"the events of {len(starts) + 1:,} answers are in one list"
+    help_text = "write one event on each line of a .jsonl file: convcli reads several answers from it"
+    return Finding("several-streams", "error", message, pointer((starts[0],)), help=help_text)
 
 
 def _all_rolled_back(count: int, origin: Origin) -> Finding:
@@ -162,7 +178,7 @@ def lower(
     options: Options = BY_DEFAULT,
     source: Dialect | None = None,
     *,
-    purpose: Purpose = "output",
+    purpose: Purpose | None = None,
 ) -> Conversion:
     """Writes a transcript in a dialect, with the losses that reading it back shows, and what its service would refuse.
 
@@ -192,14 +208,16 @@ def compared(
     target: Dialect,
     source: Dialect | None,
     *,
-    purpose: Purpose = "output",
+    purpose: Purpose | None = None,
     left_out: LeftOut = NOTHING,
     form: str | None = None,
 ) -> Conversion:
     """Reads an output back and returns it with its losses and findings.
 
-    `left_out`: what was not to be written · `form`: the requested one.
+    `left_out`: what was not to be written · `form`: the requested one · `purpose`: what the output is judged as; by
+    default what `validate` judges rows for a trainer as, and other documents as an output.
     """
+    purpose = purpose or ("request" if target.is_training_data else "output")
     after = answers.lift(document, target)
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]

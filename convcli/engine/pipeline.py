@@ -36,6 +36,11 @@ FEW = 16
 """Documents of a pair that are always converted without remembered shapes."""
 
 
+def usual_purpose(dialect: Dialect) -> Purpose:
+    """Returns what a document is judged as unless the user asks: a row for a trainer is always judged as sent."""
+    return "request" if dialect.is_training_data else "document"
+
+
 def validate(
     document: Any,
     dialect: Dialect,
@@ -185,5 +190,13 @@ def _unchanged(document: Any, dialect: Dialect) -> Conversion:
     transcript = lift(document, dialect)
     if not dialect.is_written:
         raise JobError("read-only-dialect", f"{dialect.title} is read-only")
-    findings = verdict.of_output(document, transcript, dialect, transcript, dialect)
-    return Conversion(document, transcript, [], findings)
+    return Conversion(document, transcript, [], _judged(document, transcript, dialect))
+
+
+def _judged(document: Any, transcript: Transcript, dialect: Dialect) -> list[Finding]:
+    """Returns the findings of `validate` on a document that its schema accepts."""
+    purpose = usual_purpose(dialect)
+    if purpose == "document" and is_clean(document, dialect):
+        return []
+    findings = verdict.findings(document, transcript, dialect, verdict.rules_of(dialect), purpose)
+    return findings + unknown.of_transcript(transcript, dialect)

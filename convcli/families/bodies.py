@@ -186,7 +186,8 @@ def _rules_of_bodies(shell: Dialect) -> Rule:
 
     codes = dict.fromkeys(code for rule in rules for code in rule.codes)
     of_input = dict.fromkeys(code for rule in rules for code in rule.of_input)
-    return Rule(tuple(codes), check, of_input=tuple(of_input))
+    of_sent = dict.fromkeys(code for rule in rules for code in rule.of_sent)
+    return Rule(tuple(codes), check, tuple(of_input), tuple(of_sent))
 
 
 def _in_line(breach: Breach, path: Path) -> Breach:

@@ -31,6 +31,7 @@ _LOCAL, _CHUNK, _ENCRYPTED = 30, 1 << 16, 1
 class ArchiveSource:
     """An opened archive. Samples are counted from 1, like lines; `lines` of them were read.
 
+    `others` are its other files and folders.
     Raises ContentError `not-json` for another archive, and `broken-compression` for one that is damaged."""
 
     framing: Framing = "jsonl"
@@ -51,6 +52,7 @@ class ArchiveSource:
             raise self._damaged() from error
         names = [member.filename for member in members]
         self._samples = [one for one in members if one.filename.startswith(SAMPLES) and one.filename.endswith(".json")]
+        self.others = tuple(dict.fromkeys(name.split("/")[0] for name in names if not name.startswith(SAMPLES)))
         if not any(name.startswith(OTHERS) for name in names):
             other = of_beginning(ARCHIVE)
             assert other is not None

@@ -38,12 +38,14 @@ class DocumentWriter:
     """Writes documents to an output in one layout.
 
     With `many`, a file has several of them in one document (`Dialect.many`), and each line of JSON Lines has one;
-    `names_events` is that of their dialect."""
+    `names_events` is that of their dialect. `container` is that document with an empty list, if it has other keys."""
 
-    def __init__(self, output: Output, layout: Framing, many: str = "", *, names_events: bool = False) -> None:
+    def __init__(
+        self, output: Output, layout: Framing, many: str = "", *, names_events: bool = False, container: Any = None
+    ) -> None:
         self.output, self._layout, self._is_empty = output, layout, True
         self._names_events = names_events
-        self._opening, self._closing = _around(many or "*")
+        self._opening, self._closing = _around(many or "*", container)
         self._is_wrapped = bool(many)
 
     def add(self, document: Any) -> None:
@@ -86,10 +88,21 @@ class DocumentWriter:
         self._is_empty = False
 
 
-def _around(many: str) -> tuple[bytes, bytes]:
+def _around(many: str, container: Any = None) -> tuple[bytes, bytes]:
     """Returns the bytes before and after the members of a document with several transcripts."""
-    names = many.split("/")[:-1]
-    return b"".join(b"{" + write(name) + b":" for name in names) + b"[", b"]" + b"}" * len(names)
+    opening, closing = b"", b""
+    for name in many.split("/")[:-1]:
+        keys = list(container) if isinstance(container, dict) else [name]
+        at = keys.index(name)
+        before, after = ([write(key) + b":" + write(container[key]) for key in each] for each in _split(keys, at))
+        opening += b"{" + b",".join([*before, write(name) + b":"])
+        closing = b",".join([b"", *after]) + b"}" + closing
+        container = container[name] if isinstance(container, dict) else None
+    return opening + b"[", b"]" + closing
+
+
+def _split(keys: list[str], at: int) -> tuple[list[str], list[str]]:
+    return keys[:at], keys[at + 1 :]
 
 
 def layout(documents: list[Any]) -> Framing:

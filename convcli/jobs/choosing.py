@@ -163,10 +163,8 @@ def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Evi
     best = detection.candidates(value, [each for each in dialects.builtin() if reads_each(each)])
     if not best or best[0][1].strength < CERTAIN or (own is not None and own.strength >= best[0][1].strength):
         return None
-    from convcli.engine import pipeline
-
-    if own is not None and not pipeline.validate(value, dialect, strict=True):
-        return None  # equally valid in the file's dialect
+    if own is not None and not schemas.findings(dialect.name, value, strict=True):
+        return None  # it is a record of the file's dialect too, whatever its rules say
     return best[0]
 
 

@@ -19,7 +19,7 @@ from convcli.files.framing import Framing
 from convcli.files.layouts import SUFFIXES, DocumentWriter, row_layouts
 from convcli.files.outputs import Output
 from convcli.jobs.destinations import Folder, Names
-from convcli.jobs.inputs import Input, InputFile, Item
+from convcli.jobs.inputs import Document, Input, InputFile, Item
 from convcli.jobs.items import beginnings
 from convcli.jobs.results import ItemResult, item_results
 from convcli.model.dialect import Dialect, Options
@@ -231,7 +231,9 @@ class InputConversion:
 
     def take_all(self) -> None:
         """Converts all documents of the input, or of this part of it."""
-        for step in item_results(self.source, self.job.target, self.job.options, self.job.arguments):
+        options, arguments = self.job.options, self.job.arguments
+        keeps = self._keeps_container
+        for step in item_results(self.source, self.job.target, options, arguments, keeps_container=keeps):
             self.take(step)
 
     def take(self, step: ItemResult) -> None:
@@ -244,7 +246,7 @@ class InputConversion:
         if step.is_read and self._is_acceptable():
             if self.sinks.route is not None and step.conversion is not None:
                 self.sinks.route(step.conversion.transcript)
-            self._write(step.document)
+            self._write(step.document, step.item)
             _keep(step, self.source, self.job, self.sinks)
 
     def open(self) -> None:
@@ -285,12 +287,25 @@ class InputConversion:
     def _is_acceptable(self) -> bool:
         return not self.summary.failing and (self.job.keep_going or not self.summary.refused)
 
-    def _opened(self, layout: Framing) -> DocumentWriter:
-        target = self.job.target
-        many = "" if self.job.is_joined else target.collected
-        return DocumentWriter(self._output_for(SUFFIXES[layout]), layout, many, names_events=target.names_events)
+    @property
+    def _keeps_container(self) -> bool:
+        """True if the output is one JSON document of all transcripts of a file in its own dialect."""
+        job, source = self.job, self.source
+        is_own = (
+            self.sinks.route is None
+            and source.has_container
+            and source.dialect is job.target
+            and job.options.form is None
+        )
+        is_all = not (job.is_joined or job.text_columns or source.is_selected or source.is_one_line)
+        return is_own and is_all and _layout(None, job, source, several=True) == "array"
 
-    def _write(self, document: Any) -> None:
+    def _opened(self, layout: Framing, container: Any = None) -> DocumentWriter:
+        target, output = self.job.target, self._output_for(SUFFIXES[layout])
+        many = target.many if container is not None else "" if self.job.is_joined else target.collected
+        return DocumentWriter(output, layout, many, names_events=target.names_events, container=container)
+
+    def _write(self, document: Any, item: Document | None = None) -> None:
         is_rows = isinstance(document, Rows)
         if is_rows and (self.job.is_joined or not self._is_readable_after(document)):
             title = self.job.target.title
@@ -302,7 +317,9 @@ class InputConversion:
                 help="--out-dir DIR writes one file per transcript",
             )
         if self._file is None:
-            self._file = self._opened(_layout(document, self.job, self.source, several=self.source.may_be_several))
+            container = item.shell if item is not None and self._keeps_container else None
+            layout = _layout(document, self.job, self.source, several=self.source.may_be_several)
+            self._file = self._opened(layout, container)
         self._file.add(_columns(document, self.job))
 
     def _is_readable_after(self, rows: Rows) -> bool:

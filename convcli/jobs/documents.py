@@ -52,8 +52,9 @@ class Document(msgspec.Struct):
     record · `shell`: for the first of several in one document, that document without them · `outer`: the record that
     it was picked from · `is_alone`: a single message; `value` is a list of it · `is_part`: one of several answers of a
     stream · `groups`: for a table, maps records to rows · `notes`: findings that concern other documents of the file ·
-    `routes`: of a document composed from several values of a record, its pointers and those in the record · `merged`:
-    what earlier calls of the conversation have and this one has not.
+    `others`: for the first of an archive, its files without transcripts · `routes`: of a document composed from several
+    values of a record, its pointers and those in the record · `merged`: what earlier calls of the conversation have and
+    this one has not.
     """
 
     file: str
@@ -71,6 +72,7 @@ class Document(msgspec.Struct):
     is_alone: bool = False
     is_part: bool = False
     notes: tuple[Finding, ...] = ()
+    others: tuple[str, ...] = ()
     groups: RowGroups | None = None
     routes: tuple[tuple[str, str], ...] = ()
     merged: tuple[Loss, ...] = ()

@@ -156,7 +156,7 @@ class Picker:
     def __init__(
         self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool, keeps_shell: bool = False
     ) -> None:
-        self._keeps_shell = keeps_shell
+        self.keeps_shell = keeps_shell
         self._name, self._wanted, self._is_named = name, wanted, is_named
         self._among = [each for each in among if {"document", "records"}.intersection(each.framings)]
         self.passed = Passed(unsupported=Counter())
@@ -175,7 +175,7 @@ class Picker:
         if is_member:
             prefix = f"/{record.index}"
             wanted = [tuple(rest) for first, *rest in filter(None, self._wanted) if first in (ALL, str(record.index))]
-        if self._keeps_shell and not holds(record.value, self._wanted[0]):
+        if self.keeps_shell and not holds(record.value, self._wanted[0]):
             yield Skipped(self._without_list(record), False, record.start, record.end)
             return
         picked = picks(record.value, wanted)
@@ -190,7 +190,7 @@ class Picker:
         """Yields the transcripts among the values that were picked from a record."""
         begin = (record.line, record.column, record.start) if record.index >= 0 else exact_json.BEGIN
         place = located(record.raw, picked)
-        shell = without_members(record.value, self._wanted[0]) if self._keeps_shell else None
+        shell = without_members(record.value, self._wanted[0]) if self.keeps_shell else None
         inside, used, calls = "", set[str](), pairing.Calls([pick.at for pick in picked] if self.pairs else [])
         values = {pick.at: pick.value for pick in picked}
         for pick in sorted(picked, key=lambda pick: calls.order(pick.at)):

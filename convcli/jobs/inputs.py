@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
 MOST_UNREADABLE = 64
 """Unreadable lines before the first readable one, beyond which the file is not JSON Lines."""
+UNDETECTED = ("unknown-dialect", "ambiguous-dialect")
+"""Codes of files that match no dialect or more than one."""
 RANGE = 1 << 20
 """Minimum bytes of a file that a process reads at a time."""
 WORTH = 8 << 20
@@ -81,6 +83,7 @@ def opened(
     selection: Selection | None = None,
     restores: bool = False,
     nulls: Nulls = "drop",
+    otherwise: Dialect | None = None,
     calls: Calls = "apart",
 ) -> Iterator[Input]:
     """Opens an input and chooses its dialect.
@@ -88,18 +91,18 @@ def opened(
     FILE:LINE has only the transcript on that line. `at`: each value that these patterns pick is a document ·
     `selection`: chooses among the documents · `restores`: keeps what surrounds picked documents · `nulls`: whether
     nulls in open objects of a table are padding or values · `calls`: whether a request is read with its answer, and the
-    calls of one conversation are joined.
+    calls of one conversation are joined · `otherwise`: the dialect if none or more than one matches.
 
     Raises JobError if it cannot be opened or there is no such dialect, and ContentError if no dialect or more than one
     matches, or if it is one JSON document that cannot be read."""
     named, (path, line) = path, split_line(path)
+    open_as = partial(Input, line=line, at=at, restores=restores, calls=calls, otherwise=otherwise)
     with open_input(path, duplicate_keys=duplicate_keys) as source:
         named_dialect = None if dialect is None else dialects.get(dialect)
         try:
-            how = line, at, restores, calls
-            opened = Input(path, source, named_dialect, *how)
+            opened = open_as(path, source, named_dialect)
             if nulls == "keep" and opened.keep_nulls():
-                opened = Input(path, source, named_dialect, *how)
+                opened = open_as(path, source, named_dialect)
             if selection is not None:
                 opened.select(partial(selection.choose, named))
             yield opened
@@ -125,11 +128,12 @@ class Input:
         line: int | None = None,
         at: Sequence[Pattern] = (),
         restores: bool = False,
+        otherwise: Dialect | None = None,
         calls: Calls = "apart",
     ) -> None:
         self.name, self._source, self._patterns = source.name, source, at
         self._line = line + 1 if line is not None and self.is_table else line
-        self._named = dialect
+        self._named, self._otherwise = dialect, otherwise
         self._items: Iterator[Record] = iter(())
         self._head, self.at = list[Record](), 0
         self._has_answers = False
@@ -246,6 +250,16 @@ class Input:
     def is_selected(self) -> bool:
         """True if possibly none of its documents is wanted."""
         return self._choose is not None
+
+    @property
+    def is_one_line(self) -> bool:
+        """True if only the transcript on one line is wanted."""
+        return self._line is not None
+
+    @property
+    def has_container(self) -> bool:
+        """True if its transcripts are in one JSON document with other keys around them."""
+        return self._picker is not None and self._picker.keeps_shell and not self._lines
 
     @property
     def grew(self) -> bool:
@@ -392,6 +406,15 @@ class Input:
         self.layout = self.layout if self._lines else "array"
 
     def _chosen(self, values: list[Any]) -> ChosenDialect:
+        try:
+            return self._detected(values)
+        except ContentError as error:
+            if self._otherwise is None or error.code not in UNDETECTED:
+                raise
+            self._named = self._otherwise
+            return self._detected(values)
+
+    def _detected(self, values: list[Any]) -> ChosenDialect:
         is_line = self._is_one_line()
         how = self._named, self._source.framing, is_line, is_line and self.is_named_lines
         if self._named is not None and self._has_messages(values):
@@ -444,10 +467,13 @@ class Input:
         raise JobError("unknown-line", message, file=self.name, help="expected FILE:LINE, as printed in findings")
 
     def _one_by_one(self, records: Iterable[Record]) -> Iterator[Item]:
-        reader = self._reader
+        reader, others = self._reader, getattr(self._source, "others", ())  # those of an archive
         for record in records:
             self.at = record.end
-            yield reader.item(record)
+            item = reader.item(record)
+            if others and isinstance(item, Document):
+                item.others, others = others, ()
+            yield item
 
     @property
     def _reader(self) -> RecordReader:

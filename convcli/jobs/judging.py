@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,18 +13,14 @@ from convcli.jobs.choosing import CERTAIN
 from convcli.jobs.config import IgnoredPlace
 from convcli.jobs.documents import skipped
 from convcli.jobs.inputs import Document, Input, Skipped
+from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect
-from convcli.model.document import Rows
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.model.located import record_of
 from convcli.model.rule import Rule
 from convcli.validation import unknown, verdict
 from convcli.validation.rules.kinds import known_types
-from convcli.validation.survey import Purpose
-from convcli.wire import pointers
-
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Verdict(NamedTuple):
@@ -146,18 +141,11 @@ def judged(item: Document, options: JudgingOptions) -> list[Finding]:
 
 def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
     dialect = options.target or item.dialect
-    is_row = is_training_data(dialect)
-    if dialect is not item.dialect and (not is_row or dialect.detect(item.value) is None):
+    if dialect is not item.dialect and (not dialect.is_training_data or dialect.detect(item.value) is None):
         return _as_target(item, options, dialect)
-    purpose: Purpose = "document" if options.target is None and not is_row else "request"
+    purpose = pipeline.usual_purpose(dialect) if options.target is None else "request"
     findings = pipeline.validate(item.value, dialect, strict=options.strict, purpose=purpose, more=options.more)
     return item.located(findings + lone_surrogates(item))
-
-
-def is_training_data(dialect: Dialect) -> bool:
-    """True if a file of this dialect is given to a trainer as it is: it is judged as such whether or not somebody asks
-    for it, and a row that looks like one of the dialect is judged without a conversion."""
-    return dialect.framings[0] == "records" and not dialect.bodies
 
 
 def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list[Finding]:
@@ -172,35 +160,3 @@ def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list
     return item.located(
         findings + conversion.lower(transcript, target, source=item.dialect, purpose="request").findings
     )
-
-
-def lone_surrogates(document: Document) -> list[Finding]:
-    """Returns a warning for each string with half of a surrogate pair, which JSON can encode and UTF-8 cannot."""
-    is_written = not isinstance(document.value, Rows) and (document.raw or not document.texts)
-    if is_written and not _SURROGATE.search(document.raw):
-        return []
-    message = "half of a surrogate pair: it is kept, but other programs may refuse it"
-    pointers_found = (pointers.pointer(path) for path, text in _strings(document.value) if not _is_utf8(text))
-    return [Finding("lone-surrogate", "warning", message, where) for where in dict.fromkeys(pointers_found)]
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _strings(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yields every string and key of a document, with the path of its value."""
-    stack: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
-    while stack:
-        path, value = stack.pop()
-        if isinstance(value, str):
-            yield path, value
-        elif isinstance(value, list):
-            stack += [((*path, i), value[i]) for i in range(len(value) - 1, -1, -1)]
-        elif isinstance(value, dict):
-            yield from (((*path, key), key) for key in value)
-            stack += [((*path, key), child) for key, child in reversed(value.items())]

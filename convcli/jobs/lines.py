@@ -86,23 +86,29 @@ def convert(lines: Iterable[bytes], source: Dialect | None, target: Dialect, opt
 
 
 def validate(lines: Iterable[bytes], source: Dialect | None, options: JudgingOptions) -> Iterator[LineOutcome]:
-    """Yields the findings on each line."""
-    return _each(lines, source, lambda document: LineOutcome(document.line, findings=judged(document, options)))
+    """Yields the findings on each line. A line without a dialect is read in the target's."""
+
+    def found(document: Document) -> LineOutcome:
+        return LineOutcome(document.line, findings=judged(document, options))
+
+    return _each(lines, source, found, options.target)
 
 
-def _each(lines: Iterable[bytes], source: Dialect | None, step: Step) -> Iterator[LineOutcome]:
+def _each(
+    lines: Iterable[bytes], source: Dialect | None, step: Step, otherwise: Dialect | None = None
+) -> Iterator[LineOutcome]:
     for number, line in enumerate(lines, 1):
         if not isinstance(line, (bytes, bytearray, memoryview)):
             raise JobError("usage", f"line {number:,} is not bytes: open the file with mode 'rb', or encode the text")
         raw = bytes(line).rstrip(b"\r\n")
-        yield _outcome(raw, number, source, step) if raw.strip() else LineOutcome(number, b"")
+        yield _outcome(raw, number, source, step, otherwise) if raw.strip() else LineOutcome(number, b"")
 
 
-def _outcome(raw: bytes, number: int, source: Dialect | None, step: Step) -> LineOutcome:
+def _outcome(raw: bytes, number: int, source: Dialect | None, step: Step, otherwise: Dialect | None) -> LineOutcome:
     """Processes a line; internal errors become findings, because one line must not end the work on all others."""
     try:
         value = exact_json.parse(raw, start=(number, 1, 0))
-        dialect = arguments.dialect_of(value, None) if source is None else source
+        dialect = arguments.dialect_of(value, None, otherwise) if source is None else source
         return step(Document("", number, value, raw, dialect))
     except RefusedError as error:
         return LineOutcome(number, findings=error.findings)

@@ -20,6 +20,7 @@ from convcli.wire.strict_json import DuplicateKeys
 if TYPE_CHECKING:
     from convcli.jobs.envelopes import Pattern
     from convcli.jobs.selection import Selection
+    from convcli.model.dialect import Dialect
 
 
 class ReadingOptions(msgspec.Struct, frozen=True):
@@ -28,7 +29,8 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     `dialect`, `duplicate_keys`: from the command line, None if not given · `exclude`: patterns of files not to read,
     relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
     `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables ·
-    `calls`: whether those of one conversation are joined · `out_dir`: where outputs go.
+    `otherwise`: the dialect of files that match none or more than one · `calls`: whether those of one conversation are
+    joined · `out_dir`: where outputs go.
     """
 
     configuration: Configuration = Configuration()
@@ -40,6 +42,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     selection: Selection | None = None
     restores: bool = False
     nulls: Nulls = "drop"
+    otherwise: Dialect | None = None
     calls: Calls = "apart"
     out_dir: str | None = None
 
@@ -95,6 +98,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
             selection=self.selection,
             restores=self.restores,
             nulls=self.nulls,
+            otherwise=self.otherwise,
             calls=self.calls,
         )
 

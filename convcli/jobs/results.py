@@ -11,6 +11,7 @@ from convcli.engine import conversion
 from convcli.engine.texts import ArgumentStyle
 from convcli.jobs.documents import Document, Item, finding_of, torn, torn_warning
 from convcli.jobs.inputs import Input
+from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
@@ -55,11 +56,19 @@ def item_results(
     target: Dialect,
     options: Options = conversion.BY_DEFAULT,
     arguments: ArgumentStyle | None = None,
+    *,
+    keeps_container: bool = False,
 ) -> Iterator[ItemResult]:
-    """Converts the documents of an input; losses and findings have file, line and pointer. Notes on the file follow."""
+    """Converts the documents of an input; losses and findings have file, line and pointer. Notes on the file follow.
+
+    `keeps_container`: what surrounds the documents in their file is written too, so it is no loss.
+    """
     for item in source:
         if isinstance(item, Document):
-            yield _converted(item, target, options, arguments)
+            result = _converted(item, target, options, arguments)
+            if (item.shell is not None or item.others) and result.is_read and not keeps_container:
+                result.losses[:0] = container_losses(item, target)
+            yield result
         elif item.torn:
             error = item.error
             loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
@@ -76,14 +85,16 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
         result = document.convert(target, options, arguments)
     except RefusedError as error:
         return ItemResult([], notes + error.findings, refused=document)
-    findings = notes + [as_warning(finding, target) for finding in result.findings]
-    losses = [*container_losses(document), *document.merged, *result.losses]
-    return ItemResult(losses, findings, True, None, document, result)
+    found = result.findings
+    if target is document.dialect:
+        found = found + document.located(lone_surrogates(document))
+    findings = notes + [as_warning(finding, target) for finding in found]
+    return ItemResult([*document.merged, *result.losses], findings, True, None, document, result)
 
 
-def container_losses(document: Document) -> list[Loss]:
-    """The loss of what surrounds the transcripts of a file, with the first of them: each is written alone."""
-    node, keys = document.shell, list[str]()
+def container_losses(document: Document, target: Dialect) -> list[Loss]:
+    """The loss of what surrounds the transcripts of a file, with the first of them, if each is written alone."""
+    node, keys = document.shell, list(document.others)
     for step in document.dialect.many.split("/")[:-1]:
         keys += [key for key in node if key != step] if isinstance(node, dict) else []
         node = node.get(step) if isinstance(node, dict) else None
@@ -91,6 +102,12 @@ def container_losses(document: Document) -> list[Loss]:
         return []
     named = ", ".join(keys[:MOST_KEYS]) + (", …" if len(keys) > MOST_KEYS else "")
     why = f"transcripts are written without the document around them ({named}); a restore file keeps it"
+    if document.others:
+        why = f"convcli writes no archives: their other files ({named}) are not read"
+    elif target is document.dialect:
+        why = (
+            f"the document around the transcripts ({named}) is written only with all of one file, as one JSON document"
+        )
     return [Loss("dropped", "", "container", "context", why, line=document.line, file=document.file)]
 
 

@@ -265,6 +265,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return "events" in self.framings and "sse" not in self.framings
 
     @property
+    def is_training_data(self) -> bool:
+        """True if a trainer gets its files as they are: a document is always judged as what is sent."""
+        return self.framings[0] == "records" and not self.bodies
+
+    @property
     def collected(self) -> str:
         """The path of transcripts in a document that is written from several; empty if each has its own document."""
         return self.many if self.is_collected else ""

@@ -41,9 +41,11 @@ class Rule(msgspec.Struct, frozen=True):
     """A check, and the codes that it can report.
 
     `of_input` are the codes that a conversion also reports for its input, not only for its output: the document is
-    contradictory or incomplete, and the output does not show it.
+    contradictory or incomplete, and the output does not show it. `of_sent` are the codes that it reports only, or more
+    severely, of what is sent to a service: a stored document may break it.
     """
 
     codes: tuple[str, ...]
     check: Callable[[Any], Iterable[Breach]]
     of_input: tuple[str, ...] = ()
+    of_sent: tuple[str, ...] = ()

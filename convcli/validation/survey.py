@@ -165,14 +165,19 @@ def path_of(places: Places, at: NodeRef) -> Path:
 
 def limited_to(rule: Rule, *codes: str) -> Rule:
     """Restricts a rule to a service where it can report only these codes."""
-    return Rule(codes, rule.check, tuple(code for code in rule.of_input if code in codes))
+    of_input, of_sent = (tuple(code for code in each if code in codes) for each in (rule.of_input, rule.of_sent))
+    return Rule(codes, rule.check, of_input, of_sent)
 
 
 def for_requests(rule: Rule) -> Rule:
     """Restricts a rule to requests: a stored transcript may break it."""
-    return Rule(rule.codes, lambda survey: rule.check(survey) if survey.purpose == "request" else ())
+    return Rule(
+        rule.codes, lambda survey: rule.check(survey) if survey.purpose == "request" else (), of_sent=rule.codes
+    )
 
 
 def for_outputs(rule: Rule) -> Rule:
     """Restricts a rule to requests and outputs: a stored document may break it."""
-    return Rule(rule.codes, lambda survey: rule.check(survey) if survey.purpose != "document" else ())
+    return Rule(
+        rule.codes, lambda survey: rule.check(survey) if survey.purpose != "document" else (), of_sent=rule.codes
+    )

@@ -53,8 +53,8 @@ def listed(keys: Iterable[str]) -> str:
 def nearest(word: str, words: Iterable[str]) -> str | None:
     """Returns the word that was meant, None if none is near.
 
-    Order of preference: the same word with other capitals or hyphens, the shortest word that begins with it, the
-    longest that it begins with, one with the same parts, one that differs in few letters.
+    Order of preference: the same word with other capitals or hyphens, one that is one letter shorter, the shortest word
+    that begins with it, the longest that it begins with, one with the same parts, one that differs in few letters.
     """
     known = {_spelled(other): other for other in reversed(list(words))}
     here = _spelled(word)
@@ -63,6 +63,8 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
     same = [other for other in known if sorted(other.split("-")) == sorted(here.split("-"))]
     if here in known:
         near: str | None = here
+    elif here[:-1] in known:
+        near = here[:-1]
     elif longer or shorter or same:
         near = min(longer, key=len, default=None) or max(shorter, key=len, default=None) or same[0]
     else:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from typing import Any
 
 import msgspec
 
+from convcli.engine import arguments
 from convcli.jobs.documents import Document
 from convcli.jobs.reading import ReadingOptions
 from convcli.jobs.results import item_results
@@ -36,19 +39,35 @@ class ConvertedRow(msgspec.Struct, frozen=True):
     findings: list[Finding]
 
 
-def selection(where: Iterable[str], since: str | None, until: str | None, dedupe: Way | None) -> Selection:
+def selection(where: str | Iterable[str], since: str | None, until: str | None, dedupe: Way | None) -> Selection:
     """Returns what these conditions select. Raises JobError."""
+    where = [where] if isinstance(where, str) else where
     conditions = [of_transcripts(where, since, until), None if dedupe is None else Duplicates(dedupe)]
     return Selection([condition for condition in conditions if condition is not None])
 
 
 def rows(
+    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+    target: Dialect,
+    options: Options,
+    source: Dialect | None,
+    selection: Selection,
+    *,
+    keep_going: bool,
+) -> Iterator[ConvertedRow]:
+    """Returns the rows of files, folders and globs. With `keep_going`, documents that cannot be read are skipped.
+
+    `source`: their dialect, None to detect it. Raises ConvcliError.
+    """
+    named = [paths] if isinstance(paths, (str, PathLike)) else paths
+    files = [os.path.expanduser(arguments.path_of(path)) for path in named]
+    reading = ReadingOptions(dialect=None if source is None else source.name, selection=selection)
+    return _rows_of(files, target, options, reading, keep_going=keep_going)
+
+
+def _rows_of(
     paths: Sequence[str], target: Dialect, options: Options, reading: ReadingOptions, *, keep_going: bool
 ) -> Iterator[ConvertedRow]:
-    """Yields the rows of files, folders and globs. With `keep_going`, documents that cannot be read are skipped.
-
-    Raises ConvcliError.
-    """
     for file in reading.find(paths):
         try:
             yield from _rows(file.path, target, options, reading, keep_going=keep_going)

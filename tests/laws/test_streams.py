@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+import convcli
 from convcli import dialects
+from convcli.engine import pipeline
 from convcli.files.layouts import encoded
 from convcli.jobs import inputs
 from convcli.model.document import Rows
 from tests.support import Sample, acceptable_of, names
 
 STREAMS = [name for name in names() if dialects.get(name).answer_boundaries is not None]
-UNMARKED = {"acp", "multi-llm-chat-stream"}
-"""Streams without any mark of a beginning or an end: all events of a file are one transcript."""
+UNMARKED = {"multi-llm-chat-stream"}
+"""Streams without any id, and any mark of a beginning or an end: all events of a file are one transcript."""
 
 
 def test_every_stream_says_where_an_answer_begins() -> None:
@@ -34,6 +37,17 @@ def test_l13_two_samples_in_one_file_are_two_transcripts(name: str, suffix: str,
             assert source.is_several, (first, second)
             read = [item.lift() for item in source if isinstance(item, inputs.Document)]
         assert read == [dialect.lift(one.document) for one in (first, second)], (str(first), str(second))
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_l13_two_samples_in_one_list_are_refused(name: str) -> None:
+    first, second = _distinct(name)[:2]
+    events = [*first.document, *second.document]
+    [finding] = [one for one in pipeline.validate(events, dialects.get(name)) if one.code == "several-streams"]
+    assert finding.where == f"/{len(first.document)}"
+    for call in (convcli.lift, partial(convcli.convert, to="intermediate")):
+        with pytest.raises(convcli.RefusedError, match="2 answers"):
+            call(events, source=name)
 
 
 def _distinct(name: str) -> list[Sample]:

@@ -1,48 +1,123 @@
-"""Law L14: `validate FILE`, `--from D` and `--as D` give one verdict on a file in D."""
+"""Law L14: `validate FILE`, `--from D`, `--as D` and the warnings of `convert` give one verdict on a file in D."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from convcli import dialects
+from convcli.engine import pipeline
+from convcli.jobs import inputs
 from convcli.jobs.documents import Document
-from convcli.jobs.judging import JudgingOptions, is_training_data, judged
-from convcli.jobs.results import as_warning
+from convcli.jobs.judging import JudgingOptions, judge, judged
+from convcli.jobs.results import as_warning, item_results
+from convcli.model.errors import ContentError
 from convcli.model.findings import Finding
+from convcli.validation.verdict import rules_of
+from tests import tiers
 from tests.support import acceptable_of, documents, names, sample_files
 
 SEVERITIES = ("info", "warning", "error")
-TRAINING = [name for name in names() if is_training_data(dialects.get(name))]
+WARNING, ERROR = 1, 2
+WRITTEN = [name for name in names() if dialects.get(name).is_written]
+TRAINING = [name for name in names() if dialects.get(name).is_training_data]
+Codes = dict[str, int]
 
 
-def verdict(value: Any, name: str, target: str | None = None) -> dict[str, int]:
+def codes_of(findings: Iterable[Finding]) -> Codes:
     """The codes of the findings, each with its highest severity."""
-    options = JudgingOptions(target=None if target is None else dialects.get(target))
-    codes: dict[str, int] = {}
-    for finding in judged(Document("", 0, value, b"", dialects.get(name)), options):
+    codes: Codes = {}
+    for finding in findings:
         codes[finding.code] = max(codes.get(finding.code, 0), SEVERITIES.index(finding.severity))
     return codes
 
 
+def verdict(value: Any, name: str, target: str | None = None) -> Codes:
+    options = JudgingOptions(target=None if target is None else dialects.get(target))
+    return codes_of(judged(Document("", 0, value, b"", dialects.get(name)), options))
+
+
+def good_and_bad(name: str) -> list[Path]:
+    """Some samples of each kind, all in the full tier."""
+    each = ([path for path in sample_files(name, folder) if path.suffix != ".findings"] for folder in (".", "bad"))
+    return [path for files in each for path in tiers.few(files, 4)]
+
+
+def of_file(path: Path, name: str | None, target: str | None) -> tuple[str, Codes]:
+    """What the command finds, and the dialect that it read. A file that cannot be read has one error."""
+    sent = None if target is None else dialects.get(target)
+    try:
+        with inputs.opened(str(path), name, otherwise=sent) as source:
+            verdicts = list(judge(source, JudgingOptions(target=sent)))
+            return source.dialect.name, codes_of(one for each in verdicts for one in each.findings)
+    except ContentError as error:
+        return "", {error.code: ERROR}
+
+
+def finds_all(more: Codes, less: Codes) -> bool:
+    return all(more.get(code, -1) >= severity for code, severity in less.items())
+
+
 @pytest.mark.parametrize("name", names())
-def test_l14_as_never_finds_less_than_from(name: str) -> None:
-    for sample in acceptable_of(name):
-        kept, sent = verdict(sample.document, name), verdict(sample.document, name, name)
-        assert all(sent.get(code, -1) >= severity for code, severity in kept.items()), (sample, kept, sent)
+def test_l14_one_verdict_whether_a_dialect_is_detected_or_named(name: str) -> None:
+    of_sent = {code for rule in rules_of(dialects.get(name)) for code in rule.of_sent}
+    for path in good_and_bad(name):
+        kept, sent = of_file(path, name, None)[1], of_file(path, name, name)[1]
+        assert finds_all(sent, kept), (path, kept, sent)
+        more = {code for code, severity in sent.items() if kept.get(code) != severity}
+        assert more <= of_sent, (path, more)
+        read, detected = of_file(path, None, None)
+        if read == name:
+            assert detected == kept, path
+        read, sent = of_file(path, None, name)
+        if read == name:
+            assert finds_all(sent, kept), (path, kept, sent)
 
 
 @pytest.mark.parametrize("name", TRAINING)
 def test_l14_rows_for_a_trainer_get_one_verdict_whatever_is_asked(name: str) -> None:
-    for path in (*sample_files(name), *sample_files(name, "bad")):
-        for document in documents(path, dialects.get(name)):
-            assert verdict(document, name) == verdict(document, name, name), path
+    for path in good_and_bad(name):
+        assert of_file(path, name, None) == of_file(path, name, name), path
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_l14_convert_warns_of_what_validate_finds(name: str) -> None:
+    dialect = dialects.get(name)
+    for path in good_and_bad(name):
+        for document in documents(path, dialect):
+            (done,) = item_results([Document("", 0, document, b"", dialect)], dialect)
+            found = verdict(document, name)
+            expected = found if done.is_refused else {code: min(found[code], WARNING) for code in found}
+            assert codes_of(done.findings) == expected, path
+
+
+@pytest.mark.parametrize(("source", "target"), tiers.pairs())
+def test_l14_convert_warns_of_what_validate_finds_in_the_output(source: str, target: str) -> None:
+    to = dialects.get(target)
+    for sample in tiers.few(acceptable_of(source)):
+        conversion = pipeline.convert(sample.document, dialects.get(source), to)
+        lifted = to.lift(conversion.document)
+        if lifted.origin is not None and lifted.origin.form in to.on_demand:
+            continue  # a list of messages that may also be a row, of which nothing was asked
+        found = verdict(conversion.document, target)
+        assert finds_all(codes_of(conversion.findings), found), (str(sample), found, conversion.findings)
 
 
 def test_l14_a_row_that_looks_like_one_of_the_target_is_not_converted_before_it_is_judged() -> None:
     row = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "weight": 2}]}
-    assert verdict(row, "openai-chat", "openai-ft") == verdict(row, "openai-ft") == {"bad-weight": 2}
+    assert verdict(row, "openai-chat", "openai-ft") == verdict(row, "openai-ft") == {"bad-weight": ERROR}
+
+
+def test_a_file_of_no_known_dialect_is_read_in_the_target() -> None:
+    import convcli
+
+    row = {"instruction": 5, "output": "b"}
+    with pytest.raises(ContentError):
+        convcli.validate(row)
+    assert [finding.code for finding in convcli.validate(row, as_="alpaca")] == ["wrong-type"]
 
 
 def test_what_is_only_worth_knowing_is_no_warning_of_a_conversion() -> None:

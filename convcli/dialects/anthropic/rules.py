@@ -146,7 +146,7 @@ RULES = (
     for_outputs(tools.declared("warning")),
     Rule(("too-many-cache-marks",), _few_marks),
     Rule(("error-without-content",), _failures_with_content),
-    Rule(("misplaced-system",), _system_between),
+    Rule(("misplaced-system",), _system_between, of_sent=("misplaced-system",)),
     Rule(("missing-thinking",), _thinks_before_calls),
     Rule(("thinking-with-forced-tool",), _forces_no_thought),
     for_requests(Rule(("text-after-call",), _calls_before_text)),

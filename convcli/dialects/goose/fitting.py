@@ -17,6 +17,7 @@ from convcli.kit.passes import on_each_message, on_messages, on_parts, shared
 from convcli.kit.renaming import Alphabet, make_ids_distinct
 from convcli.kit.results import apply_convention, in_words, result_of, separate_results, with_parts
 from convcli.kit.texts import only_text
+from convcli.kit.values import milliseconds_of_time
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
@@ -112,9 +113,10 @@ def _set_times(transcript: Transcript) -> Transcript:
 def _sort_times(messages: list[Message]) -> list[Message]:
     fitted: list[Message] = []
     for message in messages:
-        latest = fitted[-1].created_at if fitted else None
-        is_late = seconds_of(latest) > seconds_of(message.created_at)
-        fitted.append(replace(message, created_at=latest) if is_late else message)
+        latest = (fitted[-1].created_at if fitted else None) or sessions.EPOCH
+        is_usable = milliseconds_of_time(message.created_at) is not None  # not without a time zone
+        is_in_order = is_usable and seconds_of(latest) <= seconds_of(message.created_at)
+        fitted.append(message if is_in_order else replace(message, created_at=latest))
     return shared(messages, fitted)
 
 

@@ -10,6 +10,7 @@ Quirks
 - The text of a failed call is in `error`; its content is then empty.
 - Calls of tools that a service ran itself (`tool_use`), and data, are kept as they are.
 - convcli writes messages, not logs: a transcript does not know what was run and how. Other keys of a sample are extras.
+  A log that is converted to its own dialect as a whole keeps its header.
 """
 
 from __future__ import annotations

@@ -277,7 +277,8 @@ def _paired(survey: Survey) -> Iterable[Breach]:
     return (PAIRED_NEXT if survey.purpose == "request" else PAIRED_LATER).check(survey)
 
 
-RULES = (Rule(("missing-tool-result", "orphan-tool-result", "misplaced-tool-result"), _paired),)
+PAIRED = ("missing-tool-result", "orphan-tool-result", "misplaced-tool-result")
+RULES = (Rule(PAIRED, _paired, of_sent=("missing-tool-result", "misplaced-tool-result")),)
 
 UNSUPPORTED = (
     (

@@ -70,7 +70,7 @@ RULES = (
     for_requests(turns.not_empty(("user", "assistant"))),
     for_requests(Rule(("no-messages",), _check_messages)),
     keys.complete("maxTokens", "model"),
-    Rule(PAIRED.codes, _check_pairing),
+    Rule(PAIRED.codes, _check_pairing, of_sent=PAIRED.of_sent),
     Rule(("misplaced-part",), _find_mixed_results),
     names.of_tools(NAMES),
     arguments.not_filled(),

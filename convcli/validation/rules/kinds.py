@@ -29,7 +29,7 @@ def known_types(schema: str) -> Rule:
                 steps, problem, help_text = problem_at
                 yield Breach("unknown-type", NodeRef(i, k, steps=steps), problem, severity, help=help_text)
 
-    return Rule(("unknown-type",), check)
+    return Rule(("unknown-type",), check, of_sent=("unknown-type",))
 
 
 def _unknown(schema: str, native: dict[str, Any]) -> tuple[tuple[str, ...], str, str] | None:

@@ -48,7 +48,10 @@ def paired(rules: PairingRules) -> Rule:
         *(("misplaced-tool-result",) if rules.where == "next" else ()),
         *(("split-tool-results",) if rules.together else ()),
     )
-    return Rule(codes, lambda survey: () if is_clean(survey, rules) else PairWalk(survey, rules).breaches())
+    of_sent = ("missing-tool-result",) if rules.missing and rules.where == "next" else ()
+    return Rule(
+        codes, lambda survey: () if is_clean(survey, rules) else PairWalk(survey, rules).breaches(), of_sent=of_sent
+    )
 
 
 def is_clean(survey: Survey, rules: PairingRules) -> bool:

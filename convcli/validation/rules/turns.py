@@ -140,7 +140,7 @@ def content_not_null() -> Rule:
                     at = NodeRef(i, steps=("content",) if "content" in native else ())
                     yield Breach("empty-message", at, "the message has neither content nor calls")
 
-    return Rule(("empty-message",), check)
+    return Rule(("empty-message",), check, of_sent=("empty-message",))
 
 
 def lists_not_empty(*keys: str) -> Rule:
