@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from convcli.cli import _parts, _selecting, _shared
+from convcli.cli import _parts, _redacting, _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._converting import ConvertArguments, Converting
 from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near
@@ -30,6 +30,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.converted_inputs
+@_redacting.option
 @click.option(
     "-t",
     "--to",
@@ -117,5 +118,6 @@ def command(screen: Screen, /, **values: Any) -> int:
     """
     arguments = ConvertArguments(**values)
     if arguments.engine is not None:
+        _redacting.check_engine(arguments.reading)
         return _parts.convert(screen, arguments)
     return Converting(screen, arguments).run()

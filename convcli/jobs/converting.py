@@ -213,7 +213,7 @@ class InputConversion:
 
     def open(self) -> None:
         """Opens the output for an input of several documents."""
-        self._file = self._opened(_layout(None, self.job, self.source, several=True))
+        self._file = self._opened(layout_for(None, self.job, self.source, several=True))
 
     def sinks_of_more(self) -> Sinks:
         """Returns the sinks for a further part of the input; without a restore file if the output is not committed."""
@@ -262,7 +262,7 @@ class InputConversion:
                 help="--out-dir DIR writes one file per transcript",
             )
         if self._file is None:
-            self._file = self._opened(_layout(document, self.job, self.source, several=self.source.may_be_several))
+            self._file = self._opened(layout_for(document, self.job, self.source, several=self.source.may_be_several))
         self._file.add(_columns(document, self.job))
 
     def _is_readable_after(self, rows: Rows) -> bool:
@@ -301,7 +301,7 @@ class SplitConversion:
         failing = _count(self.summary, step, self.job, self.sinks)
         if step.item is None or step.conversion is None or failing:
             return
-        layout = _layout(step.document, replace(self.job, layout=self.job.layout or "json"), self.source, several=False)
+        layout = layout_for(step.document, replace(self.job, layout=self.job.layout or "json"), self.source, several=False)
         output = self._output_for(self._names.name(step.item, step.conversion), SUFFIXES[layout])
         target = self.job.target
         file = DocumentWriter(output, layout, target.collected, names_events=target.names_events)
@@ -389,7 +389,7 @@ def _nothing(source: Input) -> ContentError:
     return ContentError("empty-input", "the input has no transcript", file=source.name)
 
 
-def _layout(document: Any, job: Job, source: Input, *, several: bool) -> Framing:
+def layout_for(document: Any, job: Job, source: Input, *, several: bool) -> Framing:
     """Returns the layout of the output: the requested one, otherwise that of the input if possible."""
     if isinstance(document, Rows):
         ways = row_layouts(job.target.framings)

@@ -19,6 +19,7 @@ from convcli.wire.strict_json import DuplicateKeys
 
 if TYPE_CHECKING:
     from convcli.jobs.envelopes import Pattern
+    from convcli.jobs.redacting import Redaction
     from convcli.jobs.selection import Selection
 
 
@@ -27,7 +28,8 @@ class ReadingOptions(msgspec.Struct, frozen=True):
 
     `dialect`, `duplicate_keys`: from the command line, None if not given · `exclude`: patterns of files not to read,
     relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
-    `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables.
+    `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables ·
+    `redaction`: masks what it reads.
     """
 
     configuration: Configuration = Configuration()
@@ -39,6 +41,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     selection: Selection | None = None
     restores: bool = False
     nulls: Nulls = "drop"
+    redaction: Redaction | None = None
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """Returns the files that these paths mean, without excluded ones.
@@ -52,7 +55,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
         if not files and every and not may_be_none:
             raise JobError("no-input", f"all {len(every):,} files are excluded", help="convcli config shows why")
         if self.selection is not None:
-            self.selection.scan([file.path for file in files], replace(self, selection=None).opened)
+            self.selection.scan([file.path for file in files], replace(self, selection=None, redaction=None).opened)
         return files
 
     def excludes(self, path: str) -> bool:
@@ -83,11 +86,13 @@ class ReadingOptions(msgspec.Struct, frozen=True):
             selection=self.selection,
             restores=self.restores,
             nulls=self.nulls,
+            masked=None if self.redaction is None else self.redaction.document,
         )
 
     def documents(self, path: str) -> Iterator[Document]:
         """Yields documents as `inputs.documents` does, with the options of this job."""
-        return inputs.documents(path, self.dialect_of(path), duplicate_keys=self.keys)
+        documents = inputs.documents(path, self.dialect_of(path), duplicate_keys=self.keys)
+        return documents if self.redaction is None else map(self.redaction.document, documents)
 
     def hides(self, finding: Finding) -> bool:
         """True if this is a warning that the project ignores. Errors are always shown."""
