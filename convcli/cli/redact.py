@@ -41,11 +41,22 @@ COLUMNS = ["rule", "file", "line", "pointer", "length"]
 @click.option("-o", "--output", type=PATH, metavar="FILE|-", help="The output for one input; without it, stdout.")
 @click.option("--out-dir", type=PATH, metavar="DIR", help="Write a file for each input, in the same tree of folders.")
 @click.option("--force", is_flag=True, help="Replace existing outputs.")
-@click.option("--check", "checks", is_flag=True, help="Write nothing; list what is found, and exit 1 if that is anything.")
-@click.option("--write-allow", "writes_allowed", is_flag=True, help="With --check: accept what is found, in --allow FILE.")
-@click.option("--report", type=PATH, metavar="FILE", help="Write rule, place and length of all that was masked as JSON.")
 @click.option(
-    "-O", "--output-format", "form", type=format_of(tables), default="table", help="With --check: the format of the list."
+    "--check", "checks", is_flag=True, help="Write nothing; list what is found, and exit 1 if that is anything."
+)
+@click.option(
+    "--write-allow", "writes_allowed", is_flag=True, help="With --check: accept what is found, in --allow FILE."
+)
+@click.option(
+    "--report", type=PATH, metavar="FILE", help="Write rule, place and length of all that was masked as JSON."
+)
+@click.option(
+    "-O",
+    "--output-format",
+    "form",
+    type=format_of(tables),
+    default="table",
+    help="With --check: the format of the list.",
 )
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:

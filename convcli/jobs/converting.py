@@ -301,7 +301,9 @@ class SplitConversion:
         failing = _count(self.summary, step, self.job, self.sinks)
         if step.item is None or step.conversion is None or failing:
             return
-        layout = layout_for(step.document, replace(self.job, layout=self.job.layout or "json"), self.source, several=False)
+        layout = layout_for(
+            step.document, replace(self.job, layout=self.job.layout or "json"), self.source, several=False
+        )
         output = self._output_for(self._names.name(step.item, step.conversion), SUFFIXES[layout])
         target = self.job.target
         file = DocumentWriter(output, layout, target.collected, names_events=target.names_events)

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.engine.redaction import Hit, Redactor
+from convcli.engine.redaction.redactor import Hit, Redactor
 from convcli.files.layouts import DocumentWriter
 from convcli.files.packed import unreadable
 from convcli.jobs.documents import Document
@@ -76,10 +76,11 @@ class Redaction:
     def document(self, document: Document) -> Document:
         """Returns a document with masked values, keys and file name. Its position in the file stays."""
         value, hits = self._redactor.redact(document.value, document.dialect)
+        file = self._redactor.text(document.file)
         for hit in hits:
             line, where = document.place(hit.where)
-            self.hits.append(replace(hit, file=document.file, line=line, where=self._redactor.text(where)))
-        masked: dict[str, Any] = {"value": value, "file": self._redactor.text(document.file)}
+            self.hits.append(replace(hit, file=file, line=line, where=self._redactor.text(where)))
+        masked: dict[str, Any] = {"value": value, "file": file}
         for name in ("unparsed", "shell"):
             kept = getattr(document, name)
             if kept is not None:

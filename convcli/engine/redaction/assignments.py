@@ -27,7 +27,20 @@ _QUERY = pattern(
 )
 _KEY = pattern(rf"(?i)^(?:[a-z0-9]{{1,30}}[_.-]){{0,4}}(?:[a-z0-9]{{0,30}}?)?{_NAME}$")
 _WORDS = ("PASS", "PWD", "SECRET", "TOKEN", "KEY", "CREDENTIAL", "pass", "pwd", "ecret", "oken", "key", "Key")
-_CODE = ("os.", "process.", "env.", "config.", "settings.", "secrets.", "self.", "this.", "import.", "...", "***", "xxx")
+_CODE: tuple[str, ...] = (
+    "os.",
+    "process.",
+    "env.",
+    "config.",
+    "settings.",
+    "secrets.",
+    "self.",
+    "this.",
+    "import.",
+    "...",
+    "***",
+    "xxx",
+)
 _CODE += ("your", "my-", "my_", "test-", "example", "placeholder", "changeme", "dummy", "fake", "redacted", "%", "/")
 _PLAIN = pattern(r"(?i)[a-z]+(?:[_.-][a-z]+)*")
 """Words, as in the name of a variable: they are no secret that somebody generated."""

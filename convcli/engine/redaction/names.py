@@ -9,16 +9,70 @@ from convcli.engine.redaction.matches import Match
 from convcli.engine.redaction.rules import Kind
 from convcli.wire.patterns import pattern
 
-_DIRECTORY = pattern(r"(?:/var|/export|/mnt/[a-z])?(?:/home/|/Users/|[A-Za-z]:[\\/]{1,2}Users[\\/]{1,2})(?P<name>\w[\w.@+-]*)")
+_DIRECTORY = pattern(
+    r"(?:/var|/export|/mnt/[a-z])?(?:/home/|/Users/|[A-Za-z]:[\\/]{1,2}Users[\\/]{1,2})(?P<name>\w[\w.@+-]*)"
+)
 _REMOTE = pattern(
     r"(?:git@|ssh://(?:git@)?|https?://(?:[^\s/@]{1,80}@)?|git://)(?P<host>[A-Za-z0-9.-]{3,80})(?::[0-9]{1,5})?"
     r"[:/](?P<owner>[\w.-]{2,40})/[\w.-]{1,100}?\.git(?![\w.])"
 )
 _FORGES = frozenset(("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht", "huggingface.co"))
 _GENERAL = frozenset(
-    "admin administrator agent app assistant build builder cache ci claude code codex coder container data debian dev"
-    " developer docker ec2-user git guest home host linux local main me node nobody owner project projects python repo"
-    " root runner server shared src system test tests tmp tool ubuntu user users vagrant vscode work workspace".split()
+    [
+        "admin",
+        "administrator",
+        "agent",
+        "all",
+        "app",
+        "assistant",
+        "build",
+        "builder",
+        "cache",
+        "ci",
+        "claude",
+        "code",
+        "coder",
+        "container",
+        "data",
+        "debian",
+        "dev",
+        "developer",
+        "docker",
+        "ec2-user",
+        "git",
+        "guest",
+        "home",
+        "host",
+        "linux",
+        "linuxbrew",
+        "local",
+        "main",
+        "me",
+        "node",
+        "nobody",
+        "owner",
+        "project",
+        "projects",
+        "python",
+        "repo",
+        "root",
+        "runner",
+        "server",
+        "shared",
+        "src",
+        "system",
+        "test",
+        "tests",
+        "tmp",
+        "tool",
+        "ubuntu",
+        "user",
+        "users",
+        "vagrant",
+        "vscode",
+        "work",
+        "workspace",
+    ]
 )
 """Names of users and folders that many machines have, and words that texts need."""
 SHORTEST = 3

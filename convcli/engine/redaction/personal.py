@@ -12,7 +12,31 @@ from convcli.model.errors import JobError
 from convcli.wire.patterns import pattern
 
 _EMAIL = pattern(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-]|\.[A-Za-z0-9])")
-_FILE_SUFFIXES = frozenset("css gif html ico jpeg jpg js json jsx md mjs mp3 mp4 pdf png py rs svg ts tsx webp".split())
+_FILE_SUFFIXES = frozenset(
+    [
+        "css",
+        "gif",
+        "html",
+        "ico",
+        "jpeg",
+        "jpg",
+        "js",
+        "json",
+        "jsx",
+        "md",
+        "mjs",
+        "mp3",
+        "mp4",
+        "pdf",
+        "png",
+        "py",
+        "rs",
+        "svg",
+        "ts",
+        "tsx",
+        "webp",
+    ]
+)
 """What ends `logo@2x.png` is no domain."""
 _RESERVED = re.compile(r"(?:^|\.)example(?:\.(?:com|net|org))?$|\.(?:invalid|test|localhost|local)$", re.IGNORECASE)
 """Domains of RFC 2606, which no person has."""
@@ -100,9 +124,7 @@ def _is_of_machine(text: str) -> bool:
     return not is_general and not documented and not text.startswith(("0.", "255.")) and not text.endswith(".0")
 
 
-_DOCUMENTED = tuple(
-    map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
-)
+_DOCUMENTED = tuple(map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")))
 """Addresses of RFC 5737 and RFC 3849, which no machine has."""
 
 

@@ -7,7 +7,7 @@ import binascii
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -18,7 +18,7 @@ from convcli.model.document import Rows
 from convcli.model.transcript import Path
 from convcli.wire.patterns import pattern
 
-PLACEHOLDER = pattern(rf"<?({'|'.join(KINDS)})-([0-9]{{1,9}})(?![0-9])>?")
+PLACEHOLDER = pattern(rf"(?<![A-Z])({'|'.join(KINDS)})[-_]([0-9]{{1,9}})(?![0-9])")
 _WHOLE = pattern(rf"<(?:{'|'.join(KINDS)})-[0-9]{{1,9}}>")
 _TOKEN = pattern(r'"(?:[^"\\]|\\.)*"')
 """A string of JSON text."""
@@ -43,8 +43,9 @@ Placeholder: TypeAlias = Callable[[Kind, str], str | None]
 class Searcher:
     """One search of a document: what is known of its words, and where hits go.
 
-    `vocabulary`, `paired`: strings that stay as a whole · `bare`: strings that are names, whose placeholders have no
-    angle brackets; `is_bare`: so are all strings that are written as names are · `clean`: short strings without a hit,
+    `vocabulary`, `paired`: strings that stay as a whole · `bare`: strings that are names, whose placeholders are
+    names too; `is_bare`: so are all strings that are written as names are · `encoded`: strings that are base64, as
+    their placeholders are · `clean`: short strings without a hit,
     with their keys; sessions repeat them in each row.
     """
 
@@ -57,12 +58,14 @@ class Searcher:
         vocabulary: Collection[str] = (),
         paired: Collection[str] = (),
         bare: Collection[str] = (),
+        encoded: Collection[str] = (),
         is_bare: bool = False,
         clean: set[tuple[str, str]] | None = None,
     ) -> None:
         self._clean = set[tuple[str, str]]() if clean is None else clean
         self._expression, self._kinds, self._placeholder, self._add = expression, kinds, placeholder, add
         self._vocabulary, self._paired, self._bare, self._is_bare = vocabulary, paired, bare, is_bare
+        self._encoded = encoded
 
     def value(self, value: Any, path: Path, key: str = "") -> Any:
         """Returns a JSON value with masked strings and keys; the same object if nothing was found in it."""
@@ -115,7 +118,7 @@ class Searcher:
 
     def _edits(self, text: str, path: Path, key: str, depth: int) -> Iterator[Edit]:
         """Yields the replacements in a string, in order."""
-        if depth < DEEPEST and text.lstrip()[:1] in ("{", "[", '"') and '"' in text:
+        if depth < DEEPEST and _is_json(text):
             yield from self._edits_of_json(text, path, depth)
             return
         is_name = text in self._bare or (self._is_bare and _IDENTIFIER.fullmatch(text) is not None)
@@ -127,7 +130,10 @@ class Searcher:
                 continue
             yield from self._edits_of_base64(text, end, match.start, path, depth)
             self._add(match.rule, match.kind, path, value)
-            yield match.start, match.end, placeholder.strip("<>") if is_name else placeholder
+            if text in self._encoded:
+                yield 0, len(text), base64.b64encode(placeholder.encode()).decode()
+                return
+            yield match.start, match.end, placeholder.strip("<>").replace("-", "_") if is_name else placeholder
             end = match.end
         yield from self._edits_of_base64(text, end, len(text), path, depth)
 
@@ -136,10 +142,7 @@ class Searcher:
         key = ""
         for token in _TOKEN.finditer(text):
             is_key = text[token.end() : token.end() + 8].lstrip().startswith(":")
-            try:
-                inner = json.loads(token[0])
-            except ValueError:
-                continue
+            inner = json.loads(token[0], strict=False)
             edits = [] if inner in self._paired else list(self._edits(inner, path, "" if is_key else key, depth + 1))
             key = inner if is_key else ""
             if edits:
@@ -172,6 +175,17 @@ class Searcher:
         inert = [span.span() for expression in (_BINARY, _WHOLE) for span in expression.finditer(text)]
         found = [_after_escape(match, text) for match in found]
         return apart(match for match in found if not any(_is_inside(match, span) for span in inert))
+
+
+def _is_json(text: str) -> bool:
+    """True if a string is JSON with strings in it, so that these can be searched without their escapes."""
+    if '"' not in text or text.lstrip()[:1] not in ("{", "[", '"'):
+        return False
+    try:
+        json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _secrets(text: str) -> Iterator[Match]:
@@ -240,7 +254,7 @@ def _at(document: Any, path: Path) -> Any:
     return document
 
 
-def _with(document: Any, path: Path, value: Any) -> Any:
+def _with(document: Any, path: Sequence[Any], value: Any) -> Any:
     """Returns the document with another value at a path; only what is on the way to it is copied."""
     if not path:
         return value
@@ -248,7 +262,7 @@ def _with(document: Any, path: Path, value: Any) -> Any:
     if isinstance(document, dict):
         return {**document, path[0]: inner}
     items = list(document)
-    items[path[0]] = inner  # type: ignore[call-overload]
+    items[path[0]] = inner
     return Rows(items, document.lines, document.companion) if isinstance(document, Rows) else items
 
 
