@@ -13,7 +13,7 @@ models, dataclasses). A *transcript* is the same in the records of the intermedi
 `Message`s, and these have parts (`Text`, `Reasoning`, `Refusal`, `Media`, `ToolCall`, `ToolResult`, `Opaque`).
 
     one document     convert · lift, lower · validate · detect · difference · restore_record, restore
-    files            read · iterate
+    files            read · iterate · rows
     many documents   convert_lines · validate_lines
 
 `source` names the dialect of the input; without it, the dialect is detected. `to` names the dialect of the output.
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Transcript,
     )
     from convcli.proof.reasons import Loss
+    from convcli.views.converted import ConvertedRow
 
     class _Model(Protocol):
         """A pydantic model, as SDKs return it."""
@@ -81,6 +82,7 @@ __all__ = [
     "ContentError",
     "ConvcliError",
     "Conversion",
+    "ConvertedRow",
     "Detection",
     "DialectName",
     "Finding",
@@ -113,6 +115,7 @@ __all__ = [
     "read",
     "restore",
     "restore_record",
+    "rows",
     "validate",
     "validate_lines",
 ]
@@ -131,6 +134,7 @@ _HOMES = {
         "ToolDefinition", "ToolResult", "Transcript",
     ),
     "convcli.proof.reasons": ("Loss",),
+    "convcli.views.converted": ("ConvertedRow",),
     "msgspec": ("UNSET",),
 }  # fmt: skip
 """The modules of the records and errors. They are imported when first used, so that the program starts fast."""
@@ -194,6 +198,47 @@ def iterate(
     return transcripts(path, source)
 
 
+def rows(
+    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
+    to: DialectName | str,
+    *,
+    where: str | Iterable[str] = (),
+    since: str | None = None,
+    until: str | None = None,
+    dedupe: Literal["exact", "prefix"] | None = None,
+    source: DialectName | str | None = None,
+    form: str | None = None,
+    branch: Literal["active", "all"] = "all",
+    view: Literal["history", "context"] = "history",
+    set: Mapping[str, Any] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
+    keep_going: bool = False,
+) -> Iterator[ConvertedRow]:
+    """Yields the converted transcripts of files, folders and globs: `document`, `file`, `line`, `losses`, `findings`.
+
+    `where`, `since`, `until` and `dedupe` select as on the command line (`convcli help selecting`); the others are
+    those of `convert`. With `keep_going`, documents that cannot be read are skipped; otherwise they raise ContentError
+    or RefusedError. Raises JobError for a wrong condition, an unknown dialect or a missing file.
+
+        for row in convcli.rows("~/.claude/projects", "hf-chat", where="errors=0 and project=shop"):
+            print(row.file, len(row.document["messages"]))
+    """
+    from os import path as os_path
+
+    from convcli.engine import arguments
+    from convcli.jobs.reading import ReadingOptions
+    from convcli.views import converted
+
+    target = _dialect(to)
+    options = arguments.options(target, form, branch, 0, view, set, defaults=default, models=map_model)
+    chosen = converted.selection([where] if isinstance(where, str) else where, since, until, dedupe)
+    named = [paths] if isinstance(paths, str) or not hasattr(paths, "__iter__") else paths
+    expanded = [os_path.expanduser(arguments.path_of(path)) for path in named]
+    reading = ReadingOptions(dialect=None if source is None else _dialect(source).name, selection=chosen)
+    return converted.rows(expanded, target, options, reading, keep_going=keep_going)
+
+
 def _or_raise(item: Transcript | ConvcliError) -> Transcript:
     if isinstance(item, Exception):
         raise item
@@ -204,11 +249,16 @@ def _or_raise(item: Transcript | ConvcliError) -> Transcript:
 
 
 def lift(
-    document: Document, *, source: DialectName | str | None = None, dialect: DialectName | str | None = None
+    document: Document,
+    *,
+    source: DialectName | str | None = None,
+    dialect: DialectName | str | None = None,
+    lenient: bool = False,
 ) -> Transcript:
     """Returns the transcript of a document. `dialect` is the former name of `source`.
 
-    Raises ContentError or RefusedError.
+    With `lenient`, values of a wrong type outside of the conversation become extras. Raises ContentError or
+    RefusedError.
 
     >>> import convcli
     >>> transcript = convcli.lift({"messages": [{"role": "user", "content": "Hi."}]}, source="openai-chat")
@@ -218,6 +268,10 @@ def lift(
     from convcli.engine import arguments, conversion
 
     value, own, _ = arguments.read(arguments.parsed(document), source or dialect)
+    if lenient:
+        from convcli.engine import lenient as leniently
+
+        return leniently.lift(value, own)[0]
     return conversion.lift(value, own)
 
 
@@ -230,10 +284,13 @@ def lower(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
 ) -> Conversion:
     """Writes a transcript in the dialect `to`; returns a Conversion with `document`, `losses` and `findings`.
 
-    `form`, `branch`, `view`, `chunk` and `set` are those of `convert`. Raises JobError for an unknown dialect or form.
+    `form`, `branch`, `view`, `chunk`, `set`, `default` and `map_model` are those of `convert`. Raises JobError for an
+    unknown dialect or form.
 
     >>> from convcli import Message, Text, ToolCall, Transcript, lower
     >>> call = ToolCall("call_1", "get_weather", {"city": "Tokyo"})
@@ -244,7 +301,7 @@ def lower(
     from convcli.engine import arguments, conversion, set_keys
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set)
+    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
     return set_keys.with_set_keys(conversion.lower(transcript, target, chosen), chosen, target, None)
 
 
@@ -258,6 +315,11 @@ def convert(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    program_turns: Literal["keep", "drop"] | None = None,
+    tools: Literal["recorded", "program", "none"] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
+    lenient: bool = False,
 ) -> Conversion:
     """Converts a document to the dialect `to`; the result has `document`, `transcript`, `losses` and `findings`.
 
@@ -267,6 +329,12 @@ def convert(
     - `chunk`: the number of characters in a piece of a stream
     - `set`: keys of the output with their values; a dot leads into an object. They are reported as `invented` or
       `changed`.
+    - `program_turns`: `keep` or `drop` what an agent program wrote in the user's place (training rows: `drop`)
+    - `tools`: of a training row from a session that does not define them: those `recorded` in its calls (the default),
+      those in a table of the `program`, or `none`
+    - `default`: keys that are set only where the output has no value
+    - `map_model`: patterns of model names with the names to write instead
+    - `lenient`: values of a wrong type outside of the conversation are set aside, and reported
 
     Raises ContentError if no dialect or more than one matches, RefusedError if the document does not match its schema,
     JobError for an unknown dialect, form or key, and for an object in the document that is no JSON value.
@@ -283,7 +351,10 @@ def convert(
     from convcli.engine import arguments, pipeline, texts
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set)
+    chosen = arguments.options(
+        target, form, branch, chunk, view, set, defaults=default, models=map_model, lenient=lenient
+    )
+    chosen = arguments.with_row_choices(chosen, program_turns, tools)
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source)
     conversion = pipeline.convert(value, own, target, chosen)
@@ -389,6 +460,9 @@ def convert_lines(
     view: Literal["history", "context"] = "history",
     chunk: int = 0,
     set: Mapping[str, Any] | None = None,
+    default: Mapping[str, Any] | None = None,
+    map_model: Mapping[str, str] | None = None,
+    lenient: bool = False,
 ) -> Iterator[LineOutcome]:
     """Converts lines of JSON: yields an outcome for each, with `data` (bytes), `losses` and `findings`.
 
@@ -407,7 +481,10 @@ def convert_lines(
 
     target = _dialect(to)
     own = None if source is None else _dialect(source)
-    return by_line.convert(lines, own, target, arguments.options(target, form, branch, chunk, view, set))
+    chosen = arguments.options(
+        target, form, branch, chunk, view, set, defaults=default, models=map_model, lenient=lenient
+    )
+    return by_line.convert(lines, own, target, chosen)
 
 
 def validate_lines(

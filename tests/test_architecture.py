@@ -272,7 +272,7 @@ def test_nothing_but_the_dialects_names_a_dialect() -> None:
     assert {where: names for where, names in found.items() if names} == {}
 
 
-OTHER_MEANINGS = {"multi_llm.py": {"gemini"}, "envelopes.py": {"openai-batch", "anthropic-batch"}}
+OTHER_MEANINGS = {"multi_llm.py": {"gemini"}, "presets.py": {"openai-batch", "anthropic-batch"}}
 """Names of dialects that mean something else in a file: there, the author of a turn in the program's own words."""
 
 SPELLED = re.compile(r"(^|_)(spell(ed|ing|ings)|odd|trust(ed)?)(_|$)")

@@ -60,6 +60,7 @@ def program(copied: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     return run
 
 
+@pytest.mark.exhaustive
 def test_a_skeleton_of_every_kind_of_file_keeps_the_laws(
     copied: Path, program: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:

@@ -35,7 +35,7 @@ def first_rows(path: str, reading: ReadingOptions, in_short: int) -> list[Row]:
     Uncertain statuses are left out, and so is the last half of the rows, which may still grow.
     """
     document = beginning(path, reading)
-    rows = list(by_message(document.lift(), in_short=in_short)) if document is not None else []
+    rows = list(by_message(document.lift_leniently()[0], in_short=in_short)) if document is not None else []
     return [row | {"status": None} if row["status"] in UNSURE else row for row in rows[: len(rows) // 2]]
 
 

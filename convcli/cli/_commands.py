@@ -31,13 +31,18 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
         "--to --in --from --as --output --out-dir --force --output-format --fail-on-loss --dry-run --tools --message"
         " --summary --follow --matrix --list --level --exact --program --home",
     ),
-    ("Which transcripts", "--where --limit --sample --seed --line --at --exclude --transcripts-only"),
+    (
+        "Which transcripts",
+        "--where --since --until --dedupe --offset --limit --sample --seed --line --at --join --exclude"
+        " --transcripts-only",
+    ),
     (
         "What is written",
-        "--set --branch --view --form --text-columns --arguments --framing --chunk --columns --events --no-trunc"
+        "--split --shuffle --set --default --map-model"
+        " --branch --view --form --text-columns --arguments --framing --chunk --columns --events --no-trunc"
         " --findings --pager",
     ),
-    ("How files are read", "--keep-going --duplicate-keys --nulls --isolated"),
+    ("How files are read", "--keep-going --allow-bad --lenient --duplicate-keys --nulls --isolated"),
     ("Losses", "--losses --restore-file"),
     ("Private data", "--redact --mask --allow --write-allow"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),

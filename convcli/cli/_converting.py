@@ -13,19 +13,22 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.cli import _parts, _shared
-from convcli.cli._types import LEVELS, key_and_value
+from convcli.cli._types import LEVELS, key_and_value, model_names
+from convcli.cli._unread import Unread, allowance
 from convcli.model.dialect import Dialect
-from convcli.model.errors import JobError, OutputError
+from convcli.model.errors import DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
     from convcli.files.framing import Framing
     from convcli.files.outputs import Output
+    from convcli.jobs.arranging import Arranged
     from convcli.jobs.converting import InputConversion, Job, Sinks, SplitConversion, Summary
     from convcli.jobs.destinations import Folder, Joined, LossFile
     from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.errors import ConvcliError
+    from convcli.model.findings import Finding
     from convcli.proof.reasons import Loss
 
     Result: TypeAlias = tuple[Summary, bool]
@@ -49,12 +52,20 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     losses: str | None
     restore_file: str | None
     keep_going: bool
+    allow_bad: str | None
     branch: Any
     view: Any
+    split: str | None
+    shuffle: int | None
     set_keys: tuple[str, ...]
+    default_keys: tuple[str, ...]
+    models: tuple[str, ...]
     form: str | None
     framing: Any
     chunk: int | None
+    program_turns: Any
+    tools: Any
+    lenient: bool
     text_columns: bool
     arguments: Any
     jobs: int
@@ -68,6 +79,12 @@ class Converting:
         self.screen, self.arguments = screen, arguments
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
         self.total: Summary | None = None
+        self.allowed, self.keep_going = (
+            allowance(arguments.allow_bad),
+            bool(arguments.keep_going or arguments.allow_bad),
+        )
+        self.unread = Unread()
+        self.arranged: Arranged | None = None
 
     def run(self) -> int:
         """Converts all inputs and returns the exit code. Errors of the job are found before the first input is read."""
@@ -80,13 +97,13 @@ class Converting:
         _shared.tell_others(self.screen, self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
         reading = self.arguments.reading
-        is_alone = reading.selection is not None or reading.redaction is not None  # both count over all inputs
-        asked = 1 if is_alone else self.arguments.jobs
+        is_in_turn = reading.selection is not None or reading.redaction is not None or self.arguments.split is not None
+        asked = 1 if is_in_turn else self.arguments.jobs  # a selection and a redaction count over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
-        self._opened = replace(self.arguments.reading, restores=self.arguments.restore_file is not None).opened
+        self._opened = self._reading().opened
         self.folder: Folder | None = None
-        self.joined: Joined | None = None
-        self.table: Any = None
+        self.joined: Joined | Arranged | None = None
+        self.tables: list[Any] = []
         output, job = self._destination(paths, job)
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
@@ -104,20 +121,37 @@ class Converting:
                     target.discard()
         return self.codes.worst
 
+    def _reading(self) -> ReadingOptions:
+        """A restore file keeps each value as the input has it, so calls stay as they are."""
+        reading = self.arguments.reading
+        if self.arguments.restore_file is None:
+            return reading
+        if reading.calls == "join":
+            raise JobError("usage", "--join and --restore-file exclude each other")
+        return replace(reading, restores=True, calls="apart")
+
     def _job(self) -> Job:
-        from convcli.engine.arguments import options
+        from convcli.engine.arguments import options, with_row_choices
         from convcli.jobs.converting import Job
 
         arguments = self.arguments
-        set_keys = dict(map(key_and_value, arguments.set_keys))
         chosen = options(
-            arguments.target, arguments.form, arguments.branch, arguments.chunk or 0, arguments.view, set_keys
+            arguments.target,
+            arguments.form,
+            arguments.branch,
+            arguments.chunk or 0,
+            arguments.view,
+            dict(map(key_and_value, arguments.set_keys)),
+            defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
+            models=model_names(arguments.models),
+            lenient=arguments.lenient,
         )
+        chosen = with_row_choices(chosen, arguments.program_turns, arguments.tools)
         self._check_stream()
         return Job(
             arguments.target,
             chosen,
-            arguments.keep_going,
+            self.keep_going,
             LEVELS[arguments.fail_on_loss],
             framing=arguments.framing,
             text_columns=arguments.text_columns,
@@ -146,6 +180,9 @@ class Converting:
         arguments = self.arguments
         if arguments.out_dir is not None and arguments.output is not None:
             raise JobError("usage", "-o and --out-dir exclude each other")
+        if arguments.split is not None or arguments.shuffle is not None:
+            self._arrange(paths, job)
+            return None, replace(job, layout="jsonl", is_joined=True)
         if arguments.out_dir is not None:
             is_of_one = paths == list(arguments.paths) and len(paths) == 1
             self.folder = Folder(arguments.out_dir, self.files, force=arguments.force, is_of_one=is_of_one)
@@ -167,14 +204,41 @@ class Converting:
             raise JobError("usage", "-o and --losses name the same file")
         self._note_name(arguments.output or "-")
         output = output_at(arguments.output or "-", job.target, job.framing, force=arguments.force, inputs=paths)
-        self.table = output if is_table(output.name) else None
-        if self.table is not None and arguments.restore_file is not None:
+        self.tables = [output] if is_table(output.name) else []
+        if self.tables and arguments.restore_file is not None:
             message = "--restore-file needs an output that keeps the order of keys; a table does not"
             raise JobError("usage", message, help="write to a FILE.jsonl")
         if len(paths) == 1:
             return output, replace(job, layout=layout)
         self.joined = Joined(output, "array" if layout == "json" else "jsonl", job.target.collected)
         return None, replace(job, layout="jsonl", is_joined=True)
+
+    def _arrange(self, paths: list[str], job: Job) -> None:
+        """Opens the outputs of a job that shuffles or splits. Raises JobError."""
+        from convcli.files.layouts import is_table
+        from convcli.files.outputs import make_folder
+        from convcli.jobs.arranging import PLACEHOLDER, Arranged, Splits, shares
+        from convcli.jobs.destinations import output_at
+
+        arguments = self.arguments
+        if arguments.restore_file is not None:
+            raise JobError("usage", "--restore-file excludes --split and --shuffle, which change the order")
+        name = os.path.join(arguments.out_dir, f"{PLACEHOLDER}.jsonl") if arguments.out_dir else arguments.output or "-"
+        parts = {"": 1.0} if arguments.split is None else shares(arguments.split)
+        if (arguments.split is not None) is not (PLACEHOLDER in name):
+            message = f"--split needs --out-dir, or {PLACEHOLDER} in the name of -o"
+            message = message if arguments.split is not None else "--out-dir with --shuffle needs --split"
+            raise JobError("usage", message, help=f"write --out-dir DIR, or -o data-{PLACEHOLDER}.jsonl")
+        if arguments.out_dir:
+            make_folder(arguments.out_dir)
+        outputs: dict[str, tuple[Output, Framing]] = {}
+        for part in parts:
+            path = name.replace(PLACEHOLDER, part)
+            output = output_at(path, job.target, job.framing, force=arguments.force, inputs=paths)
+            outputs[part] = output, "array" if _layout_of(path) == "json" else "jsonl"
+            self.tables += [output] * is_table(path)
+        splits = None if arguments.split is None else Splits(parts)
+        self.joined = self.arranged = Arranged(outputs, job.target.collected, splits, arguments.shuffle)
 
     def _note_name(self, output: str) -> None:
         """Warns that a name such as `out.csv` does not make a file of that format."""
@@ -188,7 +252,8 @@ class Converting:
         from convcli.jobs.converting import Sinks
 
         apart, restore = self._apart(), None if self.records is None else self.records.write
-        sinks = Sinks(self._loss if self._asks_for_losses() else None, self.printer.finding, restore)
+        route = None if self.arranged is None else self.arranged.route
+        sinks = Sinks(self._loss if self._asks_for_losses() else None, self._finding, restore, route=route)
         self.job, self.sinks = job, sinks
         if len(apart) < 2:
             for file in self.files:
@@ -220,14 +285,14 @@ class Converting:
 
     def _one(self, file: InputFile, result: Callable[[], Result]) -> None:
         """Adds the result of an input to the summary."""
-        with self.codes.guard(file.path):
+        with self.codes.guard(file.path, self.unread.error if self.keep_going else None):
             try:
                 summary, grew = result()
             finally:
                 self.progress.pass_by(_shared.size_of(file.path))
             if grew:
                 self.screen.announce("note: the file has grown while it was read; the added part is not converted\n")
-            self.codes.add(summary.exit_code)
+            self.codes.add(UNACCEPTABLE if summary.failing else DONE if self.keep_going else summary.exit_code)
             if self.total is None:
                 self.total = summary
             else:
@@ -287,13 +352,19 @@ class Converting:
         if total is None or joined is None:
             return
         total.outputs = 0
-        if total.transcripts and not total.failing and (self.arguments.keep_going or not self.codes.worst):
+        if total.transcripts and not total.failing and (self.keep_going or not self.codes.worst):
             with self.codes.guard(""):
-                count_stored(total, joined.file, self.job, self.sinks)
-                self.codes.add(total.exit_code)
+                joined.complete()
+                for file in joined.files:
+                    count_stored(total, file, self.job, self.sinks)
+                self.codes.add(UNACCEPTABLE if total.failing else DONE)
                 if not total.failing:
                     joined.commit()
-                    total.outputs = 1
+                    total.outputs = len(joined.files)
+
+    def _finding(self, finding: Finding) -> None:
+        self.printer.finding(finding)
+        self.unread.finding(finding)
 
     def _loss(self, loss: Loss) -> None:
         if self.losses is not None:
@@ -318,20 +389,36 @@ class Converting:
                 self.screen.error(error)
                 self.codes.add(error.exit_code)
         self._tell_columns()
+        self._tell_splits()
+        self._judge_unread()
         if self.total is not None:
+            _shared.announce_joined(self.screen, self.total.calls, self.total.conversations)
             listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
             self.screen.announce(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
+
+    def _tell_splits(self) -> None:
+        """Reports how many transcripts are in each split."""
+        if self.arguments.split is not None and self.arranged is not None:
+            counts = ", ".join(f"{name} {count:,}" for name, count in self.arranged.rows.items())
+            self.screen.announce(f"note: transcripts by split: {counts}\n")
+
+    def _judge_unread(self) -> None:
+        """Lists what was skipped, and decides whether that is acceptable."""
+        if not self.keep_going:
+            return
+        records, transcripts = (0, 0) if self.total is None else (self.total.refused, self.total.transcripts)
+        unread = records + self.unread.inputs
+        self.screen.announce("".join(self.unread.listed(records)))
+        if not self.allowed.accepts(unread, transcripts + unread):
+            self.codes.add(UNACCEPTABLE)
 
     def _tell_columns(self) -> None:
         """Reports which columns of a table contain JSON strings."""
         from convcli.report.text import safe_text
 
-        if self.table is None:
-            return
-        if self.table.texts:
-            self.screen.announce(
-                f"note: columns of the table with JSON strings: {safe_text(', '.join(self.table.texts))}\n"
-            )
+        columns = dict.fromkeys(name for table in self.tables for name in table.texts)
+        if columns:
+            self.screen.announce(f"note: columns of the table with JSON strings: {safe_text(', '.join(columns))}\n")
 
 
 def _layout_of(output: str | None) -> Framing | None:

@@ -117,7 +117,7 @@ class _Look:
         with self.reading.opened(self.path) as source:
             items = source.ending(start) if start else source
             document = next((item for item in items if isinstance(item, Document)), None)
-            found = [] if document is None else by_message(document.lift(), in_short=self.in_short)
+            found = [] if document is None else by_message(document.lift_leniently()[0], in_short=self.in_short)
             return [row | {"status": None} if row["status"] == "open" else row for row in found]
 
     def _move(self) -> None:

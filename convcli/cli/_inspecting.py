@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from convcli.cli import _shared
-from convcli.cli._selecting import MORE_OF_TRANSCRIPTS, TRANSCRIPTS, Condition, column_named, row_of
+from convcli.cli import _selecting, _shared
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import tables
@@ -19,17 +18,21 @@ if TYPE_CHECKING:
     from convcli.jobs.inputs import Document, InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
+    from convcli.views.columns import RowKind
     from convcli.views.rows import Row
 
-MESSAGES = ["message", "role", "kind", "tool", "call", "status", "size", "tokens", "text"]
-MORE_OF_MESSAGES = ["name", "model", "time"]
 NARROW = 100
 SPARED = frozenset(("size", "tokens", "output", "model", "title"))
 """Narrower terminals do not get the columns of `SPARED`: text and file names need the room."""
 BESIDE_TEXTS, LEAST_ROOM = 60, 30
 """Cells of the other columns in a table of messages, and the least that the column of text gets."""
-TOOLS = ["call", "tool", "status", "seconds", "asked", "answered", "size", "arguments", "result"]
-EVERY_COLUMN = [*MESSAGES, *MORE_OF_MESSAGES, *TOOLS, *TRANSCRIPTS, *MORE_OF_TRANSCRIPTS]
+
+
+def row_of(document: Document, transcript: Transcript, names: Collection[str] = ()) -> Row:
+    """Returns the row of a transcript."""
+    from convcli.views import columns
+
+    return columns.row_of(document, transcript, names)
 
 
 class InspectArguments(NamedTuple):
@@ -97,7 +100,7 @@ class Inspecting:
         early = first_rows(files[0].path, arguments.reading, _room_of_texts(width)) if len(files) == 1 else []
         if early:
             with self._sink():
-                self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(iter(early)), [])
+                self._show("message", self._wanted(iter(early)), [])
                 self.screen.flush()
                 for document, transcript in lifted:
                     self._messages(document, transcript, early)
@@ -132,7 +135,7 @@ class Inspecting:
         from convcli.report.message import Totals
 
         totals = Totals()
-        self._show(TRANSCRIPTS, MORE_OF_TRANSCRIPTS, rows, ["transcripts"], totals.add)
+        self._show("transcript", rows, ["transcripts"], totals.add)
         if self.arguments.form == "table" and totals.rows > 1:
             self.screen.announce(totals.reported())
 
@@ -155,7 +158,8 @@ class Inspecting:
             return
         if self.arguments.tool_rows or self.arguments.number is not None:
             raise JobError("usage", "--tools and --message are for one transcript", help="name one: FILE:LINE")
-        self._overview(row_of(*pair) for pair in chain(first, others))
+        names = self._named_columns()
+        self._overview(row_of(*pair, names) for pair in chain(first, others))
 
     def _check(self) -> None:
         arguments = self.arguments
@@ -217,10 +221,10 @@ class Inspecting:
         title = message.title(row_of(document, transcript), hides_events=self._hides_events)
         if self.arguments.tool_rows:
             rows = overview.by_call(transcript, longest=longest, in_short=in_short)
-            self._show(TOOLS, [], rows, title)
+            self._show("call", rows, title)
             return
         rows = overview.by_message(transcript, longest=longest, in_short=in_short)
-        self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(rows), title)
+        self._show("message", self._wanted(rows), title)
 
     def _messages(self, document: Document, transcript: Transcript, shown: list[Row]) -> None:
         """Shows the rest of a long session on a terminal."""
@@ -230,7 +234,7 @@ class Inspecting:
 
         words = title(row_of(document, transcript), hides_events=self._hides_events)
         rows = by_message(transcript, in_short=_room_of_texts(self._width()))
-        self._show(MESSAGES, MORE_OF_MESSAGES, self._wanted(others(rows, shown)), words)
+        self._show("message", self._wanted(others(rows, shown)), words)
 
     def _wanted(self, rows: Iterator[Row]) -> Iterator[Row]:
         return (row for row in rows if row["role"] != "event") if self._hides_events else rows
@@ -241,10 +245,16 @@ class Inspecting:
         by_default = arguments.form == "table" and not arguments.where and not arguments.tool_rows
         return by_default if arguments.events is None else arguments.events == "hide"
 
+    def _named_columns(self) -> set[str]:
+        """Returns the names in the options, which may be columns that are found only on demand."""
+        from convcli.views.conditions import parsed
+
+        names = {term.column for text in self.arguments.where for term in parsed(text)}
+        return names.union(name.strip() for name in (self.arguments.columns or "").split(","))
+
     def _show(
         self,
-        columns: list[str],
-        more: list[str],
+        rows_of: RowKind,
         rows: Iterator[Row],
         title: list[str],
         each: Callable[[Row], None] | None = None,
@@ -254,16 +264,19 @@ class Inspecting:
         `each` is called with every row that is shown.
         """
         from convcli.report.message import heading
+        from convcli.report.tables.table import HEADS
+        from convcli.views.columns import SHOWN, known
+        from convcli.views.conditions import column_named, conditions
 
-        known, chosen = [*columns, *more], self.arguments.columns
-        conditions = [Condition(wanted, known) for wanted in self.arguments.where]
-        for condition in conditions:
+        every, columns, chosen = known(rows_of), list(SHOWN[rows_of]), self.arguments.columns
+        found = [condition for text in self.arguments.where for condition in conditions(text, every, HEADS)]
+        for condition in found:
             rows = filter(condition.holds, rows)
         rows = islice(rows, self.arguments.limit)
         if each is not None:
             rows = passed_by(rows, each)
         if chosen is not None:
-            columns = [column_named(name, known) for name in chosen.split(",")]
+            columns = [column_named(name, every, HEADS) for name in chosen.split(",")]
             rows = ({name: row[name] for name in columns} for row in rows)
         if chosen is None and self.arguments.form == "table" and (self._width() or NARROW) < NARROW:
             columns = [name for name in columns if name not in SPARED]
@@ -271,7 +284,7 @@ class Inspecting:
             self.screen.announce(heading(title, self.screen.err, _shared.width(sys.stderr)))
         view = tables.View(self._width(), self.screen.out, self.arguments.whole, tuple(title))
         _shared.show_table(self.screen, self.arguments.form, columns, rows, view)
-        self.screen.announce("".join(filter(None, (condition.in_vain() for condition in conditions))))
+        _selecting.announce_notes(self.screen, (note for condition in found for note in condition.notes()))
 
 
 def _room_of_texts(width: int | None) -> int:

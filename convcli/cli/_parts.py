@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from convcli.cli import _shared
-from convcli.cli._types import LEVELS, PATH, Near, key_and_value
+from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report.screen import Screen
 from convcli.wire.patterns import pattern
@@ -172,8 +172,10 @@ def convert(screen: Screen, arguments: Any) -> int:
     from convcli.parts import Task
     from convcli.report.losses import summary
 
-    if arguments.output or arguments.restore_file or arguments.framing:
-        raise JobError("usage", "--engine excludes -o, --restore-file and --framing")
+    if arguments.output or arguments.restore_file or arguments.framing or arguments.allow_bad:
+        raise JobError("usage", "--engine excludes -o, --restore-file, --framing and --allow-bad")
+    if arguments.split is not None or arguments.shuffle is not None:
+        raise JobError("usage", "--engine excludes --split and --shuffle", help="arrange the parts in a second job")
 
     def task(source: str) -> Task:
         return Task(
@@ -189,7 +191,12 @@ def convert(screen: Screen, arguments: Any) -> int:
             branch=arguments.branch,
             view=arguments.view,
             chunk=arguments.chunk or 0,
+            program_turns=arguments.program_turns,
+            tools=arguments.tools,
             set_keys=dict(map(key_and_value, arguments.set_keys)),
+            defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
+            models=model_names(arguments.models),
+            lenient=arguments.lenient,
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,
         )

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from convcli.cli._beginning import beginning
 from convcli.cli._pages import TOTALS, SessionIndex, about_of, marks, title_of
-from convcli.cli._selecting import row_of
 from convcli.jobs.inputs import Document, InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import page
 from convcli.validation.wording import counted
+from convcli.views.columns import row_of
 
 if TYPE_CHECKING:
     from convcli.cli._shared import ExitCodes
@@ -96,7 +96,9 @@ class ServedFolder:
         document = beginning(address.path, self._reading)
         if document is None:
             return None
-        return self._page(document, document.lift(), page.FIRST, "this is its beginning, the rest is being read")
+        return self._page(
+            document, document.lift_leniently()[0], page.FIRST, "this is its beginning, the rest is being read"
+        )
 
     def _page(self, document: Document, transcript: Transcript, version: str, *more: str) -> Iterator[str]:
         title, about = title_of(transcript, document.file), about_of(row_of(document, transcript))
@@ -118,7 +120,7 @@ class ServedFolder:
         if document is None:
             return self._keep(path, now, list(self._read(path)))
         self._read_later(path)
-        return entries or self._keep(path, "", [_entry(path, 0, document, document.lift(), UNKNOWN)])
+        return entries or self._keep(path, "", [_entry(path, 0, document, document.lift_leniently()[0], UNKNOWN)])
 
     def _keep(self, path: str, version: str, entries: list[Entry]) -> list[Entry]:
         with self._lock:
@@ -148,7 +150,7 @@ class ServedFolder:
         with self._reading.opened(path) as source:
             for item in source:
                 if isinstance(item, Document):
-                    yield item, item.lift()
+                    yield item, item.lift_leniently()[0]
 
 
 def _entry(

@@ -110,6 +110,30 @@ def announce_passed(screen: Screen, source: Input) -> None:
     screen.announce(f"{text} (the first: {safe_text(passed.first)}){safe_text(more)}\n")
 
 
+def join_option(function: F) -> F:
+    """Adds the option that joins the calls of a log. It becomes a part of the argument `reading`."""
+
+    def calls(_: click.Context, __: click.Parameter, join: bool | None) -> str:
+        return "auto" if join is None else "join" if join else "each"
+
+    help_text = (
+        "Join the calls of one conversation: the last call and its answer are written, and what it lacks is a loss; or "
+        "write each call. By default, calls in logs are joined."
+    )
+    option = click.option("--join/--no-join", "calls", default=None, callback=calls, help=help_text)
+    return option(function)
+
+
+def announce_joined(screen: Screen, calls: int, conversations: int) -> None:
+    """Reports how many calls were joined."""
+    if calls <= conversations:
+        return
+    from convcli.validation.wording import counted
+
+    text = f"{counted(calls, 'call')} → {counted(conversations, 'conversation')}"
+    screen.announce(f"note: joined {text} (--no-join writes each call)\n")
+
+
 MOST_SUFFIXES = 5
 """The number of suffixes of skipped files that are named."""
 
@@ -147,9 +171,14 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         line: int | None = None,
         at: tuple[str, ...] = (),
         only: tuple[str, ...] = (),
+        since: str | None = None,
+        until: str | None = None,
+        dedupe: Any = None,
+        first: int = 0,
         most: int | None = None,
         sample: int | None = None,
         seed: int = 0,
+        calls: Any = "apart",
         **values: Any,
     ) -> Any:
         from convcli.jobs import config
@@ -157,9 +186,9 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
 
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
-        selection = _selecting.selection(only, most, sample, seed)
+        selection = _selecting.selection(only, since, until, dedupe, first, most, sample, seed)
         reading = ReadingOptions(
-            configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, nulls=nulls
+            configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, nulls=nulls, calls=calls
         )
         return function(*args, reading=reading, **values)
 
@@ -228,8 +257,11 @@ class ExitCodes:
         return worst(self._codes)
 
     @contextmanager
-    def guard(self, name: str) -> Iterator[None]:
-        """Prints an error of the input `name` and goes on. BrokenPipeError still ends the job."""
+    def guard(self, name: str, unread: Callable[[ConvcliError], None] | None = None) -> Iterator[None]:
+        """Prints an error of the input `name` and goes on. BrokenPipeError still ends the job.
+
+        `unread` takes an error of content, which then does not decide the exit code.
+        """
         try:
             yield
         except BrokenPipeError:
@@ -242,7 +274,10 @@ class ExitCodes:
                 error.help = "" if help_text in self._helps else help_text
                 self._screen.error(error)
                 self._helps.add(help_text)
-            self._codes.add(error.exit_code)
+            if unread is not None and error.exit_code == UNACCEPTABLE:
+                unread(error)
+            else:
+                self._codes.add(error.exit_code)
         except Exception as error:
             self._codes.add(announce_bug(self._screen, error, name))
 
@@ -352,6 +387,8 @@ def lifted(
                 for note in source.notes:
                     printer.finding(note)
                 announce_passed(printer.screen, source)
+                if source.joined is not None:
+                    announce_joined(printer.screen, source.joined.calls, source.joined.conversations)
             progress.pass_by(size_of(path))
 
 
@@ -365,11 +402,15 @@ def _transcript(item: Any, codes: ExitCodes, printer: DiagnosticPrinter) -> Iter
     for finding in item.notes:
         printer.finding(finding)
     try:
-        yield item, item.lift()
+        transcript, findings = item.lift_leniently()
     except RefusedError as error:
         codes.add(UNACCEPTABLE)
         for finding in error.findings:
             printer.finding(finding)
+        return
+    for finding in findings:
+        printer.finding(finding)
+    yield item, transcript
 
 
 def show_table(

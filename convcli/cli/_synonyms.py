@@ -34,11 +34,11 @@ HINTS = {
     ),
     **dict.fromkeys(
         ("dedupe", "dedup", "deduplicate", "uniq"),
-        "convcli removes no duplicates; convert --where, --sample and --limit choose transcripts",
+        "convcli convert FILE --to DIALECT --dedupe leaves out duplicates; --dedupe=prefix also beginnings",
     ),
     **dict.fromkeys(
         ("filter", "select", "sample"),
-        "convcli convert FILE --to DIALECT --where COLUMN=VALUE (or --sample N) chooses transcripts",
+        "convcli convert FILE --to DIALECT --where CONDITION (or --sample N) chooses transcripts",
     ),
     "split": "convcli convert FILE --to DIALECT --out-dir DIR writes a file for each transcript",
     **dict.fromkeys(

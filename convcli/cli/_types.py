@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -116,28 +116,37 @@ LEVELS: dict[str | None, Any] = {None: None, "content": "content", "context": "c
 """The lowest level of losses at which a job fails, by its name on the command line."""
 
 
-def key_and_value(word: str) -> tuple[str, Any]:
+def model_names(words: Iterable[str]) -> dict[str, str]:
+    """Parses A=B, each a name of a model. Raises JobError."""
+    pairs = [word.partition("=") for word in words]
+    if not all(old and new for old, _, new in pairs):
+        help_text = "write OLD=NEW, as gpt-4o=claude-sonnet-4-5; OLD may contain *"
+        raise JobError("usage", "--map-model needs two names of models", help=help_text)
+    return {old: new for old, _, new in pairs}
+
+
+def key_and_value(word: str, option: str = "--set") -> tuple[str, Any]:
     """Parses KEY=VALUE. VALUE is JSON, else a string; @FILE is the contents of a file. Raises JobError."""
     from convcli.model.errors import ContentError
     from convcli.wire import exact_json
 
     key, separator, value = word.partition("=")
     if not key or not separator:
-        raise JobError("usage", "--set needs a key and a value", help="write KEY=VALUE, as max_tokens=1024")
+        raise JobError("usage", f"{option} needs a key and a value", help="write KEY=VALUE, as max_tokens=1024")
     if value.startswith("@"):
-        value = _contents(value[1:])
+        value = _contents(value[1:], option)
     try:
         return key, exact_json.parse(value)
     except ContentError:
         return key, value
 
 
-def _contents(path: str) -> str:
+def _contents(path: str, option: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
     except FileNotFoundError:
-        help_text = "--set KEY=@FILE reads a file; a string that begins with @ is quoted as JSON"
+        help_text = f"{option} KEY=@FILE reads a file; a string that begins with @ is quoted as JSON"
         raise JobError("no-such-file", "there is no such file", file=path, help=help_text) from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"

@@ -31,6 +31,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 @_selecting.options
 @_shared.converted_inputs
 @_redacting.option
+@_shared.join_option
 @click.option(
     "-t",
     "--to",
@@ -54,6 +55,12 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="DIR",
     help="Write a file for each input, in the same tree of folders, or for each transcript of one FILE.",
 )
+@click.option(
+    "--split",
+    metavar="NAME=SHARE,...",
+    help="Split by conversation into files, with --out-dir DIR or {split} in the name of -o: train=0.95,val=0.05.",
+)
+@click.option("--shuffle", type=int, metavar="SEED", help="Write the transcripts in a random order.")
 @click.option("--force", is_flag=True, help="Replace existing outputs.")
 @click.option(
     "--fail-on-loss",
@@ -76,7 +83,15 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="FILE",
     help="Store what the output cannot, so that convcli restore can rebuild the original.",
 )
-@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest and exit 1.")
+@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, list it and exit 1.")
+@click.option(
+    "--allow-bad",
+    metavar="N|N%",
+    help="Keep going, and exit 0 if at most N records and inputs, or N percent of all, cannot be read.",
+)
+@click.option(
+    "--lenient", is_flag=True, help="Set values of a wrong type outside of the conversation aside, and report them."
+)
 @click.option(
     "--branch",
     type=BRANCH,
@@ -90,12 +105,40 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     help="For sessions with a compaction: write the whole history, or what the model would be sent next.",
 )
 @click.option(
+    "--program-turns",
+    type=Near("choice", lambda: ["keep", "drop"]),
+    metavar="keep|drop",
+    help="Turns of a session that the agent program wrote in the user's place: drop them (the default for training "
+    "rows) or keep them.",
+)
+@click.option(
+    "--tools",
+    type=Near("choice", lambda: ["recorded", "program", "none"]),
+    metavar="CHOICE",
+    help="The tools of a training row from a session that does not define them: recorded (name and arguments of its "
+    "calls; the default), program (a table per agent program) or none.",
+)
+@click.option(
     "--set",
     "set_keys",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a key in every output: max_tokens=1024, generationConfig.topK=40. VALUE is JSON, else a string; @FILE "
-    "reads it from a file.",
+    help="Set a key in every output, overwriting another value: max_tokens=1024, generationConfig.topK=40. VALUE is "
+    "JSON, else a string; @FILE reads it from a file.",
+)
+@click.option(
+    "--default",
+    "default_keys",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Like --set, but only in outputs where the key is missing or null.",
+)
+@click.option(
+    "--map-model",
+    "models",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Write another name of a model: gpt-4o=claude-sonnet-4-5, gpt-*=qwen3. The first match counts.",
 )
 @click.option("--form", metavar="FORM", help="The form to write, for dialects with several: request, response, …")
 @click.option("--text-columns", is_flag=True, help="Write lists and objects in a row as JSON strings, as datasets do.")

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
@@ -46,11 +47,15 @@ def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingO
 
 
 def _rows(reading: ReadingOptions, paths: tuple[str, ...], codes: _shared.ExitCodes) -> Iterator[dict[str, Any]]:
+    reading = replace(reading, calls="auto")
     for path, _ in reading.find(paths):
         with codes.guard(path), reading.opened(path) as source:
             row = {"file": source.name, "dialect": source.dialect.name, **_reason(source.detection, reading)}
-            if alike := _alike(source):
+            alike = _alike(source) if source.joined is None else []
+            if alike:
                 row["why"] += f"; read the same with --from {', '.join(alike)}"
+            if source.joined is not None:
+                row["why"] += "; these are calls of a log, which convert joins"
             yield {**row, "alike": alike}
 
 

@@ -9,7 +9,7 @@ import click
 
 from convcli.cli import _redacting, _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._inspecting import EVERY_COLUMN, InspectArguments, Inspecting
+from convcli.cli._inspecting import InspectArguments, Inspecting
 from convcli.cli._types import DIALECT, PATH, Near, format_of
 from convcli.report import tables
 from convcli.report.screen import Screen
@@ -26,9 +26,11 @@ convcli inspect ~/.claude/projects                  # a row for each session
 
 
 @click.command(cls=Command, examples=EXAMPLES)
+@_selecting.dated
 @_selecting.sampling
 @_shared.inputs
 @_redacting.option
+@_shared.join_option
 @click.option("--summary", is_flag=True, help="A row of counts for each transcript, even for a single one.")
 @click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
 @click.option(
@@ -37,9 +39,9 @@ convcli inspect ~/.claude/projects                  # a row for each session
 @click.option(
     "--where",
     multiple=True,
-    metavar="COLUMN=A,B",
-    shell_complete=lambda _, __, word: _selecting.completed(word, "=", EVERY_COLUMN),
-    help='Only rows whose column is A or B, or matches a pattern: role=tool, "text~time.?out".',
+    metavar="CONDITION",
+    shell_complete=lambda _, __, word: _selecting.completed(word, "=", _every_column()),
+    help='Only rows that meet all conditions: role=tool,user, "size>1000 and text~time.?out".',
 )
 @click.option(
     "--events",
@@ -49,7 +51,7 @@ convcli inspect ~/.claude/projects                  # a row for each session
 @click.option(
     "--columns",
     metavar="A,B",
-    shell_complete=lambda _, __, word: _selecting.completed(word, "", EVERY_COLUMN),
+    shell_complete=lambda _, __, word: _selecting.completed(word, "", _every_column()),
     help="These columns, in this order.",
 )
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
@@ -84,6 +86,12 @@ def command(screen: Screen, /, **values: Any) -> int:
     """
     values["form"] = values["form"] or _form_of(values["output"])
     return Inspecting(screen, InspectArguments(**values)).run()
+
+
+def _every_column() -> list[str]:
+    from convcli.views.columns import SHOWN, known
+
+    return [name for kind in SHOWN for name in known(kind)]
 
 
 def _form_of(output: str | None) -> str:

@@ -42,6 +42,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @click.argument("paths", nargs=-1, type=PATH, metavar="[FILE]...")
 @_selecting.options
 @_shared.at_option
+@_shared.join_option
 @_shared.line_option
 @_shared.from_option
 @_shared.reading_options
@@ -78,7 +79,7 @@ def command(
     """
     width = _shared.width() if form == "table" and not summary else None
     if paths:
-        losses = _Losses(screen, paths, reading, target, Options(branch=branch, view=view))
+        losses = _Losses(screen, paths, reading, target, Options(branch=branch, view=view, lenient=True))
         return losses.listed(form, summary) if width is None else losses.drawn(width)
     if reading.dialect is None:
         raise JobError("usage", 'missing argument "FILE"', help="name a FILE, or two dialects with --from and --to")
@@ -144,7 +145,7 @@ class _Losses:
         outcomes = OutcomeTable()
         for item, result in self._results():
             if isinstance(item, Document) and result.is_read:
-                outcomes.add(item.lift(), result.losses, item.dialect, self.target, item.place)
+                outcomes.add(item.lift_leniently()[0], result.losses, item.dialect, self.target, item.place)
             else:
                 outcomes.lose(result.losses)
         return outcomes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from convcli.cli import _shared
+from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import PATH, Near, format_of
 from convcli.model.errors import DONE
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 convcli sessions                                     # of all known programs, newest first
 convcli sessions --program claude-code --limit 10
+convcli sessions --since 14d --where "project=convcli and errors>0"
 convcli sessions ~/.claude/projects -O json          # of one folder
 """
 
@@ -42,6 +43,8 @@ def _programs() -> list[str]:
 @click.argument("folder", required=False, type=PATH, metavar="[DIR]")
 @click.option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this agent program.")
 @click.option("--home", type=PATH, metavar="DIR", help="The home directory that contains the folders of the programs.")
+@_selecting.where
+@_selecting.dated
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many sessions, newest first.")
 @_shared.reading_options
 @click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
@@ -70,7 +73,8 @@ def command(
         paths = [(path, each.name) for each in chosen for path in programs.files(each, home)]
     paths.sort(key=lambda pair: _changed(pair[0]), reverse=True)
     codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
-    rows = _rows(islice(paths, limit if program is None or folder is None else None), reading, codes)
+    is_filtered = reading.selection is not None or (program is not None and folder is not None)
+    rows = _rows(paths if is_filtered else islice(paths, limit), reading, codes)
     rows = islice((row for row in rows if program in (None, row["program"])), limit)
     if not paths:
         screen.announce("no sessions found\n")
@@ -121,7 +125,7 @@ def _row(document: Document, program: str) -> Row:
     from convcli.views.gists import first_words
     from convcli.views.rows import by_transcript
 
-    transcript = document.lift()
+    transcript = document.lift_leniently()[0]
     row: dict[str, Any] = by_transcript(
         transcript, document.file, document.number_of(document.line), document.dialect.name
     )

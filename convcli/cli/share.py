@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._selecting import row_of
+from convcli.cli._inspecting import row_of
 from convcli.cli._types import PATH
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen

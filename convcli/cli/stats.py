@@ -41,6 +41,7 @@ class StatsArguments(NamedTuple):
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.inputs
+@_shared.join_option
 @click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @_parts.folder_option
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")

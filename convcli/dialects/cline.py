@@ -29,7 +29,17 @@ from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelop
 from convcli.kit.objects import Native, get_extras
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Pass, Program, ReadCompanion, SessionFacts
+from convcli.model.dialect import (
+    Dialect,
+    Evidence,
+    Options,
+    Pass,
+    Program,
+    ProgramTurns,
+    ReadCompanion,
+    SessionFacts,
+    tags,
+)
 from convcli.model.transcript import Media, Part, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 
@@ -224,6 +234,7 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("task", "session"),
     programs=(PROGRAM,),
+    program_turns=ProgramTurns(tags("environment_details")),
     detect=detect,
     lift=lift,
     write=write,

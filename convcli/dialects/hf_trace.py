@@ -6,7 +6,7 @@ huggingface/hub-docs at 9d14846; read 2026-11-23. Sessions of Claude Code, Codex
 Quirks
 - The first row names the session and the `harness`, the program that made it; the default is convcli.
 - A message has one text, one thought before it, and calls, whose arguments are a JSON string.
-- A result has no field for a failure: its text states it. Media have no field.
+- A result has no field for a failure: only its text is written. Media have no field.
 - A session of pi may have a harness too, but its rows have ids.
 """
 
@@ -41,7 +41,7 @@ MESSAGE = Envelope(
 CALL = Keys("id type function")
 FUNCTION = Keys("name arguments")
 ROLES = ("user", "assistant", "system", "tool")
-RESULTS = ResultTexts("Error: ")
+RESULTS = ResultTexts("")
 JOINT = "\n\n"
 
 
@@ -194,7 +194,7 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     unsupported=UNSUPPORTED,
-    conventions=(RESULTS.convention("a prefix marks an error"),),
+    conventions=(RESULTS.convention(),),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     reasons={
         "message.role": "Hugging Face traces have only one role for instructions",

@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.openai.calls import TEXTS
+from convcli.families.openai.calls import ROW_TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
@@ -210,7 +210,7 @@ CONVERSATION = fused(
     on_parts(lambda part, _: _fit_media(part), *MEDIA),
     fitting.drop_other_opaque(NAME),
     on_results(_fit_result),
-    results.apply_convention(TEXTS),
+    results.apply_convention(ROW_TEXTS),
     custom.as_functions,
     calls.without_raw_arguments,
     on_messages(order.results_by_position),
@@ -317,6 +317,7 @@ UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.field
 DIALECT = Dialect(
     name=NAME,
     title="LLaMA-Factory v1 rows",
+    is_training=True,
     specification="src/llamafactory/v1/utils/types.py of LLaMA-Factory 0.9.5; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE),
@@ -326,7 +327,7 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     rules=RULES,
-    conventions=(TEXTS,),
+    conventions=(ROW_TEXTS,),
     unsupported=UNSUPPORTED,
     has=unsupported.fields("message.weight message.label"),
     reasons={

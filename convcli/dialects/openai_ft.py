@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from convcli.families.openai import messages as common
 from convcli.families.openai import rules
-from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_requests
+from convcli.families.openai.fitting import NO_REASONING, ROW_RESULTS, of_requests
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
 from convcli.families.rows.pairs import first_answer, is_pair, lift_pair, on_both, pair_of
@@ -148,7 +148,7 @@ def _drop_keys(*keys: str) -> Pass:
 
 CONVERSATION = fused(
     NO_REASONING,
-    *of_requests(NAME),
+    *of_requests(NAME, ROW_RESULTS),
     on_each_message(binary_weight),
     keep_functions(NAME),
     custom.as_functions,
@@ -240,6 +240,7 @@ DIALECT = Dialect(
     name=NAME,
     title="OpenAI fine-tuning rows",
     aliases=("fine-tuning", "finetuning", "openai-finetuning", "openai-dpo", "openai-sft", "openai-rft"),
+    is_training=True,
     specification="OpenAI fine-tuning guides and API reference; Python SDK openai 3.54.0; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE, REINFORCEMENT),
@@ -256,7 +257,7 @@ DIALECT = Dialect(
         no_empty_answers(or_null=False),
         _pair_complete(),
     ),
-    conventions=(RESULTS,),
+    conventions=(ROW_RESULTS,),
     unsupported={MESSAGES: WITHOUT_LABEL, PREFERENCE: UNSUPPORTED, REINFORCEMENT: WITHOUT_LABEL},
     has=unsupported.fields("message.weight message.label"),
     reasons={

@@ -16,7 +16,9 @@ from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import detection
+from convcli.engine.containers import inside
 from convcli.kit.objects import merge
+from convcli.model.branches import branch
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Part, PartPaths, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation import schemas
@@ -47,7 +49,7 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
         conversation = next((key for key in CONVERSATIONS if key in unread), None)
         if conversation is not None:
             return _with_request(transcript, document, owner, dialect)
-        answer = next((key for key in KEYS if key in unread and _is_unknown(key, dialect)), None)
+        answer = next((key for key in KEYS if key in unread and is_unknown(key, dialect)), None)
         if answer is not None and _waits(transcript):
             return _joined(transcript, document, owner, answer, dialect)
     return transcript
@@ -60,7 +62,7 @@ def _waits(transcript: Transcript) -> bool:
 
 
 @cache
-def _is_unknown(key: str, dialect: Dialect) -> bool:
+def is_unknown(key: str, dialect: Dialect) -> bool:
     """True if neither the schema of the dialect nor the dialect itself knows such a key next to a conversation."""
     if dialect.keeps_form or key in dialect.metadata:
         return False
@@ -74,14 +76,15 @@ def _with_request(transcript: Transcript, document: dict[str, Any], owner: str, 
     if not schemas.accepts(dialect.name, bare):
         return transcript
     request, own = dialect.lift(bare), transcript.origin
-    answer = _of_transcript(replace(transcript, extras=None), {}, lambda place: place, request, identified=True)
+    chosen, others = _chosen(transcript, document)
+    answer = _of_transcript(replace(chosen, extras=None), {}, lambda place: place, request, identified=True)
     if answer is None or own is None or request.origin is None or not _waits(request):
         return transcript
     unread = (request.extras or {}).get(owner, {})
     extra = {
         key: value for key, value in (transcript.extras or {})[owner].items() if key not in document or key in unread
     }
-    extras = {name: value for name, value in {**(transcript.extras or {}), owner: extra}.items() if value}
+    extras = {name: value for name, value in {**(transcript.extras or {}), owner: extra | others}.items() if value}
     origin = replace(
         own,
         places=[*request.origin.places, *answer.places],
@@ -95,6 +98,7 @@ def _with_request(transcript: Transcript, document: dict[str, Any], owner: str, 
         tools=request.tools,
         tool_choice=request.tool_choice,
         settings=request.settings,
+        head=None,
         extras=extras or None,
         origin=origin,
     )
@@ -122,7 +126,8 @@ def _joined(transcript: Transcript, document: dict[str, Any], owner: str, key: s
 
 
 def _answer(value: Any, key: str, transcript: Transcript, dialect: Dialect) -> _Answer | None:
-    """What an answer says; None for a value that is none."""
+    """What an answer says; None for a value that is none. Logs store answers as JSON strings too."""
+    value = inside(value)
     if isinstance(value, str):
         is_text = bool(value.strip()) and not value.lstrip().startswith(("{", "["))
         return _Answer([Message(ROLE, [Text(value)])], [((key,), [()])], set(), {}) if is_text else None
@@ -150,7 +155,26 @@ def _response(value: Any, path: Path, transcript: Transcript, dialect: Dialect) 
     )
     if inner.id is not None and inner.messages and inner.messages[0].id not in (None, inner.id):
         rest |= {key: each for key, each in value.items() if each == inner.id}
-    return _of_transcript(inner, rest, lambda place: (*path, *place), transcript)
+    chosen, others = _chosen(inner, value)
+    return _of_transcript(chosen, rest | others, lambda place: (*path, *place), transcript)
+
+
+def _chosen(transcript: Transcript, document: Mapping[str, Any]) -> tuple[Transcript, dict[str, Any]]:
+    """The transcript of an answer with its active choice alone, and the keys of the document with the other choices."""
+    origin = transcript.origin
+    if transcript.head is None or origin is None or origin.routes:
+        return transcript, {}
+    kept = set(map(id, branch(transcript)))
+    choices: dict[str, list[Any]] = {}
+    messages, places = list[Message](), list[tuple[Path, PartPaths]]()
+    for message, place in zip(transcript.messages, origin.places, strict=True):
+        if id(message) in kept:
+            messages.append(replace(message, parent_id=None))
+            places.append(place)
+        elif len(place[0]) > 1:
+            key = str(place[0][0])
+            choices.setdefault(key, []).append(document[key][place[0][1]])
+    return replace(transcript, messages=messages, head=None, origin=replace(origin, places=places)), choices
 
 
 def _message(value: Any, key: str, transcript: Transcript, dialect: Dialect) -> _Answer | None:

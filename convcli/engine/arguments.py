@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from convcli import dialects
 from convcli.engine import detection, objects, texts
 from convcli.model.dialect import Dialect, Options, SetKeys
@@ -23,6 +25,10 @@ UNPARSED: tuple[tuple[type | tuple[type, ...], str], ...] = (
 """Types often passed instead of a document, and the remedy."""
 JSON = pattern(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
 """The start of a JSON document, never that of a file name."""
+
+
+PROGRAM_TURNS = ("keep", "drop")
+TOOLS = ("recorded", "program", "none")
 
 
 def parsed(document: Any) -> Any:
@@ -74,6 +80,10 @@ def options(
     chunk: int,
     view: Literal["history", "context"] = "history",
     set_keys: Mapping[str, Any] | None = None,
+    *,
+    defaults: Mapping[str, Any] | None = None,
+    models: Mapping[str, str] | None = None,
+    lenient: bool = False,
 ) -> Options:
     """Returns the options for an output.
 
@@ -88,8 +98,27 @@ def options(
     if view not in ("history", "context"):
         raise unknown("view", str(view), ("history", "context"), "choose history or context")
     return Options(
-        form=form, chunk=chunk, branch=branch, view=view, set_keys=_checked(set_keys, target) if set_keys else ()
+        form=form,
+        chunk=chunk,
+        branch=branch,
+        view=view,
+        set_keys=_checked(set_keys, target) if set_keys else (),
+        default_keys=_checked(defaults, target) if defaults else (),
+        models=tuple((models or {}).items()),
+        lenient=lenient,
     )
+
+
+def with_row_choices(
+    options: Options,
+    program_turns: Literal["keep", "drop"] | None,
+    tools: Literal["recorded", "program", "none"] | None,
+) -> Options:
+    """Returns the options with those of training rows. Raises JobError for an unknown choice."""
+    for value, known in ((program_turns, PROGRAM_TURNS), (tools, TOOLS)):
+        if value is not None and value not in known:
+            raise unknown("choice", str(value), known, f"choose {', '.join(known)}")
+    return replace(options, program_turns=program_turns, tools=tools)
 
 
 def _checked(set_keys: Mapping[str, Any], target: Dialect) -> SetKeys:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -10,15 +10,16 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.engine import answers, detection, untrusted
+from convcli.engine import answers, detection, row_choices, untrusted
 from convcli.engine.emptied import is_emptied
+from convcli.engine.row_choices import LeftOut
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Origin, Transcript
-from convcli.proof.difference import difference
+from convcli.proof.difference import NOTHING, difference
 from convcli.proof.levels import Knowledge
 from convcli.proof.reasons import KeysOf, Loss
 from convcli.validation import schemas, unknown, verdict
@@ -59,7 +60,7 @@ def lift(document: Any, dialect: Dialect) -> Transcript:
     Raises RefusedError if it does not pass the schema, or if nothing in it is of that dialect (`not_understood`).
     """
     if not schemas.accepts(dialect.name, document):
-        raise RefusedError(objections(document, dialect))
+        raise RefusedError(_with_advice(objections(document, dialect), document, dialect))
     transcript = answers.lift(document, dialect)
     problem = not_understood(document, transcript, dialect)
     if problem is not None:
@@ -76,6 +77,15 @@ def objections(document: Any, dialect: Dialect, *, strict: bool = False) -> list
     if not is_wrong or dialect.detect(document) is not None:
         return problems
     return [replace(problems[0], help=_other_format(document, dialect)), *problems[1:]]
+
+
+def _with_advice(problems: list[Finding], document: Any, dialect: Dialect) -> list[Finding]:
+    """Names the option with which the document is read, if only metadata has a wrong type."""
+    from convcli.engine import lenient
+
+    if problems[0].help or lenient.relaxed(document, dialect) is None:
+        return problems
+    return [replace(problems[0], help=lenient.ADVICE), *problems[1:]]
 
 
 def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
@@ -159,15 +169,21 @@ def lower(
     All pointers refer to the source. Raises JobError if the target is read-only.
     """
     document = written(before, target, options, source)
-    gone = left_out(before, options)
-    return compared(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
+    gone = left_out(before, options, source, target)
+    done = compared(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
+    if options.models:
+        from convcli.engine.model_names import explained
+
+        done.losses = explained(done.losses, options.models)
+    return done
 
 
 def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
     """Returns only the output document; nothing is read back."""
     if not target.is_written:
         raise JobError("read-only-dialect", f"{target.title} is read-only")
-    return untrusted.lowered(_chosen(before, options), source, target, options)
+    chosen = _chosen(before, options, source, target)
+    return untrusted.lowered(chosen, source, target, options)
 
 
 def compared(
@@ -177,12 +193,12 @@ def compared(
     source: Dialect | None,
     *,
     purpose: Purpose = "output",
-    left_out: Collection[int] = (),
+    left_out: LeftOut = NOTHING,
     form: str | None = None,
 ) -> Conversion:
     """Reads an output back and returns it with its losses and findings.
 
-    `left_out`: indexes of messages that the user excluded · `form`: the requested one.
+    `left_out`: what was not to be written · `form`: the requested one.
     """
     after = answers.lift(document, target)
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
@@ -190,6 +206,8 @@ def compared(
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
     known = _known(source)
     losses = difference(before, after, source, target, left_out, _keys(target.name), known)
+    if before.tools is None and source is not None and source.is_session and target.is_training:
+        losses = row_choices.explained(losses)
     if known is not None:
         findings += unknown.of_losses(losses, known)
     return Conversion(document, before, losses, findings)
@@ -215,10 +233,18 @@ def _known_of_owner(owner: str) -> Knowledge | None:
     return next((unknown.known_of(dialect) for dialect in dialects.builtin() if dialect.owns(owner)), None)
 
 
-def _chosen(transcript: Transcript, options: Options) -> Transcript:
+def _chosen(transcript: Transcript, options: Options, source: Dialect | None, target: Dialect) -> Transcript:
     """Returns what is to be written. The rest is missing when the output is read back, so it is reported as lost."""
-    gone = left_out(transcript, options)
-    if gone:  # the rest is linear, because the parents are gone
+    if options.models:
+        from convcli.engine.model_names import renamed
+
+        bare = msgspec.structs.replace(options, models=())
+        return renamed(_chosen(transcript, bare, source, target), options.models)
+    if source is not None and row_choices.adds_tools(transcript, source, target, options):
+        transcript = row_choices.with_tools(transcript, source, options)
+    if row_choices.drops_program_turns(source, target, options):
+        transcript = row_choices.without(transcript, _program_turns(transcript, source))
+    if replaced(transcript, options):  # the rest is linear, because the parents are gone
         messages = [msgspec.structs.replace(message, parent_id=None) for message in context(transcript)]
         return msgspec.structs.replace(transcript, messages=messages, head=None)
     if options.branch == "all" or transcript.head is None:
@@ -226,7 +252,19 @@ def _chosen(transcript: Transcript, options: Options) -> Transcript:
     return msgspec.structs.replace(transcript, messages=branch(transcript))
 
 
-def left_out(transcript: Transcript, options: Options) -> set[int]:
+def left_out(transcript: Transcript, options: Options, source: Dialect | None, target: Dialect) -> LeftOut:
+    """Returns what is not to be written: turns of the agent program, and messages outside of the model's context."""
+    of_program = row_choices.drops_program_turns(source, target, options)
+    turns = _program_turns(transcript, source) if of_program else {}
+    return {**turns, **dict.fromkeys(replaced(transcript, options), "history")}
+
+
+def _program_turns(transcript: Transcript, source: Dialect | None) -> LeftOut:
+    known = None if source is None else source.program_turns
+    return {} if known is None else row_choices.program_turns(transcript, known)
+
+
+def replaced(transcript: Transcript, options: Options) -> set[int]:
     """Returns the indexes of messages outside of the model's context, if only the context is wanted."""
     if options.view == "history":
         return set()

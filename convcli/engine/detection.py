@@ -14,6 +14,8 @@ from convcli.validation.wording import SAFE_WORD, described, listed
 
 MOST_KEYS = 8
 """Keys of an object that an error names."""
+OF_ANSWERS = ("response", "output", "outputs", "completion", "response_body")
+"""Keys of answers in logs."""
 NO_DIALECT = "no dialect recognises this"
 NAMED = "if convcli dialects lists its dialect, name it with --from"
 
@@ -76,6 +78,8 @@ def _at(value: Any) -> str | None:
         for key, member in members
         if isinstance(member, (dict, list)) and SAFE_WORD.match(key) and candidates(member)
     ]
+    if len(options) > 1 and options[-1].removeprefix("--at /") in OF_ANSWERS:
+        return f"{' '.join(options[:MOST_KEYS])} reads requests with their answers"
     return f"{' or '.join(options[:MOST_KEYS])} reads the transcripts inside" if options else None
 
 

@@ -143,6 +143,18 @@ FORMATS = (
         at="langfuse",
     ),
     Foreign("a LangSmith run", ("run_type inputs",), at="langsmith"),
+    Foreign("a request log of Helicone", ("request_body response_body",), at="helicone"),
+    Foreign("a call of W&B Weave", ("op_name inputs",), at="weave"),
+    Foreign(
+        "an MLflow trace",
+        ("data/spans/*/attributes/mlflow.spanInputs", "spans/*/attributes/mlflow.spanInputs"),
+        at="mlflow",
+    ),
+    Foreign("a log of Portkey", ("request/body response/body",), at="portkey"),
+    Foreign("an Opik trace or span", ("project_id total_estimated_cost input",), at="opik"),
+    Foreign("a rollout of NeMo Gym", ("responses_create_params response",), at="nemo-gym"),
+    Foreign("a span of Datadog", ("meta/input/messages", "meta/output/messages"), at="datadog"),
+    Foreign("a log of OpenAI Evals", ("run_id event_id data/prompt",), at="openai-evals"),
     Foreign(
         "a list of trace spans",
         (

@@ -81,6 +81,10 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
     In its own dialect it is unchanged, unless the options request another form. Raises RefusedError with findings if
     the document does not pass its schema, and JobError if the target is read-only.
     """
+    if options.lenient:
+        from convcli.engine import lenient
+
+        return lenient.convert(document, source, target, options)
     if options == BY_DEFAULT and _has_shapes(document, source, target) and next(_begun(source, target)) >= FEW:
         return remembering(source, target).convert(document)
     return at_length(document, source, target, options)
@@ -88,7 +92,9 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
 
 def _has_shapes(document: Any, source: Dialect, target: Dialect) -> bool:
     """True if other documents may have its shape. Sessions and stored spellings are unique."""
-    return document.__class__ is dict and source is not target and not source.keeps_form and not target.keeps_form
+    has_choices = source.program_turns is not None and target.is_training
+    is_pair = source is not target and not source.keeps_form and not target.keeps_form
+    return document.__class__ is dict and is_pair and not has_choices
 
 
 @cache
@@ -105,9 +111,32 @@ def remembering(source: Dialect, target: Dialect) -> PairConverter:
     return PairConverter(source, target, at_length)
 
 
-def at_length(document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT) -> Conversion:
-    """Converts like `convert`, without remembered shapes."""
-    conversion = _converted(document, source, target, options)
+def at_length(
+    document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT, *, is_composed: bool = False
+) -> Conversion:
+    """Converts like `convert`, without remembered shapes.
+
+    `is_composed`: no file holds the document as it is. It is written anew, in its own dialect too.
+    """
+    conversion = _converted(document, source, target, options, is_composed=is_composed)
+    return _with_input(conversion, document, source, target)
+
+
+def of_transcript(
+    document: Any, transcript: Transcript, source: Dialect, target: Dialect, options: Options
+) -> Conversion:
+    """Converts like `at_length` a document whose transcript is known."""
+    bare_options = replace(options, set_keys=(), default_keys=())
+    conversion = _written(document, transcript, source, target, bare_options)
+    if bare_options != options:
+        from convcli.engine.set_keys import with_set_keys
+
+        conversion = with_set_keys(conversion, options, target, source)
+    return _with_input(conversion, document, source, target)
+
+
+def _with_input(conversion: Conversion, document: Any, source: Dialect, target: Dialect) -> Conversion:
+    """Adds the findings on the input that the output will not show."""
     of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source)
     if of_input:
         known = {(finding.code, finding.where) for finding in conversion.findings}
@@ -115,12 +144,22 @@ def at_length(document: Any, source: Dialect, target: Dialect, options: Options 
     return conversion
 
 
-def _converted(document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
-    if options.set_keys:
+def _converted(
+    document: Any, source: Dialect, target: Dialect, options: Options, *, is_composed: bool = False
+) -> Conversion:
+    if options.set_keys or options.default_keys:
         from convcli.engine.set_keys import with_set_keys
 
-        bare = _converted(document, source, target, replace(options, set_keys=()))
+        bare_options = replace(options, set_keys=(), default_keys=())
+        bare = _converted(document, source, target, bare_options, is_composed=is_composed)
         return with_set_keys(bare, options, target, source)
+    if is_composed:
+        return lower(lift(document, source), target, options, source)
+    if source is target and options.models:
+        from convcli.engine.model_names import renames
+
+        if not renames(lift(document, source), options.models):
+            options = replace(options, models=())
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)
     return _written(document, lift(document, source), source, target, options)

@@ -35,7 +35,7 @@ def resumed(
     document = conversion.written(prepared, target, options, source)
     if target.lift(document).id is None:
         document = conversion.written(replace(prepared, id=uuid_of(document)), target, options, source)
-    left_out = conversion.left_out(transcript, options)
+    left_out = conversion.left_out(transcript, options, source, target)
     return conversion.compared(transcript, document, target, source, purpose="request", left_out=left_out)
 
 

@@ -1,6 +1,7 @@
 """Sets keys in every output: those that a service requires and the input does not have.
 
-Such an output is read back and compared like any other, so set keys are reported as invented or changed.
+Default keys are set only where the output has no value. Such an output is read back and compared like any other, so set
+keys are reported as invented or changed.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ def _steps(key: str, target: Dialect, form: str) -> list[str]:
 def with_set_keys(conversion: Conversion, options: Options, target: Dialect, source: Dialect | None) -> Conversion:
     """Returns the conversion with the keys of these options set. Raises JobError if they do not fit."""
     document, silent = conversion.document, list[Loss]()
-    before = target.lift(document) if options.set_keys else None
+    before = target.lift(document) if options.set_keys or options.default_keys else None
     form = before.origin.form if before is not None and before.origin is not None else ""
-    for key, value in reversed(options.set_keys):
+    for key, value, is_default in reversed(_all_keys(options)):
         steps = _steps(key, target, form)
-        edited = _put(document, steps, value, key)
+        edited = document if is_default and _has_value(document, steps) else _put(document, steps, value, key)
         if edited is document:
             continue
         _check(edited, key, target)
@@ -68,10 +69,20 @@ def with_set_keys(conversion: Conversion, options: Options, target: Dialect, sou
         document, before = edited, after
     if document is conversion.document:
         return conversion
-    excluded = left_out(conversion.transcript, options)
+    excluded = left_out(conversion.transcript, options, source, target)
     done = compared(conversion.transcript, document, target, source, left_out=excluded)
     done.losses = [*reversed(silent), *_explained(done.losses, conversion.losses)]
     return done
+
+
+def _all_keys(options: Options) -> list[tuple[str, Any, bool]]:
+    """Returns the keys with their values, and whether these are defaults, in the order of the output."""
+    keys = [(key, value, False) for key, value in options.set_keys]
+    return keys + [(key, value, True) for key, value in options.default_keys]
+
+
+def _has_value(document: Any, steps: Sequence[str]) -> bool:
+    return _value_at(document, steps) not in (MISSING, None)
 
 
 def _put(node: Any, steps: Sequence[str], value: Any, key: str) -> Any:

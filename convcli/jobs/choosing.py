@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import detection
@@ -13,6 +14,8 @@ from convcli.model.document import Rows
 from convcli.model.errors import ContentError
 from convcli.validation import schemas
 
+HELD = frozenset(("messages", "contents", "conversations", "input"))
+"""Keys of a record that holds messages, and is none itself."""
 LOOK_AHEAD, LOOK_AHEAD_BYTES = 32, 1 << 20
 """Records of a file that are read to choose its dialect before the first is used."""
 CERTAIN = 60
@@ -54,6 +57,32 @@ def choose(
     strongest = detection.strongest(sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0])))
     is_whole = any(name == strongest.dialect and evidence is strongest.evidence for name, evidence in together)
     return ChosenDialect(dialects.get(strongest.dialect), is_whole, strongest)
+
+
+def choose_lines_of_messages(values: list[Any], named: Dialect | None) -> ChosenDialect | None:
+    """Chooses the dialect of a file with one message per line: all lines are one list of messages.
+
+    None if a line is no message, or a document of the named dialect by itself. Raises ContentError if several dialects
+    are equally likely.
+    """
+    if len(values) < 2 or not all(map(_is_message, values)):
+        return None
+    whole = list(values)
+    if named is not None:
+        is_list = any(schemas.accepts(named.name, [each]) for each in values)
+        is_list = is_list and not all(schemas.accepts(named.name, each) for each in values)
+        return ChosenDialect(named, True, None) if is_list else None
+    ranked = detection.candidates(whole)
+    ranked = [each for each in ranked if schemas.accepts(each[0], whole)]
+    if not ranked:
+        return None
+    strongest = detection.strongest(ranked)
+    evidence = replace(strongest.evidence, reason=f"{strongest.evidence.reason}, one message per line")
+    return ChosenDialect(dialects.get(strongest.dialect), True, replace(strongest, evidence=evidence))
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("role"), str) and not HELD.intersection(value)
 
 
 def _are_sessions(values: list[Any]) -> bool:

@@ -26,6 +26,7 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
 from convcli.proof.reasons import LEVELS, SET, Level, Loss
 
 WORDS = frozenset(
@@ -67,6 +68,10 @@ OTHER = "other fields"
 """The label of all other groups of one level and kind."""
 
 
+AS_SET = " (set)"
+"""The end of the labels of values that the user has set."""
+
+
 class LossCount(msgspec.Struct):
     """The number of losses of one kind and field, and the first of them."""
 
@@ -77,12 +82,21 @@ class LossCount(msgspec.Struct):
     count: int = 0
 
 
+COUNTED = (
+    *("transcripts", "lossy", "refused", "failing", "outputs", "withheld", "torn"),
+    *("incomplete", "left_out", "calls", "conversations"),
+)
+"""Numbers of a summary that are added."""
+
+
 class Summary(msgspec.Struct):
     """The result of one or more inputs.
 
     `transcripts`: read · `lossy`: transcripts with losses · `refused`: unacceptable documents and lines · `failing`:
     losses of levels that the job does not accept · `outputs`: written · `withheld`: sessions not converted only
-    because of a refused line · `groups`: at most a little more than `most_groups`, with exact counts.
+    because of a refused line · `incomplete`: transcripts without their refused lines, and `left_out` the number of
+    these lines · `calls`, `conversations`: joined calls, and what became of them · `groups`: at most a little more than
+    `most_groups`, with exact counts.
     """
 
     sources: list[str]
@@ -94,13 +108,17 @@ class Summary(msgspec.Struct):
     outputs: int = 0
     withheld: int = 0
     torn: int = 0
+    incomplete: int = 0
+    left_out: int = 0
+    calls: int = 0
+    conversations: int = 0
     groups: dict[tuple[str, str, str], LossCount] = {}
     most_groups: int = MOST_GROUPS
 
     @property
     def losses(self) -> int:
-        """The number of losses."""
-        return sum(group.count for group in self.groups.values())
+        """The number of losses, without the values that the user has set."""
+        return sum(group.count for group in self.groups.values() if not group.label.endswith(AS_SET))
 
     @property
     def is_held_back(self) -> bool:
@@ -113,14 +131,29 @@ class Summary(msgspec.Struct):
         """UNACCEPTABLE if something was refused, or lost that must not be."""
         return UNACCEPTABLE if self.refused or self.failing else DONE
 
+    @property
+    def set_values(self) -> dict[str, int]:
+        """The number of values that the user's options changed or added, by what they did and the field."""
+        groups = [group for group in self.groups.values() if group.label.endswith(AS_SET)]
+        words = {"changed": "overwrote", "invented": "added"}
+        return {
+            f"{words.get(group.kind, group.kind)} {group.label.removesuffix(AS_SET)}": group.count for group in groups
+        }
+
     def count(self, loss: Loss) -> None:
         """Counts a loss."""
         self._count(LossCount(loss.level, loss.kind, label(loss), loss, 1))
 
+    def count_joined(self, source: Input) -> None:
+        """Counts the calls of an input that were joined."""
+        if source.joined is not None:
+            self.calls += source.joined.calls
+            self.conversations += source.joined.conversations
+
     def add(self, other: Summary) -> None:
         """Adds the result of another input."""
         self.sources += [name for name in other.sources if name not in self.sources]
-        for name in ("transcripts", "lossy", "refused", "failing", "outputs", "withheld", "torn"):
+        for name in COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for group in other.groups.values():
             self._count(group)
@@ -138,13 +171,14 @@ class Summary(msgspec.Struct):
 class Sinks(msgspec.Struct, frozen=True):
     """Receivers of losses, findings, lines of the restore file and refused items, as they come.
 
-    `loss` is None if losses are only counted.
+    `loss` is None if losses are only counted. `route` gets each transcript before its document is written.
     """
 
     loss: Callable[[Loss], None] | None
     finding: Callable[[Finding], None]
     restore: Callable[[bytes], None] | None = None
     refused: Callable[[Item], None] | None = None
+    route: Callable[[Transcript], None] | None = None
 
 
 def label(loss: Loss) -> str:
@@ -155,9 +189,9 @@ def label(loss: Loss) -> str:
     before, after = loss.before, loss.after
     if isinstance(before, str) and isinstance(after, str) and before in WORDS and after in WORDS:
         return f"{before} → {after}"
-    if loss.field in ("id", "model", "createdAt"):
-        return f"transcript {loss.field}"
-    return loss.field.removeprefix("extras.").removeprefix("message.")
+    is_of_transcript = loss.field in ("id", "model", "createdAt")
+    name = f"transcript {loss.field}" if is_of_transcript else loss.field.removeprefix("extras.")
+    return name.removeprefix("message.") + (AS_SET if loss.why == SET else "")
 
 
 # --- converting ------------------------------------------------------------------------------------------------------
@@ -208,6 +242,8 @@ class InputConversion:
             return
         _count(summary, step, self.job, self.sinks)
         if step.is_read and self._is_acceptable():
+            if self.sinks.route is not None and step.conversion is not None:
+                self.sinks.route(step.conversion.transcript)
             self._write(step.document)
             _keep(step, self.source, self.job, self.sinks)
 
@@ -230,6 +266,10 @@ class InputConversion:
         """Commits the output if everything is acceptable."""
         if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
             raise _nothing(self.source)
+        if self.source.is_whole and self.summary.transcripts and self.job.keep_going:
+            self.summary.left_out = self.summary.refused
+            self.summary.incomplete = self.summary.transcripts if self.summary.refused else 0
+        self.summary.count_joined(self.source)
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:
             count_stored(self.summary, self._file, self.job, self.sinks)
         if self._file is not None and self._is_acceptable() and self.summary.transcripts:
@@ -292,6 +332,7 @@ class SplitConversion:
         """Reports what is known only at the end."""
         if not self.summary.transcripts and not self.summary.refused and not self.source.is_selected:
             raise _nothing(self.source)
+        self.summary.count_joined(self.source)
         _keep_rest(self.source, self.sinks)
 
     def discard(self) -> None:
@@ -405,5 +446,8 @@ def layout_for(document: Any, job: Job, source: Input, *, several: bool) -> Fram
 
 
 def _layout_of_several(source: Input) -> Framing:
-    """The layout of an input with several documents; the events of a stream are no documents."""
-    return "jsonl" if source.is_whole else source.layout
+    """The layout of an input with several documents; the events of a stream are no documents.
+
+    A file with the name of JSON Lines may have only one line, which contains several: they are written as lines.
+    """
+    return "jsonl" if source.is_whole or source.is_named_lines else source.layout

@@ -116,6 +116,14 @@ class Joined:
     def __init__(self, output: Output, layout: Framing, many: str = "") -> None:
         self.file = DocumentWriter(output, layout, many)
 
+    @property
+    def files(self) -> list[DocumentWriter]:
+        """The files that are written."""
+        return [self.file]
+
+    def complete(self) -> None:
+        """Does nothing: all rows are written as they come."""
+
     def part(self, suffix: str) -> Output:
         """Returns the output for one input; its documents are lines of JSON."""
         return _Part(self.file)

@@ -35,15 +35,25 @@ class Outer(msgspec.Struct):
     kept: list[str] = []
 
 
+def route(routes: tuple[tuple[str, str], ...], pointer: str) -> str:
+    """Returns the pointer in the record for one in a composed document; the first route that leads to it counts."""
+    for inner, outer in routes:
+        if pointer == inner or pointer.startswith(f"{inner}/"):
+            return outer + pointer[len(inner) :]
+    return routes[-1][1]
+
+
 class Document(msgspec.Struct):
     """One document of an input.
 
     `line`: in a file of records, otherwise 0 · `raw`: JSON text, empty for `Rows`, whose lines have their own · `at`:
-    JSON Pointer in the record · `begin`: position in the file where its text begins · `texts`: columns of `given` that
-    are JSON strings, parsed in `value` · `node_path`: of a picked document, its position in `raw`, which is the whole
+    JSON Pointer in the record · `begin`: position in the file where its text begins · `texts`: columns that are
+    JSON strings, parsed in `value` · `node_path`: of a picked document, its position in `raw`, which is the whole
     record · `shell`: for the first of several in one document, that document without them · `outer`: the record that
     it was picked from · `is_alone`: a single message; `value` is a list of it · `is_part`: one of several answers of a
-    stream · `groups`: for a table, maps records to rows · `notes`: findings that concern other documents of the file.
+    stream · `groups`: for a table, maps records to rows · `notes`: findings that concern other documents of the file ·
+    `routes`: of a document composed from several values of a record, its pointers and those in the record · `merged`:
+    what earlier calls of the conversation have and this one has not.
     """
 
     file: str
@@ -62,6 +72,8 @@ class Document(msgspec.Struct):
     is_part: bool = False
     notes: tuple[Finding, ...] = ()
     groups: RowGroups | None = None
+    routes: tuple[tuple[str, str], ...] = ()
+    merged: tuple[Loss, ...] = ()
 
     @property
     def original(self) -> Any:
@@ -109,15 +121,26 @@ class Document(msgspec.Struct):
         with self._locating():
             return conversion.lift(self.value, self.dialect)
 
+    def lift_leniently(self) -> tuple[Transcript, list[Finding]]:
+        """Returns the transcript as `lift` does, with findings on values of a wrong type that were set aside."""
+        from convcli.engine import lenient
+
+        with self._locating():
+            transcript, findings = lenient.lift(self.value, self.dialect)
+        return transcript, self.located(findings)
+
     def convert(
         self, target: Dialect, options: Options, arguments: ArgumentStyle | None = None
     ) -> conversion.Conversion:
         """Converts the document; losses and findings have file and pointer. Raises as `lift` does."""
         with self._locating():
-            result = pipeline.convert(self.value, self.dialect, target, options)
+            if self.routes:
+                result = pipeline.at_length(self.value, self.dialect, target, options, is_composed=True)
+            else:
+                result = pipeline.convert(self.value, self.dialect, target, options)
             if arguments is not None:
                 result = texts.with_arguments(result, self.dialect, target, arguments)
-        if target is self.dialect and self.texts:
+        if target is self.dialect and self.texts and not self.routes:
             result.document = texts.rewritten(result.document, self.value, self.original, self.texts)
         self.locate(result.losses)
         result.findings = self.located(result.findings)
@@ -139,6 +162,8 @@ class Document(msgspec.Struct):
 
     def place(self, pointer: str) -> tuple[int, str]:
         """Returns the line of a pointer, 0 for a JSON document, and the pointer relative to that line."""
+        if self.routes:
+            return self.line, route(self.routes, pointer)
         if not isinstance(self.value, Rows) or self.line:  # rows of one session of a database
             return self.line, self.at + (pointer.removeprefix("/0") if self.is_alone else pointer)
         index, _, rest = pointer.removeprefix("/").partition("/")
@@ -203,6 +228,9 @@ class Skipped(msgspec.Struct, frozen=True):
     raw: bytes = b""
 
 
+Calls: TypeAlias = Literal["apart", "each", "auto", "join"]
+"""How the calls in a log are read: requests and answers apart, each request with its answer, or joined to conversations
+(`auto`: if the file is a log of calls)."""
 Item: TypeAlias = Document | Skipped
 Nulls: TypeAlias = Literal["drop", "keep"]
 """How null in open objects of a table is read: as absent, or as a value."""

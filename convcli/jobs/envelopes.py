@@ -1,11 +1,7 @@
 """Picks transcripts out of documents by pointers, in which `*` stands for all members.
 
-Traces, batch files and database dumps contain documents of ordinary dialects, some of them as JSON strings. Layouts of
-the programs below are known by name. Formats: https://langfuse.com/docs/observability/data-model,
-https://docs.smith.langchain.com, https://docs.litellm.ai/docs/proxy/logging_spec,
-https://arize-ai.github.io/openinference/spec, https://opentelemetry.io/docs/specs/otlp,
-https://platform.openai.com/docs/guides/batch,
-https://docs.claude.com/en/docs/build-with-claude/batch-processing, https://ai.google.dev/gemini-api/docs/batch-api"""
+Traces, batch files and database dumps contain documents of ordinary dialects, some of them as JSON strings. The layouts
+of some programs are known by name (`presets`). A request and the answer next to it are one document (`pairing`)."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,7 +18,11 @@ from convcli.engine import detection, texts
 from convcli.engine.containers import inside
 from convcli.engine.known_formats import LOOKS_LIKE
 from convcli.files.framing import Record
+from convcli.jobs import pairing
 from convcli.jobs.documents import Document, Item, Outer, Skipped, not_read
+from convcli.jobs.pairing import AnswerValue
+from convcli.jobs.presets import PRESETS as PRESETS
+from convcli.jobs.presets import Pattern as Pattern
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.validation import schemas
@@ -31,31 +31,9 @@ from convcli.wire import exact_json, pointers
 from convcli.wire.exact_json import Position
 from convcli.wire.strict_json import ABSENT
 
-Pattern: TypeAlias = tuple[str, ...]
 ALL = "*"
 MESSAGES = "messages"
 """The key under which program states have their messages."""
-
-PRESETS: dict[str, str] = {
-    "langfuse": "/trace/input /trace/output /observations/*/input /observations/*/output "
-    "/input /output /*/input /*/output /data/*/input /data/*/output",
-    "langsmith": "/inputs /outputs /inputs/messages /inputs/messages/* /outputs/messages /outputs/message "
-    "/outputs/generations/*/*/message /inputs/input /outputs/output "
-    "/child_runs/*/inputs /child_runs/*/outputs /*/inputs /*/outputs",
-    "litellm": "/messages /response /proxy_server_request/body /*/messages /*/response",
-    "braintrust": "/input /output /*/input /*/output /events/*/input /events/*/output",
-    "openinference": "/attributes/input.value /attributes/output.value "
-    "/*/attributes/input.value /*/attributes/output.value",
-    "otlp": "/resourceSpans/*/scopeSpans/*/spans/* /resourceLogs/*/scopeLogs/*/logRecords/*",
-    "openai-batch": "/body /response/body",
-    "anthropic-batch": "/params /result/message /requests/*/params",
-    "gemini-batch": "/request /response",
-    "openai-agents": "/span_data/input /span_data/output /*/span_data/input /*/span_data/output "
-    "/data/*/span_data/input /data/*/span_data/output",
-    "tau-bench": "/traj /*/traj",
-    "conversations": "/conversation /conversations /*/conversation /*/conversations",
-}
-"""Pointers to transcripts in the files of some programs and in chat data sets."""
 
 
 class Picked(NamedTuple):
@@ -78,7 +56,7 @@ def _patterns(name: str) -> list[Pattern]:
                 raise JobError("usage", f'"{name}" is no pointer', help=f'use --at "{pointers.pointer(steps)}"')
             help_text = f'did you mean "/{name}"? Presets: {", ".join(PRESETS)}'
             raise unknown("preset", name, list(PRESETS), help_text)
-        return [pointers.steps(each) for each in PRESETS[name].split()]
+        return PRESETS[name].patterns
     if not name:
         raise JobError("usage", "--at needs a pointer", help='use --at "/observations/*/input"')
     return [pointers.steps(name)]
@@ -172,7 +150,7 @@ class Picker:
     """Picks the documents of one input, each in a dialect of its own; other values are counted in `passed`.
 
     `outer`: the records they were picked from, if requested · `missed`: a suggestion for patterns that match nothing ·
-    `first`: the number of the first record, 0 in a table.
+    `first`: the number of the first record, 0 in a table · `pairs`: a request is read with the answer next to it.
     """
 
     def __init__(
@@ -185,6 +163,7 @@ class Picker:
         self.missed = ""
         self.outer: deque[Outer] | None = None
         self.first = 1
+        self.pairs = False
 
     def items(self, record: Record, *, is_line: bool) -> Iterator[Item]:
         """Yields what is picked of a record; for a member of an array, the first step of a pattern is already used."""
@@ -199,31 +178,38 @@ class Picker:
         if self._keeps_shell and not holds(record.value, self._wanted[0]):
             yield Skipped(self._without_list(record), False, record.start, record.end)
             return
-        begin = (record.line, record.column, record.start) if is_member else exact_json.BEGIN
         picked = picks(record.value, wanted)
-        place = located(record.raw, picked)
-        shell = without_members(record.value, self._wanted[0]) if self._keeps_shell else None
         outer = Outer(record.value, prefix)
         if self.outer is not None:
             self.outer.append(outer)
         if not (picked or self.missed):
             self.missed = (self._in_member(record.value) if is_member else "") or missed(record.value, wanted)
-        inside = ""
-        for pick in picked:
-            line = record.line if is_line else 0
-            if inside and pick.at.startswith(inside):
+        yield from self._documents(record, picked, outer, record.line if is_line else 0)
+
+    def _documents(self, record: Record, picked: list[Picked], outer: Outer, line: int) -> Iterator[Document]:
+        """Yields the transcripts among the values that were picked from a record."""
+        begin = (record.line, record.column, record.start) if record.index >= 0 else exact_json.BEGIN
+        place = located(record.raw, picked)
+        shell = without_members(record.value, self._wanted[0]) if self._keeps_shell else None
+        inside, used, calls = "", set[str](), pairing.Calls([pick.at for pick in picked] if self.pairs else [])
+        values = {pick.at: pick.value for pick in picked}
+        for pick in sorted(picked, key=lambda pick: calls.order(pick.at)):
+            if (inside and pick.at.startswith(inside)) or used.intersection(_ways(pick.at)):
                 continue  # the pattern points inside a document already picked
             try:
                 chosen, dialect = self._chosen(pick)
             except ContentError as error:
-                self._pass(error, line, prefix + pick.at)
+                self._pass(error, line, outer.at + pick.at)
                 continue
             inside = f"{pick.at}/"
             is_alone = isinstance(chosen.value, list) and not isinstance(pick.value, list) and chosen.at == pick.at
             value, names = texts.read(chosen.value, dialect)
             unparsed, node_path = pick.value if is_alone else chosen.value, partial(place, pick.at)
             rest = (begin, names, unparsed, node_path, shell, outer, is_alone)
-            yield Document(self._name, line, value, record.raw, dialect, prefix + chosen.at, *rest)
+            document = Document(self._name, line, value, record.raw, dialect, outer.at + chosen.at, *rest)
+            free = (AnswerValue(at, values[at]) for at in calls.answers(pick.at) if at not in used)
+            used |= _answered(document, chosen.at, free)
+            yield document
             shell = None
 
     def _in_member(self, value: Any) -> str:
@@ -291,6 +277,18 @@ class Picker:
         passed.unsupported[error.message] += error.message.startswith(LOOKS_LIKE)
 
 
+def _answered(document: Document, at: str, possible: Iterable[AnswerValue]) -> set[str]:
+    """Adds the first value that is an answer to a request, and returns its pointer."""
+    before = document.at.removesuffix(at)
+    for answer in possible:
+        whole = pairing.compose(document.value, at, document.dialect, answer, is_alone=document.is_alone)
+        if whole is not None:
+            document.value, document.dialect = whole.value, whole.dialect
+            document.routes = tuple((inner, before + outer) for inner, outer in whole.routes)
+            return {answer.at}
+    return set()
+
+
 def missed(document: Any, wanted: Sequence[Pattern]) -> str:
     """Suggests what unmatched patterns may have meant, by the value where the longest partial match ends."""
     here = inside(document)
@@ -325,4 +323,5 @@ def no_transcripts(name: str, picker: Picker, wanted: Sequence[Pattern]) -> Cont
         return ContentError("empty-input", message, file=name, help=picker.missed)
     unsupported = next(iter(+passed.unsupported), "no dialect recognises them")
     message = f"none of the {passed.total:,} values that --at matches is a readable transcript: {unsupported}"
-    return ContentError("unknown-dialect", message, file=name)
+    help_text = "" if picker.passed.unsupported.total() else detection.NAMED
+    return ContentError("unknown-dialect", message, file=name, help=help_text)

@@ -24,9 +24,11 @@ from convcli.jobs.choosing import (
     LOOK_AHEAD_BYTES,
     ChosenDialect,
     choose,
+    choose_lines_of_messages,
     choose_members,
     is_for_records,
 )
+from convcli.jobs.documents import Calls as Calls
 from convcli.jobs.documents import Document as Document
 from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Nulls as Nulls
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from convcli.files.opening import AnySource
     from convcli.files.tables import TableSource
     from convcli.jobs.envelopes import Passed, Pattern, Picker
+    from convcli.jobs.joining import JoinedCalls
     from convcli.jobs.selection import Selection
     from convcli.jobs.storage import TableNotes
     from convcli.model.findings import Finding
@@ -81,12 +84,14 @@ def opened(
     restores: bool = False,
     nulls: Nulls = "drop",
     masked: Mask | None = None,
+    calls: Calls = "apart",
 ) -> Iterator[Input]:
     """Opens an input and chooses its dialect.
 
     FILE:LINE has only the transcript on that line. `at`: each value that these patterns pick is a document ·
     `selection`: chooses among the documents · `restores`: keeps what surrounds picked documents · `nulls`: whether
-    nulls in open objects of a table are padding or values · `masked`: returns a document without private data.
+    nulls in open objects of a table are padding or values · `masked`: returns a document without private data ·
+    `calls`: whether a request is read with its answer, and the calls of one conversation are joined.
 
     Raises JobError if it cannot be opened or there is no such dialect, and ContentError if no dialect or more than one
     matches, or if it is one JSON document that cannot be read."""
@@ -94,9 +99,10 @@ def opened(
     with open_input(path, duplicate_keys=duplicate_keys) as source:
         named_dialect = None if dialect is None else dialects.get(dialect)
         try:
-            opened = Input(path, source, named_dialect, line=line, at=at, restores=restores)
+            how = line, at, restores, calls
+            opened = Input(path, source, named_dialect, *how)
             if nulls == "keep" and opened.keep_nulls():
-                opened = Input(path, source, named_dialect, line=line, at=at, restores=restores)
+                opened = Input(path, source, named_dialect, *how)
             opened.masked = masked
             if selection is not None:
                 opened.select(partial(selection.choose, named))
@@ -109,9 +115,10 @@ def opened(
 class Input:
     """One opened input, to be iterated once: documents, and the stretches that are not documents.
 
-    `detection` explains `dialect`, None if the user named it; `layout` is how the documents are stored; `is_whole` is
-    true if they form one document; `at` is where the last record ends. A single line is JSON Lines only if the file
-    name says so. With a `line`, only the document on it is included.
+    `detection` explains `dialect`, None if the user named it; `layout` is how the documents are stored;
+    `is_named_lines` is true for the name of JSON Lines; `is_whole` is true if they form one document; `at` is where the
+    last record ends. A single line is JSON Lines only if the file name says so. With a `line`, only the document on it
+    is included.
     """
 
     def __init__(
@@ -119,10 +126,10 @@ class Input:
         path: str,
         source: AnySource,
         dialect: Dialect | None,
-        *,
         line: int | None = None,
         at: Sequence[Pattern] = (),
         restores: bool = False,
+        calls: Calls = "apart",
     ) -> None:
         self.name, self._source, self._patterns = source.name, source, at
         self._line = line + 1 if line is not None and self.is_table else line
@@ -134,8 +141,9 @@ class Input:
         self._notes: TableNotes | None = None
         self._choose: Callable[[Iterator[Item]], Iterator[Item]] | None = None
         self.masked: Mask | None = None
+        self.joined: JoinedCalls | None = None
         self.layout: Framing
-        self._lines, self._is_named_lines = source.framing != "json", is_lines(path)
+        self._lines, self.is_named_lines = source.framing != "json", is_lines(path)
         self._picker: Picker | None = None
         self._picked: Iterator[Item] = iter(())
         if at:
@@ -143,16 +151,34 @@ class Input:
 
             among = dialects.builtin() if dialect is None else [dialect]
             self._picker = Picker(source.name, at, among, is_named=dialect is not None)
-            self._picker.first = 0 if self.is_table else 1
+            self._picker.first, self._picker.pairs = 0 if self.is_table else 1, calls != "apart"
             self._picker.outer = deque() if restores else None
-            self.layout = source.framing if self._lines else "array" if len(at) > 1 or ALL in at[0] else "json"
+            is_array = len(at) > 1 or ALL in at[0]
+            layout: Framing = "jsonl" if self.is_named_lines else "array" if is_array else "json"
+            self.layout = source.framing if self._lines else layout
             self._take(self._pick(self._picker, at))
+            self._join(calls)
             return
         reading = self._members(source) if isinstance(source, Source) and source.is_array else None
         self.layout = source.framing if reading is None else "array"
         self._take(reading or self._documents())
-        if self.layout == "json" and self._is_named_lines and self._is_one_line():
+        if self.layout == "json" and self.is_named_lines and self._is_one_line():
             self.layout = "jsonl"
+        self._join(calls)
+
+    def _join(self, calls: Calls) -> None:
+        """Decides whether the calls of one conversation are joined: on request, and where the file is a log."""
+        is_one = self._picker is None and self.layout == "json"
+        if calls in ("apart", "each") or self.is_whole or is_one:
+            return
+        from convcli.jobs import joining, presets
+
+        values = [record.value for record in self._head if record.error is None]
+        is_log = (
+            presets.is_log(tuple(self._patterns)) if self._picker is not None else joining.repeats(values, self.dialect)
+        )
+        if calls == "join" or is_log:
+            self.joined = joining.JoinedCalls()
 
     def __getstate__(self) -> dict[str, Any]:
         """Prepares the input for another process, which reads only parts."""
@@ -169,6 +195,10 @@ class Input:
             self._notes = TableNotes(self._table, self.dialect, self._patterns, is_whole=self.is_whole)
             items = self._notes.watched(items)
         items = items if self._line is None else self._on_line(items, self._line)
+        if self.joined is not None:
+            from convcli.jobs.joining import joined
+
+            items = joined(items, self.joined)
         items = items if self._choose is None else self._choose(items)
         if self.dialect.unique:
             from convcli.jobs.repeats import with_repeats
@@ -259,7 +289,8 @@ class Input:
     def has_ranges(self) -> bool:
         """True if its lines or row groups can be read independently. False if all of them must be seen."""
         can = self.layout == "jsonl" and self._lines and not self.is_whole and not self.dialect.unique
-        is_all = self._line is None and self._picker is None and self._choose is None and self.masked is None
+        is_all = self._line is None and self._picker is None and self._choose is None
+        is_all = is_all and self.joined is None and self.masked is None
         return can and is_all and self.size > 0
 
     @property
@@ -376,14 +407,23 @@ class Input:
 
     def _chosen(self, values: list[Any]) -> ChosenDialect:
         is_line = self._is_one_line()
-        how = self._named, self._source.framing, is_line, is_line and self._is_named_lines
+        how = self._named, self._source.framing, is_line, is_line and self.is_named_lines
+        if self._named is not None and self._has_messages(values):
+            return choose_lines_of_messages(values, self._named) or choose(values, *how)
         try:
             return choose(values, *how)
         except ContentError as error:
+            lines = choose_lines_of_messages(values, None) if self._has_messages(values) else None
+            if lines is not None:
+                return lines
             rows = list(map(texts.opened, values))
             if error.code != "unknown-dialect" or all(row is value for row, value in zip(rows, values, strict=True)):
                 raise
             return choose(rows, *how)
+
+    def _has_messages(self, values: list[Any]) -> bool:
+        """True if each line may be a message of one conversation."""
+        return self._source.framing == "jsonl" and isinstance(values[0], dict) and "role" in values[0]
 
     def _look_ahead(self) -> list[Any]:
         """Returns the values of the first records; errors are kept and reported in order."""

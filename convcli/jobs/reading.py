@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
-from convcli.jobs.inputs import Document, Input, InputFile, Nulls
+from convcli.jobs.inputs import Calls, Document, Input, InputFile, Nulls
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.wire.strict_json import DuplicateKeys
@@ -29,7 +29,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     `dialect`, `duplicate_keys`: from the command line, None if not given · `exclude`: patterns of files not to read,
     relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
     `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables ·
-    `redaction`: masks what it reads.
+    `calls`: whether those of one conversation are joined · `redaction`: masks what it reads.
     """
 
     configuration: Configuration = Configuration()
@@ -42,6 +42,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     restores: bool = False
     nulls: Nulls = "drop"
     redaction: Redaction | None = None
+    calls: Calls = "apart"
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """Returns the files that these paths mean, without excluded ones.
@@ -87,6 +88,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
             restores=self.restores,
             nulls=self.nulls,
             masked=None if self.redaction is None else self.redaction.document,
+            calls=self.calls,
         )
 
     def documents(self, path: str) -> Iterator[Document]:

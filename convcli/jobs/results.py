@@ -77,7 +77,7 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
     except RefusedError as error:
         return ItemResult([], notes + error.findings, refused=document)
     findings = notes + [as_warning(finding, target) for finding in result.findings]
-    losses = [*container_losses(document), *result.losses]
+    losses = [*container_losses(document), *document.merged, *result.losses]
     return ItemResult(losses, findings, True, None, document, result)
 
 

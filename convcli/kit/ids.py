@@ -53,7 +53,7 @@ def number_messages(new_id: Callable[[int], str]) -> Pass:
 
 
 def chain_messages(new_id: Callable[[int], str]) -> Pass:
-    """Same as `numbered`, and gives every message a parent: the previous message, or in a tree its own parent.
+    """Same as `number_messages`, and gives every message a parent: the previous message, or in a tree its own parent.
 
     In a tree, a message without an id belongs to the one before it; leading ones belong to all branches. A parent never
     follows its child, because readers walk to the root. A chain needs no head. A parent that is a session or a call

@@ -17,7 +17,7 @@ from convcli.kit.passes import (
     shared_all,
 )
 from convcli.kit.texts import only_text, text_of
-from convcli.model.dialect import Convention
+from convcli.model.dialect import Convention, LossKind
 from convcli.model.transcript import (
     Message,
     Part,
@@ -67,6 +67,22 @@ def apply_convention(*conventions: Convention) -> PartPass:
         return result
 
     return on_results(write_by_convention)
+
+
+ONLY_TEXT: tuple[LossKind, str] = ("changed", "a result has no field for a failure: only its text is written")
+
+
+def with_plain_failures(convention: Convention) -> Convention:
+    """Returns the convention of a training row: a failed result keeps the text that the model read, without a mark."""
+
+    def express(result: ToolResult) -> tuple[str, Any] | None:
+        if result.kind == "error":
+            return "text", str(result.value)
+        if result.kind == "multimodal" or not result.is_error:
+            return convention.express(result)
+        return convention.express(replace(result, is_error=None)) or (result.kind, result.value)
+
+    return Convention(express, {**convention.loss, "error": ONLY_TEXT})
 
 
 # ---------------------------------------------------------------- results of several parts
@@ -250,8 +266,8 @@ TEXT_AND_FILES = Convention(
 class ResultTexts(msgspec.Struct, frozen=True):
     """Tool results in a format with one text for them and no field for a failure.
 
-    `failure` is the prefix of a failure's text · `data`: the format also stores any JSON except a string, which is
-    text.
+    `failure` is the prefix of a failure's text; empty if the text stays as it is · `data`: the format also stores any
+    JSON except a string, which is text.
     """
 
     failure: str
@@ -274,14 +290,14 @@ class ResultTexts(msgspec.Struct, frozen=True):
         """The convention: how a result without media that is neither text nor data comes back."""
         return None if self.fits(result) is result or has_media(result) else ("text", self.value(result))
 
-    def convention(self, failure: str) -> Convention:
-        """Returns the convention with its reasons; `failure` is the reason for the prefix."""
+    def convention(self, failure: str = "") -> Convention:
+        """Returns the convention with its reasons; `failure` is the reason for the prefix, if there is one."""
         one = "a string is always text" if self.data else "a result is a string"
         joined = "a result has one text" if self.data else "a result is a string"
         return Convention(
             self.express,
             {
-                "error": ("encoded", f"a result has no field for a failure: {failure}"),
+                "error": ("encoded", f"a result has no field for a failure: {failure}") if failure else ONLY_TEXT,
                 "data": ("changed", f"{one}: the data is written as JSON"),
                 "multimodal": ("changed", f"{joined}: its texts are joined"),
             },

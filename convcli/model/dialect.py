@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from convcli.model.errors import JobError
 from convcli.model.rule import Rule
-from convcli.model.transcript import Part, Path, ToolResult, Transcript
+from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
 
 Framing = Literal["document", "records", "events", "sse"]
 LossKind = Literal["dropped", "changed", "encoded", "invented", "moved"]
@@ -28,6 +28,8 @@ class Evidence(msgspec.Struct, frozen=True, order=True):
 
 SetKeys: TypeAlias = tuple[tuple[str, Any], ...]
 """Keys that the user adds to every output, with their values; a dot leads into an object."""
+ModelNames: TypeAlias = tuple[tuple[str, str], ...]
+"""Patterns of model names with the name to write instead; the first that matches counts."""
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -35,7 +37,11 @@ class Options(msgspec.Struct, frozen=True):
 
     `form`: one of `Dialect.forms` · `chunk`: characters per fragment · `branch`: only the active branch of a tree, or
     all that the target supports · `view`: the whole history of a session with a compaction, or only the context that a
-    model would be sent next · `added`: keys to set in every output.
+    model would be sent next · `set_keys`: keys to set in every output · `default_keys`: keys to set where they are
+    missing or null · `models`: other names for models · `program_turns`: turns that an agent program wrote in the
+    user's place, which training rows lack by default · `tools`: the definitions in a training row from a session
+    without any: those that the calls show (the default), those of the agent program, or none · `lenient`:
+    values of a wrong type outside of the conversation are set aside.
     """
 
     form: str | None = None
@@ -43,6 +49,11 @@ class Options(msgspec.Struct, frozen=True):
     branch: Literal["active", "all"] = "all"
     view: Literal["history", "context"] = "history"
     set_keys: SetKeys = ()
+    program_turns: Literal["keep", "drop"] | None = None
+    tools: Literal["recorded", "program", "none"] | None = None
+    default_keys: SetKeys = ()
+    models: ModelNames = ()
+    lenient: bool = False
 
 
 USUAL = Options()
@@ -58,6 +69,33 @@ class Convention(msgspec.Struct, frozen=True):
     express: Callable[[ToolResult], tuple[str, Any] | None]
     loss: Mapping[str, tuple[LossKind, str]]
     """By result kind: the kind of loss and the reason."""
+
+
+class ProgramTurns(msgspec.Struct, frozen=True):
+    """How to recognize a turn that an agent program wrote in the user's place.
+
+    `begins` maps what its text begins with to the kind of the turn. `flag` is the key in the row of a message (its
+    extras under the owner) that marks such a turn.
+    """
+
+    begins: Mapping[str, str]
+    owner: str = ""
+    flag: str = ""
+
+    def kind(self, part: Text) -> str:
+        """Returns the kind of a text that the program wrote; empty for any other text."""
+        text = part.text.lstrip()
+        return next((kind for begin, kind in self.begins.items() if text.startswith(begin)), "")
+
+    def is_flagged(self, message: Message) -> bool:
+        """True if the program marked the message as its own."""
+        row = (message.extras or {}).get(self.owner, {}).get("row") if self.flag else None
+        return isinstance(row, dict) and row.get(self.flag) is True
+
+
+def tags(*names: str) -> dict[str, str]:
+    """Returns the table of texts that begin with these tags."""
+    return {f"<{name}>": name for name in names}
 
 
 class SessionFacts(msgspec.Struct, frozen=True):
@@ -189,6 +227,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """True if its documents store the extras of other dialects too. Others store only their own."""
     companion: str = ""
     """The ending of the file name, in place of its own, of a second file with more data about the rows."""
+    program_turns: ProgramTurns | None = None
+    """How to recognize the turns of its sessions that the agent program wrote in the user's place."""
+    is_training: bool = False
+    """True if its documents are rows to train on, and nothing else."""
     unique: str = ""
     """The key whose value must differ between the documents of one file."""
     on_demand: frozenset[str] = frozenset()

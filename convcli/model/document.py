@@ -8,8 +8,8 @@ from typing import Any
 class Rows(list[Any]):
     """The rows of a JSONL file, or the events of an SSE stream, that are one document together.
 
-    The class distinguishes them from a JSON array. `lines` are the line numbers of the rows in their file. `beside` is
-    the JSON value of a second file with more data about them; None if there is none.
+    The class distinguishes them from a JSON array. `lines` are the line numbers of the rows in their file. `companion`
+    is the JSON value of a second file with more data about them; None if there is none.
     """
 
     def __init__(self, rows: list[Any], lines: list[int] | None = None, companion: Any = None) -> None:

@@ -37,8 +37,8 @@ class Task(msgspec.Struct, frozen=True):
 
     `source`: required, because parts could be detected as different dialects · `target`: of `convert`, and for
     `validate` the service that must accept it · `losses`: write all losses and findings, the first of each kind, or
-    only counts · others as in `Job`, `Options` and `JudgingOptions`; `added` as in `--set`, `prices` as in the
-    configuration.
+    only counts · others as in `Job`, `Options` and `JudgingOptions`; `set_keys` as in `--set`, `defaults` as in
+    `--default`, `models` as in `--map-model`, `prices` as in the configuration.
     """
 
     command: Command
@@ -53,7 +53,12 @@ class Task(msgspec.Struct, frozen=True):
     branch: Literal["active", "all"] = "all"
     view: Literal["history", "context"] = "history"
     chunk: int = 0
+    program_turns: Literal["keep", "drop"] | None = None
+    tools: Literal["recorded", "program", "none"] | None = None
     set_keys: Mapping[str, Any] = {}
+    defaults: Mapping[str, Any] = {}
+    models: Mapping[str, str] = {}
+    lenient: bool = False
     text_columns: bool = False
     arguments: ArgumentStyle | None = None
     strict: bool = False
@@ -70,7 +75,18 @@ class Task(msgspec.Struct, frozen=True):
         cannot be in one file.
         """
         target = dialects.get(self.target)
-        options = arguments.options(target, self.form, self.branch, self.chunk, self.view, self.set_keys)
+        options = arguments.options(
+            target,
+            self.form,
+            self.branch,
+            self.chunk,
+            self.view,
+            self.set_keys,
+            defaults=self.defaults,
+            models=self.models,
+            lenient=self.lenient,
+        )
+        options = arguments.with_row_choices(options, self.program_turns, self.tools)
         if converting.writes_rows(target):
             message = f"a {target.title} file has one transcript, but a part has several"
             raise JobError(

@@ -110,7 +110,7 @@ def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
         mark.torn, mark.refused = mark.torn + item.torn, mark.refused + (not item.torn)
         return
     try:
-        counted.add(item.lift(), item.dialect.name)
+        counted.add(item.lift_leniently()[0], item.dialect.name)
         mark.transcripts += 1
     except RefusedError as error:
         mark.refused += 1

@@ -8,7 +8,7 @@ values are compared in C first, and only the rest is walked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import accumulate
 from operator import attrgetter
@@ -39,7 +39,7 @@ from convcli.proof.equality import (
     media_key,
 )
 from convcli.proof.levels import Knowledge
-from convcli.proof.reasons import MISSING, KeysOf, Loss
+from convcli.proof.reasons import MISSING, KeysOf, Level, Loss
 from convcli.proof.records import Differences, camel
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -48,23 +48,27 @@ if TYPE_CHECKING:
     from convcli.proof.align import Alignment
 
 
+NOTHING: Mapping[int | tuple[int, int], str] = {}
+
+
 def difference(
     before: Transcript,
     after: Transcript,
     source: Dialect | None = None,
     target: Dialect | None = None,
-    left_out: Collection[int] = (),
+    left_out: Mapping[int | tuple[int, int], str] = NOTHING,
     keys: KeysOf = tuple,
     known: Knowledge | None = None,
 ) -> list[Loss]:
     """Returns every loss between `before` and `after`, in the order of the source; empty exactly if they are equal.
 
     `source` knows the paths of fields in the document that `before` was lifted from; `target` gives the reasons.
-    `left_out` are the indexes of messages that were not to be written. `keys` are the keys that the target's schema
+    `left_out` are the messages that were not to be written, by index, and parts, by the indexes of message and part;
+    with the field of their loss. `keys` are the keys that the target's schema
     names: a reason never claims that such a key does not exist. `known` is what the source knows; without it, the level
     of a loss follows from its field alone.
     """
-    walk = _Walk(before, after, Differences(before, after, source, target, keys, known), frozenset(left_out))
+    walk = _Walk(before, after, Differences(before, after, source, target, keys, known), left_out)
     walk.beside_messages()
     if not walk.equal_messages():
         walk.messages(walk.alignment())
@@ -75,7 +79,11 @@ class _Walk:
     """One comparison: the alignment, and what became of each message and part. `diff` compares two records."""
 
     def __init__(
-        self, before: Transcript, after: Transcript, differences: Differences, left_out: frozenset[int]
+        self,
+        before: Transcript,
+        after: Transcript,
+        differences: Differences,
+        left_out: Mapping[int | tuple[int, int], str],
     ) -> None:
         self.before, self.after, self.target, self.left_out = before, after, differences.target, left_out
         self.diff = differences
@@ -188,7 +196,7 @@ class _Walk:
         if i in self.rolled_back or self.off_branch(message):
             whole = "branch"
         elif i in self.left_out:
-            whole = "history"
+            whole = self.left_out[i]
         if whole != "message":
             self.diff.add("dropped", self.diff.places.whole(i), whole, builtins(message))
             return
@@ -208,7 +216,7 @@ class _Walk:
         for k, part in enumerate(message.parts):
             match = alignment.part_of.get((i, k))
             if match is None:
-                self.dropped_part(part, self.diff.places.part(i, k))
+                self.dropped_part(part, self.diff.places.part(i, k), self.left_out.get((i, k)))
                 continue
             j, at = match
             other = self.after.messages[j].parts[at]
@@ -223,8 +231,8 @@ class _Walk:
             if not is_same:
                 self.part(part, other, place)
 
-    def dropped_part(self, part: Part, place: Path) -> None:
-        self.diff.add("dropped", place, part.type, _brief(part))
+    def dropped_part(self, part: Part, place: Path, field: str | None = None) -> None:
+        self.diff.add("dropped", place, field or part.type, _brief(part))
         self.beside_part(part, place)
 
     def beside_part(self, part: Part, place: Path) -> None:
@@ -267,9 +275,14 @@ class _Walk:
                 continue
             failed = "error" if result.is_error and result.kind == "data" else result.kind
             kind, why = convention.loss.get(failed) or convention.loss[result.kind]
+            has_same_words = failed == "error" and as_json(result.value) == as_json(other.value)
+            if has_same_words and result.kind == other.kind:
+                self.diff.add("dropped", place, "tool_result.isError", True, why=why)
+                return True
             name = "kind" if result.kind != other.kind else "value"
             one, other_value = as_json(getattr(result, name)), as_json(getattr(other, name))
-            self.diff.add(kind, place, f"tool_result.{name}", one, other_value, why=why)
+            level: Level | None = "context" if has_same_words else None
+            self.diff.add(kind, place, f"tool_result.{name}", one, other_value, why=why, level=level)
             return True
         return False
 

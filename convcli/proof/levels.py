@@ -101,7 +101,8 @@ class Knowledge:
                 return None
             if len(path) > 1 and self.named(normalized(path)) is None and not isinstance(value, list):
                 self._plain.add((str(path[-1]), len(path) - 1))
-            is_conversation = len(path) == 1 and holds_message(value)  # of another form of the dialect
+            # a conversation of another form of the dialect, or one in an object that the schema does not describe
+            is_conversation = (named is None or len(path) == 1) and holds_message(value)
             return path if is_conversation else self._below(path, value)
         return path if holds_content(value) else None
 

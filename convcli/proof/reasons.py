@@ -71,6 +71,7 @@ REASONS = {
     "event": "this event is not part of the conversation",
     "branch": "only the active branch is written",
     "history": "the model is sent a summary in its place",
+    "programTurn": "the agent program wrote this turn, not the user",
     "head": "only one branch is written, so none is marked as active",
     "moved": "the target stores it in another position",
     "tool_call.custom": 'the string for a custom tool is written as {"input": …}',
@@ -114,7 +115,7 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
         owner = source if source is not None and source.owns(dialect) else target
         return "envelope" if owner is not None and key.partition(".")[0] in owner.envelope else "context"
     node, _, name = field.partition(".")
-    if field in CONTENT or (node in MEDIA_KINDS and name in MEDIA_CONTENT):
+    if field in CONTENT or node == "programTurn" or (node in MEDIA_KINDS and name in MEDIA_CONTENT):
         return "content"
     return "context"
 

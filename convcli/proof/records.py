@@ -16,7 +16,7 @@ from convcli.model.transcript import Path, Transcript
 from convcli.proof.equality import as_json
 from convcli.proof.levels import Knowledge, is_judged, may_be_content
 from convcli.proof.places import Places
-from convcli.proof.reasons import MISSING, KeysOf, Loss, words_of
+from convcli.proof.reasons import MISSING, KeysOf, Level, Loss, words_of
 from convcli.wire import exact_json, pointers
 
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
@@ -152,10 +152,20 @@ class Differences:
                 self.add(_kind(mine, theirs), (*group, inner), f"{field}.{inner}", mine, theirs)
 
     def add(
-        self, kind: LossKind, place: Path, field: str, before: Any = MISSING, after: Any = MISSING, *, why: str = ""
+        self,
+        kind: LossKind,
+        place: Path,
+        field: str,
+        before: Any = MISSING,
+        after: Any = MISSING,
+        *,
+        why: str = "",
+        level: Level | None = None,
     ) -> None:
-        """Adds a loss. Its reason follows from the field, unless `why` overrides it; its level also from the value."""
-        level, usual = words_of(kind, field, self.source, self.target, self.keys_of, self.form)
+        """Adds a loss. Its reason and level follow from the field, unless they are given; its level also from the
+        value."""
+        usual_level, usual = words_of(kind, field, self.source, self.target, self.keys_of, self.form)
+        level = level or usual_level
         if level != "content" and self.known is not None and may_be_content(before) and is_judged(field):
             unknown = self.known.unknown_content(field, self.places.routed(place), before)
             level = level if unknown is None else "content"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from convcli.jobs.converting import LossCount, Summary
+from convcli.jobs.converting import AS_SET, LossCount, Summary
 from convcli.model.located import number_of
 from convcli.proof.reasons import MISSING, Loss
 from convcli.report.text import Paint, cells, cut, place, safe_text, tail
@@ -33,22 +33,31 @@ def summary(
     shortened until each line fits.
     """
     sources = ", ".join(result.sources)
-    head = f"{command}: {counted(result.transcripts, 'transcript')}, {sources} → {result.target}"
-    if result.refused:
-        head += f", {result.refused:,} refused"
+    incomplete = f" ({result.incomplete:,} incomplete)" if result.incomplete else ""
+    head = f"{command}: {counted(result.transcripts, 'transcript')}{incomplete}, {sources} → {result.target}"
+    if refused := result.refused - result.left_out:
+        head += f", {refused:,} refused"
     if not result.outputs:
         head += ", nothing written"
     if result.is_held_back and command == "convert":
         head += " (--keep-going converts the rest)"
+    values = _set_values(result, paint)
     if not result.losses:
-        return f"{head}\n" if result.refused else f"{head}, nothing lost\n"
-    content = [group for group in result.groups.values() if group.level == "content"]
-    metadata = [group for group in result.groups.values() if group.level != "content"]
+        return f"{head}\n{values}" if result.refused else f"{head}, nothing lost\n{values}"
+    lost = [group for group in result.groups.values() if not group.label.endswith(AS_SET)]
+    content = [group for group in lost if group.level == "content"]
+    metadata = [group for group in lost if group.level != "content"]
     head += "" if content else ", no content lost"
     lines = [head, *_content(content, paint, width)]
     if metadata:
         lines.append(_metadata(metadata, listing, width))
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines) + values
+
+
+def _set_values(result: Summary, paint: Paint) -> str:
+    """One line for the values that the user has set: what was overwritten, what was added."""
+    words = [f"{cut(safe_text(what), 60)} ×{count:,}" for what, count in sorted(result.set_values.items())]
+    return f"{paint.bold('set as you asked:')} {', '.join(words)}\n" if words else ""
 
 
 def _content(groups: list[LossCount], paint: Paint, width: int | None) -> Iterator[str]:

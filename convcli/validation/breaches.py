@@ -29,15 +29,16 @@ def findings(name: str, document: Any, *, is_accepted: bool, strict: bool) -> li
     There is one error per path and per missing key, at most `MOST`. `strict` adds a warning `unknown-key` for each key
     that the schema does not name, also at most `MOST`. If there are more, the last finding has a note.
     """
-    breaches: Iterator[Any] = iter(()) if is_accepted else _breaches(name, document)
+    wrong: Iterator[Any] = iter(()) if is_accepted else breaches(name, document)
     unknown: Iterator[Any] = _unknown_keys(name, [schemas.schema(name)], document, ()) if strict else iter(())
-    reported = explained(islice(breaches, MOST), partial(schemas.vocabulary, name)) + list(islice(unknown, MOST))
-    if reported and any(next(left, None) is not None for left in (breaches, unknown)):
+    reported = explained(islice(wrong, MOST), partial(schemas.vocabulary, name)) + list(islice(unknown, MOST))
+    if reported and any(next(left, None) is not None for left in (wrong, unknown)):
         reported[-1] = replace(reported[-1], notes=(*reported[-1].notes, MORE))
     return reported
 
 
-def _breaches(name: str, document: Any) -> Iterator[SchemaBreach]:
+def breaches(name: str, document: Any) -> Iterator[SchemaBreach]:
+    """Yields where a document breaks the schema `name`; nothing exactly if the schema accepts it."""
     fast = schemas.fast_validator(name)
     if fast is not None:
         try:
@@ -50,10 +51,19 @@ def _breaches(name: str, document: Any) -> Iterator[SchemaBreach]:
 
 def _fast_breach(root: dict[str, Any], document: Any, error: Any) -> SchemaBreach:
     *above, last = error.schema_path
-    path = tuple(error.instance_path)
+    path = _keyed(document, error.instance_path)
     node = resolve(root, above)
     refused = node[last] is False  # such a schema has no keyword; its path ends in the name of a property
     return SchemaBreach(path, "not" if refused else last, {} if refused else node, resolve(document, path))
+
+
+def _keyed(document: Any, steps: Iterable[str | int]) -> Path:
+    """Returns the path of a value; the fast validator gives a key of digits as a number."""
+    path: Path = ()
+    for step in steps:
+        path = (*path, str(step) if isinstance(document, dict) else step)
+        document = document[path[-1]]
+    return path
 
 
 def _thorough_breach(error: Any) -> SchemaBreach:

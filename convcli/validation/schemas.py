@@ -216,18 +216,18 @@ def keys_in(name: str, path: Path) -> frozenset[str] | None:
 
     In the path, `*` stands for each item of a list. None if the schema names none: then any key is allowed.
     """
-    return frozenset(key for node in _nodes(name, path) for key in node.get("properties", ())) or None
+    return frozenset(key for node in nodes_at(name, path) for key in node.get("properties", ())) or None
 
 
 @cache
 def allows_text(name: str, path: Path) -> bool:
     """True if some form of the document allows a string at this path, or if the schema does not restrict it."""
-    stated = [node["type"] for node in _nodes(name, path) if "type" in node]
+    stated = [node["type"] for node in nodes_at(name, path) if "type" in node]
     return not stated or any("string" in ([kind] if isinstance(kind, str) else kind) for kind in stated)
 
 
-def _nodes(name: str, path: Path) -> list[dict[str, Any]]:
-    """Returns the schema objects for the values at a path."""
+def nodes_at(name: str, path: Path) -> list[dict[str, Any]]:
+    """Returns the schema objects for the values at a path; in it, `*` stands for each item of a list."""
     nodes = list(_possible(name, schema(name)))
     for step in path:
         below = [node["properties"][step] for node in nodes if step in node.get("properties", ())]

@@ -101,6 +101,51 @@ def test_keep_going_converts_the_others_and_still_exits_1(tmp_path: Path) -> Non
     assert [json.loads(line) for line in (tmp_path / "out").read_bytes().splitlines()] == [CLEAN, CLEAN]
 
 
+def test_what_was_skipped_is_listed_and_counted_once(tmp_path: Path) -> None:
+    rows = write(tmp_path / "a.jsonl", CLEAN, WRONG, "{", CLEAN)
+    other = write(tmp_path / "b.json", {"no": "transcript"})
+    session = tmp_path / "c.jsonl"
+    first, *rest = (SAMPLES / "openclaw" / "twin-weather.jsonl").read_bytes().splitlines(keepends=True)
+    session.write_bytes(b"".join([first, b"{\n", *rest]))
+    done = run("convert", rows, other, session, "--to", OTHER, "-o", tmp_path / "out.jsonl", "--keep-going")
+    assert done.returncode == 1
+    end = done.stderr.decode().partition("skipped, because")[2].replace(f"{tmp_path}/", "").splitlines()
+    assert end[:5] == [
+        " they could not be read: 3 records and 1 input",
+        "  a.jsonl:2: unknown-value",
+        "  a.jsonl:3: not-json",
+        "  b.json: unknown-dialect",
+        "  c.jsonl:2: not-json",
+    ]
+    assert end[5] == "convert: 3 transcripts (1 incomplete), openai-chat, openclaw → openai-chat, 2 refused"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "code"),
+    [("0", 1), ("1", 1), ("2", 0), ("49.9%", 1), ("50%", 0), ("100%", 0), ("101%", 2), ("x", 2), ("-1", 2)],
+)
+def test_a_number_or_a_share_of_bad_records_may_be_allowed(tmp_path: Path, allowed: str, code: int) -> None:
+    source = write(tmp_path / "a.jsonl", CLEAN, WRONG, "{", CLEAN)
+    done = run("convert", source, "--from", OTHER, "--to", OTHER, "--allow-bad", allowed)
+    assert (done.returncode, done.stdout.count(b"\n")) == (code, 2 if code < 2 else 0)
+
+
+def test_allowed_bad_records_do_not_allow_losses_or_missing_files(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", LOSSY, "{")
+    words = ["convert", source, "--from", OWN, "--to", OTHER, "--allow-bad", "9"]
+    assert run(*words).returncode == 0
+    assert run(*words, "--fail-on-loss").returncode == 1
+    assert run(*words, tmp_path / "none.json").returncode == 2
+
+
+@pytest.mark.parametrize("at", [["--at", "/a", "--at", "/b"], []])
+def test_one_line_of_json_lines_with_several_transcripts_becomes_lines(tmp_path: Path, at: list[str]) -> None:
+    record = {"a": CLEAN, "b": CLEAN} if at else [CLEAN, CLEAN]
+    for name, lines in (("a.jsonl", 2), ("b.ndjson", 2), ("c.json", 4)):
+        done = run("convert", write(tmp_path / name, record), *at, "--to", OTHER)
+        assert (done.returncode, done.stdout.count(b"\n")) == (0, lines)
+
+
 def test_an_existing_output_needs_force(tmp_path: Path) -> None:
     source = write(tmp_path / "a.json", LOSSY)
     (tmp_path / "out").write_bytes(b"old")

@@ -146,15 +146,32 @@ def test_a_pattern_chooses_rows_by_what_is_anywhere_in_a_cell_and_an_impossible_
     assert b"note: no row has text~never" in run("inspect", source, "--where", "text~never").stderr
     done = run("inspect", source, "--where", "text~(")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b'"(" is no regular expression' in done.stderr
+    assert b'character 6 of the condition "text~(": no regular expression' in done.stderr
 
 
-@pytest.mark.parametrize(("command", "example"), [("inspect", b"role=user"), ("stats", b"errors=0")])
-def test_what_is_no_condition_is_told_with_one_of_that_command(tmp_path: Path, command: str, example: bytes) -> None:
+@pytest.mark.parametrize("command", ["inspect", "stats"])
+def test_what_is_no_condition_is_reported_with_an_example(tmp_path: Path, command: str) -> None:
     done = run(command, write(tmp_path / "a.json", CALLS), "--where", "tool")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b'"tool" is no condition' in done.stderr
-    assert example in done.stderr
+    assert b'character 1 of the condition "tool": expected a column and an operator' in done.stderr
+    assert b"errors=0 and title~deploy" in done.stderr
+
+
+def test_conditions_and_columns_of_many_transcripts_include_those_found_on_demand(tmp_path: Path) -> None:
+    for name, text in (("a", "fix the cart"), ("b", "deploy")):
+        messages = [{"role": "user", "parts": [{"type": "text", "text": text}]}]
+        write(tmp_path / f"{name}.json", {"convcli": 1, "cwd": f"/home/{name}", "messages": messages})
+    found = rows(tmp_path, "--where", "messages>0 and text~CART", "--columns", "project,cwd")
+    assert found == [{"project": "a", "cwd": "/home/a"}]
+
+
+def test_dates_choose_transcripts_not_messages(tmp_path: Path) -> None:
+    times = ["2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z"]
+    messages = [{"role": "user", "createdAt": time, "parts": [{"type": "text", "text": "x"}]} for time in times]
+    source = write(tmp_path / "a.json", {"convcli": 1, "messages": messages})
+    assert len(rows(source, "--since", "2026-02", "--until", "2026-02")) == 2
+    done = run("inspect", source, "--since", "2026-04")
+    assert (done.stdout, b"note: no row has end>=2026-04" in done.stderr) == (b"", True)
 
 
 def test_an_unknown_column_is_told_before_anything_is_shown(tmp_path: Path) -> None:
@@ -493,7 +510,7 @@ def test_a_folder_of_pages_has_an_index_that_leads_to_each(tmp_path: Path) -> No
     assert set(os.listdir(tmp_path / "out")) == {*names, "index.html"}
     index = (tmp_path / "out" / "index.html").read_text()
     assert all(f'href="{name}"' in index for name in names)
-    assert "3 sessions · 7 messages" in index
+    assert "<span>3 sessions</span> <span>7 messages</span>" in index
     again = run(*words)
     assert again.returncode == 2
     assert run(*words, "--force").returncode == 0

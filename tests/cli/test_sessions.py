@@ -46,6 +46,12 @@ def test_a_program_or_a_number_limits_them(home: Path) -> None:
     assert [row["program"] for row in rows("--home", home, "--limit", "1")] == ["gemini-cli"]
 
 
+def test_conditions_and_dates_choose_them(home: Path) -> None:
+    assert [row["program"] for row in rows("--home", home, "--where", "calls>1 and program=codex")] == ["codex"]
+    assert rows("--home", home, "--where", "messages>0", "--limit", "1")[0]["program"] == "gemini-cli"
+    assert rows("--home", home, "--since", "2999") == rows("--home", home, "--until", "1900") == []
+
+
 def test_a_folder_is_listed_wherever_it_is(tmp_path: Path) -> None:
     shutil.copy(SAMPLES / "codex" / "twin-weather.jsonl", tmp_path)
     shutil.copy(SAMPLES / "anthropic" / "twin-weather.json", tmp_path)

@@ -84,7 +84,7 @@ def test_a_wrong_command_gets_the_one_that_does_it_or_the_list(word: str, comman
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("redact", "removes no secrets"), ("dedupe", "removes no duplicates"), ("filter", "--where"),
+        ("redact", "removes no secrets"), ("dedupe", "--dedupe"), ("filter", "--where"),
         ("split", "--out-dir DIR"), ("merge", "-o FILE.jsonl"), ("version", "--version"), ("markdown", "FILE.md"),
         ("export", "FILE.html"), ("search", "text~PATTERN"), ("tokens", '"stats"'), ("open", '"inspect"'),
     ],
@@ -103,7 +103,7 @@ def test_common_mistakes_get_what_was_meant(tmp_path: Path) -> None:
     assert helped("convert", source, "--to", "csv").startswith("convcli inspect FILE --output-format csv")
     assert helped("convert", source, "--to", "parquet").startswith("the name of the output decides that")
     assert helped("convert", source, "--to", OTHER, "--at", "request").startswith('did you mean "/request"?')
-    assert helped("inspect", source, "--where", "tokens>0").startswith("write COLUMN=A,B or COLUMN~PATTERN")
+    assert helped("inspect", source, "--where", "tokens").startswith("write COLUMN=A,B, COLUMN!=A")
     assert helped("validate", source, "--select", "nope") == "convcli explain --list lists them all"
 
 

@@ -39,9 +39,9 @@ def test_a_session_of_pi_with_a_harness_is_one_of_pi() -> None:
     assert PI.detect([header, row]) is not None
 
 
-def test_convcli_is_the_default_harness_and_a_failure_is_stated_in_the_text() -> None:
+def test_convcli_is_the_default_harness_and_a_failure_keeps_its_text() -> None:
     header, _, result = written(
         Message("assistant", [ToolCall("1", "f", {})]), Message("tool", [ToolResult("1", "f", "error", "gone")])
     )
     assert header == {"type": "session", "harness": "convcli", "id": "s"}
-    assert result["message"] == {"role": "tool", "content": "Error: gone", "toolCallId": "1"}
+    assert result["message"] == {"role": "tool", "content": "gone", "toolCallId": "1"}

@@ -50,7 +50,7 @@ def test_a_transcript_under_a_key_is_reported_with_what_reads_it() -> None:
     answer = {"id": "r", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Ah"}}]}
     for log, reported in (
         ({"time": 1, "request": request}, "--at /request reads the transcripts inside"),
-        ({"request": request, "response": answer}, "--at /request or --at /response reads the transcripts inside"),
+        ({"request": request, "response": answer}, "--at /request --at /response reads requests with their answers"),
         ({"a key with spaces": request}, detection.NAMED),
     ):
         with pytest.raises(ContentError) as caught:

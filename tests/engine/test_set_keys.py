@@ -85,6 +85,23 @@ def test_a_key_or_a_value_that_does_not_fit_is_an_error_of_the_job(
     assert words in caught.value.message + caught.value.help
 
 
+def test_a_default_is_set_where_the_value_is_missing_or_null_and_nowhere_else() -> None:
+    to = dialects.get("anthropic")
+    keys = checked({"max_tokens": 1024, "temperature": 1.0}, to)
+    done = pipeline.convert(CHAT, SOURCE, to, Options(default_keys=keys))
+    assert (done.document["max_tokens"], done.document["temperature"]) == (1024, 0.5)
+    assert reported(done) == [("invented", "/max_tokens", "settings.maxOutputTokens")]
+    own = dialects.get("openai-chat")
+    null = pipeline.convert(CHAT | {"seed": None}, own, own, Options(default_keys=checked({"seed": 7}, own)))
+    assert null.document == CHAT | {"seed": 7}
+
+
+def test_a_set_key_wins_over_a_default() -> None:
+    to = dialects.get("anthropic")
+    options = Options(set_keys=checked({"max_tokens": 1}, to), default_keys=checked({"max_tokens": 2}, to))
+    assert pipeline.convert(CHAT, SOURCE, to, options).document["max_tokens"] == 1
+
+
 def test_an_output_that_is_a_list_has_no_keys() -> None:
     with pytest.raises(JobError, match="cannot be set in a list of 1 item"):
         pipeline.convert(CHAT, SOURCE, dialects.get("anthropic"), Options(form="list", set_keys=(("model", "x"),)))

@@ -222,6 +222,16 @@ ENVELOPES: dict[str, list[Any]] = {
     "a list of trace spans": [{"span_attributes": {}, "span_id": "s", "input": LIST}, {"input": CHAT}],
     "the request body of an Anthropic batch": [{"requests": [{"custom_id": "a", "params": {**CHAT, "model": "m"}}]}],
     "a Gemini API batch": [{"key": "a", "request": GOOGLE}],
+    "a request log of Helicone": [{"request_body": CHAT, "response_body": ANSWER}],
+    "a call of W&B Weave": [{"op_name": "o", "inputs": CHAT, "output": ANSWER}],
+    "an MLflow trace": [
+        {"data": {"spans": [{"attributes": {"mlflow.spanInputs": json.dumps(CHAT), "mlflow.spanOutputs": "{}"}}]}}
+    ],
+    "a log of Portkey": [{"request": {"body": CHAT}, "response": {"body": ANSWER}}],
+    "an Opik trace or span": [{"project_id": "p", "total_estimated_cost": 0.1, "input": CHAT, "output": ANSWER}],
+    "a rollout of NeMo Gym": [{"responses_create_params": {"input": LIST, "tools": []}, "response": {}}],
+    "a span of Datadog": [{"meta": {"input": {"messages": LIST[:1]}, "output": {"messages": LIST[1:]}}}],
+    "a log of OpenAI Evals": [{"run_id": "r", "event_id": 1, "data": {"prompt": LIST[:1], "sampled": ["hello"]}}],
     "a chat data set with the column conversation": [{"conversation": LIST}],
     "a chat data set with the column conversations": [{"conversations": LIST}],
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from convcli.families.openai import calls
 from convcli.kit import results
 from convcli.model.dialect import Convention
 from convcli.model.transcript import (
@@ -101,3 +102,15 @@ def test_a_result_of_one_bare_text_is_that_text() -> None:
     expected = ToolResult("a", "f", "multimodal", marked, is_error=True)
     assert results.result_of_parts("a", "f", marked, failed=True) == expected
     assert results.result_of_parts("a", "f", [], failed=False) == ToolResult("a", "f", "multimodal", [])
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (ToolResult("a", "f", "error", "Exit code 1"), ("text", "Exit code 1")),
+        (ToolResult("a", "f", "data", [1], is_error=True), ("text", "[1]")),
+        (ToolResult("a", "f", "text", "fine"), None),
+    ],
+)
+def test_a_failure_in_a_training_row_keeps_the_text_that_the_model_read(result: ToolResult, expected: Any) -> None:
+    assert calls.ROW_TEXTS.express(result) == expected

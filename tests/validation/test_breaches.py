@@ -32,3 +32,11 @@ def test_the_findings_of_a_hopeless_document_end() -> None:
 def test_findings_pass_their_own_schema() -> None:
     for finding in schemas.findings("openai-chat", [{"role": 1}, {}, 5], strict=True):
         assert schemas.findings("finding", json.loads(msgspec.json.encode(finding)), strict=True) == []
+
+
+def test_a_key_of_digits_is_a_key_and_no_index() -> None:
+    message = {"id": "m", "author": {"role": "user"}, "content": 5}
+    node = {"id": "7", "parent": None, "children": [], "message": message}
+    document = {"title": "t", "id": "c", "mapping": {"7": node}, "current_node": "7"}
+    [finding] = schemas.findings("chatgpt-export", document)
+    assert (finding.code, finding.where) == ("wrong-type", "/mapping/7/message/content")

@@ -56,7 +56,7 @@ def judged(row: dict[str, Any], document: Any, folder: Path) -> list[str]:
         return [finding.code for verdict in judge(source, terms) for finding in verdict.findings]
 
 
-@pytest.mark.parametrize("code", [*TWINS, *LARGE])
+@pytest.mark.parametrize("code", [*TWINS, *(pytest.param(code, marks=pytest.mark.exhaustive) for code in LARGE)])
 def test_the_bad_twin_gets_exactly_its_code_and_the_good_one_nothing(code: str, tmp_path: Path) -> None:
     row = large(code) if code in LARGE else TWINS[code]
     assert judged(row, row["bad"], tmp_path) == [code]

@@ -44,7 +44,7 @@ from convcli.kit.ids import is_uuid
 from convcli.kit.objects import Native
 from convcli.kit.unsupported import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import arguments, links
 from convcli.validation.survey import Survey, for_requests
@@ -170,6 +170,7 @@ DIALECT = Dialect(
     framings=("events", "document"),
     forms=("rollout",),
     programs=(PROGRAM,),
+    program_turns=ProgramTurns(tags("environment_context", "turn_aborted", "user_shell_command")),
     detect=detect,
     lift=lift,
     fit=FIT,

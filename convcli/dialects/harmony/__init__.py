@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from convcli.dialects.harmony import text, typescript
 from convcli.dialects.harmony.lifting import INSTRUCTIONS, JSON, NAME, PLACE, ROW, WaitingCalls, lift
 from convcli.dialects.harmony.text import ANALYSIS, ASSISTANT, COMMENTARY, FINAL, FUNCTIONS, NAMES, Spoken
-from convcli.families.openai.calls import TEXTS
+from convcli.families.openai.calls import ROW_TEXTS
 from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
@@ -119,7 +119,7 @@ MESSAGES = fused(
     fitting.keep_parts_of_roles({"tool_call": (ASSISTANT,), "reasoning": (ASSISTANT,)}),
     on_parts(lambda part, _: None, "opaque", *MEDIA),
     on_results(results.one_value),
-    results.apply_convention(TEXTS),
+    results.apply_convention(ROW_TEXTS),
     custom.as_functions,
     on_parts(_remove_marks, "text", "reasoning", "tool_result"),
     on_each_message(_join_texts),
@@ -234,6 +234,7 @@ DIALECT = Dialect(
     name=NAME,
     title="harmony text (gpt-oss)",
     aliases=("gpt-oss", "openai-harmony", "gptoss"),
+    is_training=True,
     specification="docs/format.md of openai/harmony, package openai-harmony 0.0.8; read 2026-11-23",
     framings=("document", "records"),
     forms=("text",),
@@ -242,7 +243,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     rules=RULES,
-    conventions=(TEXTS,),
+    conventions=(ROW_TEXTS,),
     unsupported=UNSUPPORTED,
     reasons={
         **training.REASONS,

@@ -38,7 +38,7 @@ from convcli.dialects.hermes.lifting import (
     lift,
 )
 from convcli.dialects.hermes.writing import stated_tools, write
-from convcli.families.openai.calls import AS_TEXT, TEXTS
+from convcli.families.openai.calls import AS_TEXT, ROW_TEXTS
 from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
@@ -89,21 +89,14 @@ def detect(document: Any) -> Evidence | None:
 
 
 def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """Returns kind and value of a result as read back, or None if unchanged.
-
-    Errors change, and data that is a string or null.
-    """
-    if result.kind == "error" or result.is_error:
-        return "data", {"error": result.value}
+    """Returns kind and value of a result as read back, or None if unchanged: data that is a string or null changes."""
     is_scalar = result.kind == "data" and (result.value is None or isinstance(result.value, str))
     return ("text", exact_json.write_text(result.value)) if is_scalar else None
 
 
 FUNCTIONS = Alphabet("letters, digits, _, . and -", WORD + ".-", 0)
 """Tool names in XML."""
-RESULTS = Convention(
-    _express, {**AS_TEXT, "error": ("encoded", 'Hermes rows have no field for an error: it is written as {"error": …}')}
-)
+RESULTS = results.with_plain_failures(Convention(_express, AS_TEXT))
 
 
 def _join_texts(message: Message) -> Message:
@@ -214,7 +207,7 @@ def _passes(convention: Convention) -> tuple[Pass, ...]:
     )
 
 
-QWEN_PASSES = (*_passes(TEXTS), on_messages(_remove_result_tags), *_drop_read_extras(MESSAGES))
+QWEN_PASSES = (*_passes(ROW_TEXTS), on_messages(_remove_result_tags), *_drop_read_extras(MESSAGES))
 XML_PASSES = (on_parts(_keep_xml_arguments, "tool_call"), rename_tools_and_ids(FUNCTIONS))
 FIT = {
     CONVERSATIONS: fused(*_passes(RESULTS), *_drop_read_extras(CONVERSATIONS)),
@@ -230,6 +223,7 @@ DIALECT = Dialect(
     name=NAME,
     title="Hermes rows",
     aliases=("hermes-function-calling", "nous-hermes"),
+    is_training=True,
     specification="ShareGPT rows with Hermes tags, as ms-swift 4.6 reads them; read 2026-11-22",
     framings=("records", "document"),
     forms=(CONVERSATIONS, QWEN, QWEN_XML),
@@ -238,7 +232,7 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     rules=training.RULES,
-    conventions=(RESULTS, TEXTS),
+    conventions=(RESULTS, ROW_TEXTS),
     unsupported=UNSUPPORTED,
     reasons={
         "message": "in Hermes rows a result answers a call of the turn before it",

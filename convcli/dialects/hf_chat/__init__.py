@@ -32,7 +32,7 @@ from convcli.dialects.hf_chat.columns import (
 )
 from convcli.families.openai import messages as common
 from convcli.families.openai.calls import kind_in_turn
-from convcli.families.openai.fitting import RESULTS, of_conversations
+from convcli.families.openai.fitting import ROW_RESULTS, of_conversations
 from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
@@ -199,7 +199,7 @@ def _join_texts(message: Message) -> Message:
 
 
 CONVERSATION = fused(
-    *of_conversations(NAME, RESULTS, _is_written, on_each_message(fitting.drop_empty_name)),
+    *of_conversations(NAME, ROW_RESULTS, _is_written, on_each_message(fitting.drop_empty_name)),
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
@@ -261,6 +261,7 @@ DIALECT = Dialect(
     name=NAME,
     title="Hugging Face chat rows",
     aliases=("trl", "hf", "huggingface", "transformers", "datasets", "axolotl", "unsloth"),
+    is_training=True,
     specification="dataset formats of TRL 1.16, chat_template of axolotl 0.19; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, COMPLETION, PREFERENCE),
@@ -279,7 +280,7 @@ DIALECT = Dialect(
         tools.unique("warning"),
         tools.schemas(tools.SchemaDemands()),
     ),
-    conventions=(RESULTS,),
+    conventions=(ROW_RESULTS,),
     unsupported=UNSUPPORTED,
     has=unsupported.fields("message.weight message.label"),
     reasons={

@@ -89,7 +89,7 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
     return None if is_data or result.kind in ("text", "multimodal") else ("text", text_of_result(result))
 
 
-RESULTS = Convention(_express, AS_TEXT)
+RESULTS = results.with_plain_failures(Convention(_express, AS_TEXT))
 
 
 def _join_instruction_and_calls(messages: list[Message]) -> list[Message]:
@@ -286,6 +286,7 @@ DIALECT = Dialect(
     name=NAME,
     title="ms-swift rows",
     aliases=("swift", "modelscope"),
+    is_training=True,
     specification="ms-swift 4.6, custom datasets; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE),

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.sharegpt.lifting import CONVERSATIONS, KTO, NAME, PREFERENCE, ROW, TAGS, TURN, lift
 from convcli.dialects.sharegpt.rules import RULES
-from convcli.families.openai.calls import TEXTS
+from convcli.families.openai.calls import ROW_TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, keep_last_label, on_both, pair_of
@@ -107,7 +107,7 @@ LINE = fused(
     media.in_columns,
     on_parts(lambda part, _: None, "opaque"),
     on_results(order.text_with_files),
-    results.apply_convention(TEXTS),
+    results.apply_convention(ROW_TEXTS),
     custom.as_functions,
     calls.without_raw_arguments,
     on_messages(order.in_order),
@@ -177,6 +177,7 @@ DIALECT = Dialect(
     name=NAME,
     title="ShareGPT rows",
     aliases=("llamafactory", "llama-factory", "fastchat", "vicuna"),
+    is_training=True,
     specification="LLaMA-Factory 0.9.5, sharegpt format; read 2026-11-22",
     framings=("records", "document"),
     forms=(CONVERSATIONS, PREFERENCE),
@@ -186,7 +187,7 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     rules=RULES,
-    conventions=(TEXTS,),
+    conventions=(ROW_TEXTS,),
     unsupported=UNSUPPORTED,
     has=unsupported.fields("message.label"),
     reasons={

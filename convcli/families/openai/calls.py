@@ -8,7 +8,7 @@ from typing import Any
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
-from convcli.kit.results import in_words
+from convcli.kit.results import in_words, with_plain_failures
 from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.dialect import Convention, LossKind
 from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
@@ -143,6 +143,8 @@ def _express(result: ToolResult) -> tuple[str, Any] | None:
 
 TEXTS = Convention(_express, AS_TEXT)
 """The convention of formats whose results are text, with or without files: data and failures are written as JSON."""
+ROW_TEXTS = with_plain_failures(TEXTS)
+"""The same for training rows: a failure keeps its text."""
 
 
 def express_media(result: ToolResult, read_again: Callable[[Media], Part | None]) -> tuple[str, Any] | None:

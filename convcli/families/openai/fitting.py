@@ -26,7 +26,7 @@ from convcli.kit.fitting import (
 )
 from convcli.kit.passes import MEDIA, PartFit, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import rename_tools_and_ids
-from convcli.kit.results import apply_convention, keep_one_result_each, results_behind_calls
+from convcli.kit.results import apply_convention, keep_one_result_each, results_behind_calls, with_plain_failures
 from convcli.model.dialect import Convention, Pass
 from convcli.model.transcript import Media, Message, Part
 
@@ -35,6 +35,8 @@ RESULTS = Convention(
     {**AS_TEXT, "multimodal": ("encoded", "a tool message stores only text: the media follow in a user message")},
 )
 """How a tool message stores results."""
+ROW_RESULTS = with_plain_failures(RESULTS)
+"""How a tool message of a training row stores results."""
 
 
 def of_conversations(
@@ -69,7 +71,7 @@ def of_answers(answers: Answers, *parts: Pass) -> tuple[Pass, ...]:
     )
 
 
-def of_requests(owner: str) -> tuple[Pass, ...]:
+def of_requests(owner: str, results: Convention = RESULTS) -> tuple[Pass, ...]:
     """Returns passes for the messages of a request to OpenAI, whose parts have keys of the `owner`."""
 
     def is_written(media: Media) -> bool:
@@ -77,7 +79,7 @@ def of_requests(owner: str) -> tuple[Pass, ...]:
 
     return (
         rename_tools_and_ids(NAMES, IDS),
-        *of_conversations(owner, RESULTS, is_written, on_each_message(drop_empty_name)),
+        *of_conversations(owner, results, is_written, on_each_message(drop_empty_name)),
         *parts_of_turns(owner),
     )
 

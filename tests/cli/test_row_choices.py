@@ -1,0 +1,25 @@
+"""convcli convert --tools and --program-turns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli_cases import run, write
+from tests.engine.test_row_choices import SESSION
+
+
+def test_options_choose_tools_and_turns_of_the_program(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", *SESSION)
+    done = run("convert", source, "--to", "hf-chat")
+    row = json.loads(done.stdout)
+    assert (len(row["messages"]), len(row["tools"])) == (4, 1)
+    assert b"dropped programTurn.command-name" in done.stderr
+    row = json.loads(run("convert", source, "--to", "hf-chat", "--tools", "none", "--program-turns", "keep").stdout)
+    assert (len(row["messages"]), row.get("tools")) == (5, None)
+
+
+def test_an_unknown_choice_is_an_error(tmp_path: Path) -> None:
+    done = run("convert", write(tmp_path / "a.jsonl", *SESSION), "--to", "hf-chat", "--tools", "progam")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"error[unknown-choice]" in done.stderr

@@ -1,0 +1,135 @@
+"""What a training row takes from a session: no turns of the agent program, and tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import convcli
+from convcli.engine import row_choices
+from convcli.model.dialect import ProgramTurns, tags
+from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
+from tests.kit.builders import user
+
+KNOWN = ProgramTurns(tags("note"), "p", "isMeta")
+ANSWER = Message("assistant", [Text("Yes.")])
+
+
+def flagged(text: str) -> Message:
+    return Message("user", [Text(text)], extras={"p": {"row": {"isMeta": True}}})
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        ([user("<note>x</note>"), user("Hi."), ANSWER], {0: "programTurn.note"}),
+        ([user(" <note>x</note>"), flagged("y"), user("Hi."), ANSWER], {0: "programTurn.note", 1: "programTurn.meta"}),
+        ([user("Hi."), ANSWER, user("<note>x</note>")], {2: "programTurn.note"}),
+        ([user("About <note>"), ANSWER], {}),
+        ([Message("user", [Text("<note>x"), Text("Hi.")]), ANSWER], {(0, 0): "programTurn.note"}),
+        ([Message("user", [Text("<note>x")], replaces="all"), ANSWER], {}),
+    ],
+)
+def test_a_turn_of_the_program_is_known_by_how_it_begins_or_by_its_flag(messages: list[Message], expected: Any) -> None:
+    assert row_choices.program_turns(Transcript(messages), KNOWN) == expected
+
+
+def test_an_answer_keeps_the_turn_that_it_answers() -> None:
+    command, prompt = user("<note>/init</note>"), flagged("Analyze the code.")
+    assert row_choices.program_turns(Transcript([command, prompt, ANSWER]), KNOWN) == {0: "programTurn.note"}
+    assert row_choices.program_turns(Transcript([command, ANSWER]), KNOWN) == {}
+
+
+def test_a_session_of_nothing_else_stays_as_it_is() -> None:
+    assert row_choices.program_turns(Transcript([user("<note>x"), Message("event", [])]), KNOWN) == {}
+
+
+def test_a_message_follows_the_one_before_a_dropped_turn() -> None:
+    first, note = Message("user", [Text("Hi.")], id="1"), Message("user", [Text("<note>")], id="2", parent_id="1")
+    last = Message("assistant", [], id="3", parent_id="2")
+    kept = row_choices.without(Transcript([first, note, last], head="3"), {1: "programTurn.note"})
+    assert [(one.id, one.parent_id) for one in kept.messages] == [("1", None), ("3", "1")]
+
+
+# ---------------------------------------------------------------- the whole conversion
+
+
+def session(*turns: tuple[str, Any]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for i, (role, content) in enumerate(turns):
+        parent = str(i - 1) if i else None
+        row = {
+            "type": role,
+            "uuid": str(i),
+            "parentUuid": parent,
+            "sessionId": "s",
+            "timestamp": "2026-01-01T00:00:00Z",
+        }
+        rows.append({**row, "message": {"role": role, "content": content}})
+    return rows
+
+
+CALL = {"type": "tool_use", "id": "toolu_1", "name": "Grep", "input": {"pattern": "x", "-n": True}}
+RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "none"}
+SESSION = session(
+    ("user", "<command-name>/clear</command-name>"),
+    ("user", "Find x."),
+    ("assistant", [CALL]),
+    ("user", [RESULT]),
+    ("assistant", [{"type": "text", "text": "Nothing."}]),
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "choice", "count"),
+    [("hf-chat", None, 4), ("hf-chat", "keep", 5), ("openai-chat", None, 5), ("openai-chat", "drop", 4)],
+)
+def test_training_rows_lack_turns_of_the_program_by_default(target: str, choice: Any, count: int) -> None:
+    conversion = convcli.convert(SESSION, target, program_turns=choice)
+    assert len(conversion.document["messages"]) == count
+    dropped = [(loss.kind, loss.where, loss.level) for loss in conversion.losses if "programTurn" in loss.field]
+    assert dropped == ([("dropped", "/0", "content")] if count == 4 else [])
+
+
+def test_a_row_states_the_tools_that_its_calls_show() -> None:
+    conversion = convcli.convert(SESSION, "hf-chat")
+    properties = {"pattern": {"type": "string"}, "-n": {"type": "boolean"}}
+    parameters = {"type": "object", "properties": properties, "required": ["pattern", "-n"]}
+    assert [tool["function"] for tool in conversion.document["tools"]] == [{"name": "Grep", "parameters": parameters}]
+    invented = [(loss.level, loss.why) for loss in conversion.losses if loss.field == "tool"]
+    assert invented == [("context", row_choices.INVENTED_TOOL)]
+
+
+def test_the_table_of_a_program_knows_more_than_the_calls() -> None:
+    document = convcli.convert(SESSION, "hf-chat", tools="program").document
+    assert "output_mode" in document["tools"][0]["function"]["parameters"]["properties"]
+    assert "tools" not in convcli.convert(SESSION, "hf-chat", tools="none").document
+
+
+def test_only_sessions_of_agent_programs_get_tools() -> None:
+    request = convcli.convert(SESSION, "openai-chat").document
+    assert "tools" not in request
+    assert "tools" not in convcli.convert(request, "hf-chat", source="openai-chat").document
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([{"a": 1}, {"a": "x"}], {"properties": {"a": {"type": ["integer", "string"]}}, "required": ["a"]}),
+        ([{"a": [1]}, {}], {"properties": {"a": {"type": "array", "items": {}}}}),
+    ],
+)
+def test_a_definition_has_the_types_of_all_calls(values: list[dict[str, Any]], expected: dict[str, Any]) -> None:
+    calls = [ToolCall(str(i), "f", arguments) for i, arguments in enumerate(values)]
+    assert row_choices.seen_in("f", calls).parameters == {"type": "object", **expected}
+
+
+def test_a_failed_result_stays_the_text_that_the_model_read() -> None:
+    failed = {**RESULT, "content": "Exit code 1", "is_error": True}
+    conversion = convcli.convert(session(("user", "Go."), ("assistant", [CALL]), ("user", [failed])), "hf-chat")
+    assert conversion.document["messages"][2]["content"] == "Exit code 1"
+    assert isinstance(conversion.transcript.messages[2].parts[0], ToolResult)
+    assert [(loss.kind, loss.level) for loss in conversion.losses if loss.field == "tool_result.kind"] == [
+        ("changed", "context")
+    ]

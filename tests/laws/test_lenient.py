@@ -1,0 +1,93 @@
+"""A value of a wrong type outside of the conversation is set aside and reported; within the conversation it is refused.
+
+Whatever value of a sample gets a wrong type: either the document is refused, or the conversation is the same as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from convcli import dialects
+from convcli.engine import answers, lenient, pipeline
+from convcli.engine.lenient import is_of_conversation
+from convcli.model.dialect import Dialect, Options
+from convcli.model.document import Rows
+from convcli.model.errors import RefusedError
+from convcli.model.transcript import Path
+from convcli.proof.difference import difference
+from convcli.testing.planting import nodes
+from convcli.validation import schemas
+from convcli.wire.pointers import pointer
+from tests.support import about, names, samples_of
+from tests.tiers import is_exhaustive, targets_of
+
+LENIENT = Options(lenient=True)
+WITHOUT_METADATA = {"harmony", "message-history"}
+"""Dialects whose samples have no metadata of a stated type."""
+FEW = 5
+"""Values of a dialect that get a wrong type in the usual tier."""
+
+
+def edited(document: Any, path: Path, value: Any) -> Any:
+    """A copy with another value at a path."""
+    if not path:
+        return value
+    if isinstance(document, dict):
+        return {**document, path[0]: edited(document[path[0]], path[1:], value)}
+    items = [edited(item, path[1:], value) if i == path[0] else item for i, item in enumerate(document)]
+    return Rows(items, document.lines, document.companion) if isinstance(document, Rows) else items
+
+
+def wrong_types(dialect: Dialect) -> Iterator[tuple[Any, Any, Path]]:
+    """The samples of a dialect, each with one value of a wrong type, and its path."""
+    for sample in samples_of(dialect.name):
+        for path, value in nodes(sample.document):
+            if path and isinstance(path[-1], str) and not isinstance(value, (dict, list)):
+                wrong = edited(sample.document, path, {"zz": 5} if isinstance(value, bool) else [[5]])
+                if not schemas.accepts(dialect.name, wrong):
+                    yield sample, wrong, path
+
+
+def chosen(dialect: Dialect) -> list[tuple[Any, Any, Path]]:
+    every = list(wrong_types(dialect))
+    return every if is_exhaustive() else every[:: max(1, len(every) // FEW)][:FEW]
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_wrong_type_is_refused_or_changes_no_conversation(name: str) -> None:
+    dialect = dialects.get(name)
+    for sample, wrong, path in chosen(dialect):
+        with about(sample, path):
+            before = answers.lift(sample.document, dialect)
+            rest = lenient.relaxed(wrong, dialect)
+            if rest is not None:
+                losses = difference(before, rest.transcript, dialect)
+                assert not [loss for loss in losses if is_of_conversation(loss)]
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_set_aside_is_a_finding_and_a_loss(name: str) -> None:
+    dialect = dialects.get(name)
+    target = next(each for each in map(dialects.get, targets_of(name)) if each is not dialect and not each.carries_all)
+    for sample, wrong, path in chosen(dialect):
+        with about(sample, path):
+            if lenient.relaxed(wrong, dialect) is None:
+                continue
+            with pytest.raises(RefusedError) as refused:
+                pipeline.convert(wrong, dialect, target)
+            assert refused.value.findings[0].help
+            result, where = pipeline.convert(wrong, dialect, target, LENIENT), pointer(path)
+            assert any(where.startswith(each.where) for each in result.findings if each.severity == "warning")
+            assert any(f"{where}/".startswith(f"{each.where}/") for each in result.losses if each.why == lenient.WHY)
+            assert any(finding.severity == "error" for finding in pipeline.validate(wrong, dialect))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", names())
+def test_every_dialect_has_metadata_that_may_have_a_wrong_type(name: str) -> None:
+    dialect = dialects.get(name)
+    is_any = any(lenient.relaxed(wrong, dialect) is not None for _, wrong, _ in wrong_types(dialect))
+    assert is_any == (name not in WITHOUT_METADATA)
