@@ -48,6 +48,7 @@ OWNERS = {
     "jsonschema_rs": ("validation",),
     "referencing": ("validation",),
     "fsspec": ("files",),
+    "phonenumbers": ("engine",),
     "ray": ("parts",),
     "rich": ("report",),
     "click": ("cli", "__main__"),

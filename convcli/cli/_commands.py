@@ -18,8 +18,8 @@ from convcli.report.screen import Screen
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 
 COMMAND_GROUPS: tuple[tuple[str, str], ...] = (
-    ("Look", "inspect sessions serve stats diff"),
-    ("Convert", "convert resume losses restore"),
+    ("Look", "inspect sessions share serve stats diff"),
+    ("Convert", "convert resume redact losses restore"),
     ("Check", "validate parts explain schema"),
     ("More", "detect dialects samples config completion help"),
 )
@@ -44,6 +44,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     ),
     ("How files are read", "--keep-going --allow-bad --lenient --duplicate-keys --nulls --isolated"),
     ("Losses", "--losses --restore-file"),
+    ("Private data", "--redact --mask --allow --write-allow"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
     ("Jobs in parts", "--engine --part --address --part-size --retries"),
     ("More", ""),

@@ -99,8 +99,9 @@ class Converting:
         self.files = self.arguments.reading.find(self.arguments.paths)
         _shared.tell_others(self.screen, self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
-        is_in_turn = self.arguments.reading.selection is not None or self.arguments.split is not None
-        asked = 1 if is_in_turn else self.arguments.jobs  # a selection counts over all inputs
+        reading = self.arguments.reading
+        is_in_turn = reading.selection is not None or reading.redaction is not None or self.arguments.split is not None
+        asked = 1 if is_in_turn else self.arguments.jobs  # a selection and a redaction count over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
         self._opened = self._reading().opened
         self.folder: Folder | None = None
@@ -189,6 +190,9 @@ class Converting:
             is_of_one = paths == list(arguments.paths) and len(paths) == 1
             self.folder = Folder(arguments.out_dir, self.files, force=arguments.force, is_of_one=is_of_one)
             return None, job
+        if arguments.restore_file is not None and arguments.reading.redaction is not None and arguments.reading.at:
+            message = "--restore-file keeps what --at leaves out, which --redact does not mask"
+            raise JobError("usage", message, help="leave out one of the three")
         if arguments.restore_file is not None and len(paths) > 1:
             raise JobError("several-inputs", "--restore-file is for one input")
         layout = _layout_of(arguments.output)

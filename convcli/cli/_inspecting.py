@@ -172,10 +172,13 @@ class Inspecting:
 
     def _pages(self, lifted: Iterator[tuple[Document, Transcript]]) -> None:
         from convcli.cli import _pages
+        from convcli.views.program_texts import without_events
 
         assert self.arguments.out_dir is not None
         folder = _pages.PageFolder(self.arguments.out_dir, force=self.arguments.force)
         for document, transcript in lifted:
+            if self.arguments.events == "hide":
+                transcript = without_events(transcript)
             folder.add(row_of(document, transcript), transcript, self._marks(document, transcript))
         self.screen.announce(folder.finish())
 
@@ -197,7 +200,10 @@ class Inspecting:
         if self._is_page():
             from convcli.cli._pages import about_of, title_of
             from convcli.report import page
+            from convcli.views.program_texts import without_events
 
+            if self.arguments.events == "hide":
+                transcript = without_events(transcript)
             name, about = title_of(transcript, document.file), about_of(row_of(document, transcript))
             self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
             return

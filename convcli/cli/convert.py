@@ -7,7 +7,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from convcli.cli import _parts, _selecting, _shared
+from convcli.cli import _parts, _redacting, _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._converting import ConvertArguments, Converting
 from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near
@@ -31,6 +31,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.converted_inputs
+@_redacting.option
 @_shared.join_option
 @click.option(
     "-t",
@@ -162,5 +163,6 @@ def command(screen: Screen, /, **values: Any) -> int:
     values["reading"] = replace(values["reading"], out_dir=values["out_dir"])  # outputs are not inputs
     arguments = ConvertArguments(**values)
     if arguments.engine is not None:
+        _redacting.check_engine(arguments.reading)
         return _parts.convert(screen, arguments)
     return Converting(screen, arguments).run()

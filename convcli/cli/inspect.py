@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from convcli.cli import _selecting, _shared
+from convcli.cli import _redacting, _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._inspecting import InspectArguments, Inspecting
 from convcli.cli._types import DIALECT, PATH, Near, format_of
@@ -29,6 +29,7 @@ convcli inspect ~/.claude/projects                  # a row for each session
 @_selecting.dated
 @_selecting.sampling
 @_shared.inputs
+@_redacting.option
 @_shared.join_option
 @click.option("--summary", is_flag=True, help="A row of counts for each transcript, even for a single one.")
 @click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from convcli.cli import _shared
+from convcli.cli import _redacting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import PATH, VIEW, Near
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
@@ -53,6 +53,7 @@ def _programs() -> list[str]:
 )
 @_shared.from_option
 @_shared.reading_options
+@_redacting.option
 @click.option(
     "--home",
     type=PATH,

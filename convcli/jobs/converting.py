@@ -251,7 +251,7 @@ class InputConversion:
 
     def open(self) -> None:
         """Opens the output for an input of several documents."""
-        self._file = self._opened(_layout(None, self.job, self.source, several=True))
+        self._file = self._opened(layout_for(None, self.job, self.source, several=True))
 
     def sinks_of_more(self) -> Sinks:
         """Returns the sinks for a further part of the input; without a restore file if the output is not committed."""
@@ -298,7 +298,7 @@ class InputConversion:
             and job.options.form is None
         )
         is_all = not (job.is_joined or job.text_columns or source.is_selected or source.is_one_line)
-        return is_own and is_all and _layout(None, job, source, several=True) == "array"
+        return is_own and is_all and layout_for(None, job, source, several=True) == "array"
 
     def _opened(self, layout: Framing, container: Any = None) -> DocumentWriter:
         target, output = self.job.target, self._output_for(SUFFIXES[layout])
@@ -318,7 +318,7 @@ class InputConversion:
             )
         if self._file is None:
             container = item.shell if item is not None and self._keeps_container else None
-            layout = _layout(document, self.job, self.source, several=self.source.may_be_several)
+            layout = layout_for(document, self.job, self.source, several=self.source.may_be_several)
             self._file = self._opened(layout, container)
         self._file.add(_columns(document, self.job))
 
@@ -359,7 +359,9 @@ class SplitConversion:
         failing = _count(self.summary, step, self.job, self.sinks)
         if step.item is None or step.conversion is None or failing:
             return
-        layout = _layout(step.document, replace(self.job, layout=self.job.layout or "json"), self.source, several=False)
+        layout = layout_for(
+            step.document, replace(self.job, layout=self.job.layout or "json"), self.source, several=False
+        )
         output = self._output_for(self._names.name(step.item, step.conversion), SUFFIXES[layout])
         target = self.job.target
         file = DocumentWriter(output, layout, target.collected, names_events=target.names_events)
@@ -447,7 +449,7 @@ def _nothing(source: Input) -> ContentError:
     return ContentError("empty-input", "the input has no transcript", file=source.name)
 
 
-def _layout(document: Any, job: Job, source: Input, *, several: bool) -> Framing:
+def layout_for(document: Any, job: Job, source: Input, *, several: bool) -> Framing:
     """Returns the layout of the output: the requested one, otherwise that of the input if possible."""
     if isinstance(document, Rows):
         ways = row_layouts(job.target.framings)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from convcli import dialects
 from convcli.engine import texts
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from convcli.jobs.storage import TableNotes
     from convcli.model.findings import Finding
 
+Mask: TypeAlias = Callable[[Document], Document]
+
 MOST_UNREADABLE = 64
 """Unreadable lines before the first readable one, beyond which the file is not JSON Lines."""
 UNDETECTED = ("unknown-dialect", "ambiguous-dialect")
@@ -84,14 +86,16 @@ def opened(
     restores: bool = False,
     nulls: Nulls = "drop",
     otherwise: Dialect | None = None,
+    masked: Mask | None = None,
     calls: Calls = "apart",
 ) -> Iterator[Input]:
     """Opens an input and chooses its dialect.
 
     FILE:LINE has only the transcript on that line. `at`: each value that these patterns pick is a document ·
     `selection`: chooses among the documents · `restores`: keeps what surrounds picked documents · `nulls`: whether
-    nulls in open objects of a table are padding or values · `calls`: whether a request is read with its answer, and the
-    calls of one conversation are joined · `otherwise`: the dialect if none or more than one matches.
+    nulls in open objects of a table are padding or values · `masked`: returns a document without private data ·
+    `calls`: whether a request is read with its answer, and the calls of one conversation are joined · `otherwise`: the
+    dialect if none or more than one matches.
 
     Raises JobError if it cannot be opened or there is no such dialect, and ContentError if no dialect or more than one
     matches, or if it is one JSON document that cannot be read."""
@@ -103,6 +107,7 @@ def opened(
             opened = open_as(path, source, named_dialect)
             if nulls == "keep" and opened.keep_nulls():
                 opened = open_as(path, source, named_dialect)
+            opened.masked = masked
             if selection is not None:
                 opened.select(partial(selection.choose, named))
             yield opened
@@ -140,6 +145,7 @@ class Input:
         self.read_elsewhere = 0
         self._notes: TableNotes | None = None
         self._choose: Callable[[Iterator[Item]], Iterator[Item]] | None = None
+        self.masked: Mask | None = None
         self.joined: JoinedCalls | None = None
         self.layout: Framing
         self._lines, self.is_named_lines = source.framing != "json", is_lines(path)
@@ -187,6 +193,7 @@ class Input:
         records = chain(self._head, self._items)
         items = self._reader.whole(records) if self.is_whole else self._one_by_one(records)
         items = self._picked if self._picker is not None else items
+        items = self._mask(items)
         if self._table is not None:
             from convcli.jobs.storage import TableNotes
 
@@ -229,12 +236,19 @@ class Input:
     def beginning(self, most: int) -> Iterator[Item]:
         """Yields the session as if it ended after `most` records; nothing if it is no session, or filtered."""
         if self._is_session:
-            yield from self._reader.whole(islice(chain(self._head, self._items), most))
+            yield from self._mask(self._reader.whole(islice(chain(self._head, self._items), most)))
 
     def ending(self, start: int) -> Iterator[Item]:
         """Yields the session without the records between the first ones and this byte."""
         if self._is_session and isinstance(self._source, Source) and self._source.unpacked_size:
-            yield from self._reader.whole(chain(self._head, self._source.records(start, None, 0)))
+            yield from self._mask(self._reader.whole(chain(self._head, self._source.records(start, None, 0))))
+
+    def _mask(self, items: Iterator[Item]) -> Iterator[Item]:
+        """Masks the documents among some items, if they are to be masked."""
+        if self.masked is None:
+            return items
+        masked = self.masked
+        return (masked(item) if isinstance(item, Document) else item for item in items)
 
     @property
     def _is_session(self) -> bool:
@@ -290,7 +304,8 @@ class Input:
     def has_ranges(self) -> bool:
         """True if its lines or row groups can be read independently. False if all of them must be seen."""
         can = self.layout == "jsonl" and self._lines and not self.is_whole and not self.dialect.unique
-        is_all = self._line is None and self._picker is None and self._choose is None and self.joined is None
+        is_all = self._line is None and self._picker is None and self._choose is None
+        is_all = is_all and self.joined is None and self.masked is None
         return can and is_all and self.size > 0
 
     @property

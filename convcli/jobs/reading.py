@@ -19,6 +19,7 @@ from convcli.wire.strict_json import DuplicateKeys
 
 if TYPE_CHECKING:
     from convcli.jobs.envelopes import Pattern
+    from convcli.jobs.redacting import Redaction
     from convcli.jobs.selection import Selection
     from convcli.model.dialect import Dialect
 
@@ -30,7 +31,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
     `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables ·
     `otherwise`: the dialect of files that match none or more than one · `calls`: whether those of one conversation are
-    joined · `out_dir`: where outputs go.
+    joined · `out_dir`: where outputs go · `redaction`: masks what it reads.
     """
 
     configuration: Configuration = Configuration()
@@ -43,6 +44,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     restores: bool = False
     nulls: Nulls = "drop"
     otherwise: Dialect | None = None
+    redaction: Redaction | None = None
     calls: Calls = "apart"
     out_dir: str | None = None
 
@@ -59,7 +61,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
         if not files and every and not may_be_none:
             raise JobError("no-input", f"all {len(every):,} files are excluded", help="convcli config shows why")
         if self.selection is not None:
-            self.selection.scan([file.path for file in files], replace(self, selection=None).opened)
+            self.selection.scan([file.path for file in files], replace(self, selection=None, redaction=None).opened)
         return files
 
     def _outputs_below(self, paths: list[str]) -> Callable[[str], bool]:
@@ -99,12 +101,14 @@ class ReadingOptions(msgspec.Struct, frozen=True):
             restores=self.restores,
             nulls=self.nulls,
             otherwise=self.otherwise,
+            masked=None if self.redaction is None else self.redaction.document,
             calls=self.calls,
         )
 
     def documents(self, path: str) -> Iterator[Document]:
         """Yields documents as `inputs.documents` does, with the options of this job."""
-        return inputs.documents(path, self.dialect_of(path), duplicate_keys=self.keys)
+        documents = inputs.documents(path, self.dialect_of(path), duplicate_keys=self.keys)
+        return documents if self.redaction is None else map(self.redaction.document, documents)
 
     def hides(self, finding: Finding) -> bool:
         """True if this is a warning that the project ignores. Errors are always shown."""

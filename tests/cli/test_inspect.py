@@ -510,7 +510,7 @@ def test_a_folder_of_pages_has_an_index_that_leads_to_each(tmp_path: Path) -> No
     assert set(os.listdir(tmp_path / "out")) == {*names, "index.html"}
     index = (tmp_path / "out" / "index.html").read_text()
     assert all(f'href="{name}"' in index for name in names)
-    assert "3 sessions · 7 messages" in index
+    assert "<span>3 sessions</span> <span>7 messages</span>" in index
     again = run(*words)
     assert again.returncode == 2
     assert run(*words, "--force").returncode == 0

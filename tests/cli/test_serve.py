@@ -105,7 +105,7 @@ def served(folder: Path) -> Iterator[Served]:
 def test_the_index_leads_to_a_page_of_each_transcript(served: Served) -> None:
     index = served.ask(served.begin)
     assert (index.status, index.text.count('<tr class="item">')) == (200, 2)
-    assert "2 sessions · 4 messages" in index.text
+    assert "<span>2 sessions</span> <span>4 messages</span>" in index.text
     assert "1 file without a transcript" in index.text
     page = served.ask(served.page("hi"))
     assert (page.status, "hello" in page.text) == (200, True)

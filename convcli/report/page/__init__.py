@@ -22,6 +22,7 @@ from convcli.report.page.calls import call_card, medium, result_block
 from convcli.report.page.pieces import in_pieces
 from convcli.report.text import safe_text
 from convcli.validation.wording import counted
+from convcli.views.program_texts import is_message_of_program, is_of_program, label_of
 from convcli.views.rows import UNWELL, CallPairs, part_text, seconds_between
 
 ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "event"))
@@ -49,8 +50,9 @@ def conversation(
     *,
     up: str = "",
     version: str = "",
+    masked: Sequence[tuple[str, int]] = (),
 ) -> Iterator[str]:
-    """Yields the page of one transcript.
+    """Yields the page of one transcript. `masked`: the rules of redaction that masked something, and how often.
 
     `up` is the address of the page that links to it. With a `version`, the page polls its server for a newer one.
     """
@@ -63,7 +65,16 @@ def conversation(
     yield f"</nav>\n<main>\n{_header(title, about, _marks(view.marks.get(-1, ())))}"
     yield from view.filters()
     yield from in_pieces(view.articles())
+    yield _masked(masked)
     yield _tail()
+
+
+def _masked(masked: Sequence[tuple[str, int]]) -> str:
+    """Returns the list of what redaction masked."""
+    if not masked:
+        return ""
+    rows = "".join(f"<li>{escape(rule)}: {counted(count, 'time')}</li>" for rule, count in masked)
+    return f'<footer class="masked">\n<h2>Masked</h2>\n<ul>{rows}</ul>\n</footer>\n'
 
 
 def index(
@@ -116,7 +127,7 @@ class _View:
         yield "<ol>\n"
         for index, message in enumerate(self.messages):
             text = _first_text(message)
-            if message.role == "user" and text:
+            if message.role == "user" and text and not is_message_of_program(message):
                 kind = ' class="summary"' if message.replaces is not None else ""
                 yield f'<li{kind}><a href="#m{index}">{escape(safe_text(text))}</a></li>\n'
         yield "</ol>\n"
@@ -174,6 +185,7 @@ class _View:
         states = "\n".join(sorted(status & STATUSES))
         facts = f'data-role="{role}" data-tool="{escape(tools)}" data-status="{states}"'
         off = " off" if id(message) in self.off else ""
+        off += " quiet" if message.role in FOLDED_ROLES or is_message_of_program(message) else ""
         head = self._heading(index, message, before)
         return f'<article class="item {role}{off}" id="m{index}" {facts}>\n{head}{parts}{_marks(marks)}</article>\n'
 
@@ -195,9 +207,16 @@ class _View:
     def _part(self, part: Part, index: int, message: Message, marks: list[Annotation]) -> str:
         match part:
             case Text():
-                return f'<div class="text">{markdown.html(safe_text(part.text, lines=True))}</div>\n'
+                text = safe_text(part.text, lines=True)
+                if message.role in FOLDED_ROLES:
+                    return _folded(message.role, markdown.html(text), len(text))
+                if message.role == "user" and is_of_program(part.text):
+                    return _folded(label_of(part.text), f"<pre>{escape(text)}</pre>", len(text))
+                return f'<div class="text">{markdown.html(text)}</div>\n'
             case Reasoning():
                 text = safe_text("\n".join([*(part.summary or ()), part.text]), lines=True)
+                if not text.strip():
+                    return ""
                 title = f"thinking, {counted(len(text), 'character')}"
                 return f'<details class="thinking"><summary>{title}</summary>{markdown.html(text)}</details>\n'
             case ToolCall():
@@ -232,14 +251,25 @@ class _View:
         return (self.pairs.status(part) or "") if isinstance(part, ToolResult) else ""
 
 
+FOLDED_ROLES = frozenset(("system", "developer"))
+"""Roles whose text no person reads first: it is folded to one line."""
+
+
+def _folded(title: str, content: str, length: int) -> str:
+    """Returns text that is one line at first."""
+    summary = f'{escape(safe_text(title))} <span class="dim">{counted(length, "character")}</span>'
+    return f'<details class="program"><summary>{summary}</summary>{content}</details>\n'
+
+
 def _first_text(message: Message) -> str:
-    text = next((part.text for part in message.parts if isinstance(part, Text) and part.text.strip()), "")
+    texts = (part.text for part in message.parts if isinstance(part, Text) and part.text.strip())
+    text = next((text for text in texts if not is_of_program(text)), "")
     words = " ".join(text[: 4 * ENTRY].split())
     return words if len(words) <= ENTRY else f"{words[: ENTRY - 1]}…"
 
 
 def _header(title: str, about: Sequence[str], more: str = "") -> str:
-    words = " · ".join(escape(safe_text(word)) for word in about)
+    words = "".join(f"<span>{escape(safe_text(word))}</span> " for word in about)
     return f"<header>\n<h1>{escape(safe_text(title))}</h1>\n<p>{words}</p>\n{more}</header>\n"
 
 

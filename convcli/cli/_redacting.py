@@ -1,0 +1,92 @@
+"""The options of commands that mask private data, and what they print about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+from msgspec.structs import replace
+
+from convcli.cli._types import PATH
+from convcli.model.errors import JobError
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.jobs.reading import ReadingOptions
+    from convcli.jobs.redacting import Redaction
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def option(function: F) -> F:
+    """Adds `--redact`, `--mask` and `--allow`. They become the redaction of the argument `reading`."""
+
+    @wraps(function)
+    def with_redaction(
+        *args: Any, reading: ReadingOptions, is_redacted: bool, words: tuple[str, ...], allow: str | None, **values: Any
+    ) -> Any:
+        if not (is_redacted or words or allow):
+            return function(*args, reading=reading, **values)
+        redaction = redaction_of(words, allow)
+        code = function(*args, reading=replace(reading, redaction=redaction), **values)
+        announce(click.get_current_context().obj, redaction)
+        return code
+
+    help_text = "Mask keys, passwords, e-mail addresses, home directories and other private data first."
+    flag = click.option("--redact", "is_redacted", is_flag=True, help=help_text)
+    return flag(word_options(cast(F, with_redaction)))
+
+
+def word_options(function: F) -> F:
+    """Adds the options for words to mask and for values that may stay."""
+    help_text = "Mask this word too; @FILE has one word a line. Implies --redact. Repeatable."
+    mask = click.option("--mask", "words", multiple=True, metavar="WORD|@FILE", help=help_text)
+    help_text = "Values that may stay: a file of hashes, which convcli redact --check --write-allow writes."
+    return mask(click.option("--allow", type=PATH, metavar="FILE", help=help_text)(function))
+
+
+def redaction_of(words: Iterable[str], allow: str | None, *, is_new: bool = False) -> Redaction:
+    """Returns the redaction that these options describe; with `is_new`, the list of accepted values may be missing."""
+    import os
+
+    from convcli.jobs.redacting import Allowed, Redaction, load_allowed
+
+    is_absent = allow is None or (is_new and not os.path.exists(allow))
+    allowed = Allowed() if allow is None or is_absent else load_allowed(allow)
+    return Redaction([word for each in words for word in _words(each)], allowed)
+
+
+def _words(word: str) -> list[str]:
+    if not word.startswith("@"):
+        return [word]
+    try:
+        with open(word[1:], encoding="utf-8") as file:
+            return [line.strip() for line in file if line.strip()]
+    except FileNotFoundError:
+        raise JobError("no-such-file", "there is no such file of words", file=word[1:]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise JobError("unreadable-input", f"cannot read it: {reason}", file=word[1:]) from None
+
+
+def check_engine(reading: ReadingOptions) -> None:
+    """Raises JobError if a job in parts is to mask private data: its parts do not share placeholders."""
+    if reading.redaction is not None:
+        help_text = "mask the files first: convcli redact FILE… --out-dir DIR"
+        raise JobError("usage", "--engine and --redact exclude each other", help=help_text)
+
+
+def announce(screen: Screen, redaction: Redaction) -> None:
+    """Prints how much was masked, by rule. No value is printed."""
+    screen.announce(summary(redaction) + "\n")
+
+
+def summary(redaction: Redaction) -> str:
+    """Returns how much was masked, by rule, in one line."""
+    counts = redaction.counts
+    if not counts:
+        return "redact: nothing found"
+    listed = ", ".join(f"{name} ×{count:,}" for name, count in counts.most_common())
+    return f"redact: {counts.total():,} masked: {listed}"

@@ -1,0 +1,96 @@
+"""convcli share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+from msgspec.structs import replace
+
+from convcli.cli import _redacting, _shared
+from convcli.cli._commands import Command
+from convcli.cli._inspecting import row_of
+from convcli.cli._types import PATH
+from convcli.model.errors import JobError
+from convcli.report.screen import Screen
+
+if TYPE_CHECKING:
+    from convcli.jobs.inputs import Document
+    from convcli.jobs.reading import ReadingOptions
+    from convcli.jobs.redacting import Redaction
+    from convcli.model.transcript import Transcript
+
+EXAMPLES = """\
+convcli samples session -o session.jsonl
+convcli share session.jsonl -o share.html            # one page, without private data
+convcli share session.jsonl --markdown -o share.md   # for an issue or a gist
+convcli share session.jsonl -o share2.html --mask "Project X"
+"""
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("path", type=PATH, metavar="SESSION")
+@_shared.line_option
+@_shared.from_option
+@_shared.reading_options
+@_redacting.word_options
+@click.option(
+    "-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, share-ID.html or share-ID.md."
+)
+@click.option("--markdown", "is_markdown", is_flag=True, help="Write Markdown, for an issue or a gist.")
+@click.option("--force", is_flag=True, help="Replace an output that exists.")
+@click.pass_obj
+def command(
+    screen: Screen, path: str, reading: ReadingOptions, words: tuple[str, ...], allow: str | None,
+    output: str | None, is_markdown: bool, force: bool,
+) -> int:  # fmt: skip
+    """Write one page of a session that you can give to others.
+
+    Private data is masked, events of the agent program are left out, and the end lists what was masked. The page loads
+    nothing. SESSION is a file, FILE:LINE or PROGRAM:ID. convcli help redaction lists what is masked, and what is not.
+    """
+    from convcli.files.outputs import open_output
+
+    redaction = _redacting.redaction_of(words, allow)
+    codes = _shared.ExitCodes(screen)
+    reading = replace(reading, redaction=redaction)
+    printer = _shared.DiagnosticPrinter(screen, reading)
+    found = list(_shared.lifted([path], reading, codes, printer))
+    if len(found) > 1:
+        raise JobError("several-inputs", f"{len(found):,} transcripts, and one page", help="name one: FILE:LINE")
+    for document, transcript in found:
+        name = output or f"share-{_name(transcript.id)}.{'md' if is_markdown else 'html'}"
+        target = open_output(name, force=force, inputs=[path])
+        try:
+            for piece in _pieces(document, transcript, redaction, is_markdown=is_markdown):
+                target.write(piece.encode("utf-8", "backslashreplace"))
+            target.commit()
+        finally:
+            target.discard()
+        screen.announce(f"wrote {name}\n")
+        _redacting.announce(screen, redaction)
+    printer.finish()
+    codes.finish()
+    return codes.worst
+
+
+def _name(identifier: str | None) -> str:
+    """Returns the first characters of an id that any file system takes."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", identifier or "")[:13].strip("-") or "session"
+
+
+def _pieces(document: Document, transcript: Transcript, redaction: Redaction, *, is_markdown: bool) -> Iterator[str]:
+    """Yields the page or the Markdown of a transcript without events."""
+    from convcli.cli._pages import about_of, title_of
+    from convcli.report import page
+    from convcli.report.conversation import markdown
+    from convcli.views.program_texts import without_events
+
+    shown = without_events(transcript)
+    title, about = title_of(shown, document.file), about_of(row_of(document, shown))
+    masked = sorted(redaction.counts.items())
+    if is_markdown:
+        return markdown(shown, title, about, masked)
+    return page.conversation(shown, title, about, masked=masked)

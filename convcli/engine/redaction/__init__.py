@@ -1,0 +1,1 @@
+"""Redaction of documents: `redactor` masks one of any dialect, by the rules of the other modules."""

@@ -1,0 +1,104 @@
+"""One job that masks private data: its documents, what it found in them, and the values that may stay.
+
+A list of accepted values has a salted hash of each, so that it can stand in a repository. A short value, such as a
+phone number, can be guessed from its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.engine.redaction.redactor import Hit, Redactor
+from convcli.files.layouts import DocumentWriter
+from convcli.files.packed import unreadable
+from convcli.jobs.documents import Document
+from convcli.model.errors import JobError
+from convcli.proof.reasons import MISSING, Loss
+from convcli.wire import exact_json
+
+VERSION = 1
+
+
+class Allowed:
+    """The accepted values, as hashes with the salt of their file."""
+
+    def __init__(self, salt: str = "", digests: Iterable[str] = ()) -> None:
+        self.salt, self._digests = salt or secrets.token_hex(16), frozenset(digests)
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._digests
+
+    def digest(self, value: str) -> str:
+        """Returns the hash of a value."""
+        return hashlib.sha256(f"{self.salt}\0{value}".encode("utf-8", "surrogatepass")).hexdigest()
+
+    def written(self, hits: Iterable[Hit]) -> bytes:
+        """Returns a file that accepts the values of these hits, and those that are accepted already."""
+        digests = sorted(self._digests | {hit.digest for hit in hits})
+        return exact_json.write({"convcli-allow": VERSION, "salt": self.salt, "digests": digests}, indent=True) + b"\n"
+
+
+def load_allowed(path: str) -> Allowed:
+    """Returns the accepted values of a file. Raises JobError if it is missing, unreadable or another file."""
+    try:
+        with open(path, "rb") as file:
+            value = json.loads(file.read())
+        if value["convcli-allow"] != VERSION:
+            raise ValueError("another version")
+        return Allowed(str(value["salt"]), map(str, value["digests"]))
+    except FileNotFoundError:
+        help_text = "convcli redact FILE… --check --allow FILE --write-allow writes it"
+        raise JobError("no-such-file", "there is no such list of accepted values", file=path, help=help_text) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except (ValueError, KeyError, TypeError):
+        raise JobError("not-a-baseline", "this is not a list of accepted values", file=path) from None
+
+
+class Redaction:
+    """Masks the documents that a job reads, before anything else sees them."""
+
+    def __init__(self, words: Iterable[str] = (), allowed: Allowed | None = None) -> None:
+        self.allowed = allowed or Allowed()
+        self._redactor = Redactor(words, self.allowed.__contains__, self.allowed.digest)
+        self.hits = list[Hit]()
+
+    @property
+    def counts(self) -> Counter[str]:
+        """The number of hits by rule."""
+        return Counter(hit.rule for hit in self.hits)
+
+    def document(self, document: Document) -> Document:
+        """Returns a document with masked values, keys and file name. Its position in the file stays."""
+        value, hits = self._redactor.redact(document.value, document.dialect)
+        file = self._redactor.text(document.file)
+        for hit in hits:
+            line, where = document.place(hit.where)
+            self.hits.append(replace(hit, file=file, line=line, where=self._redactor.text(where)))
+        masked: dict[str, Any] = {"value": value, "file": file}
+        for name in ("unparsed", "shell"):
+            kept = getattr(document, name)
+            if kept is not None:
+                masked[name] = self._redactor.again(kept, document.dialect)
+        masked["merged"] = tuple(map(self._without_values, document.merged))
+        return replace(document, **masked)
+
+    def _without_values(self, loss: Loss) -> Loss:
+        """Returns the loss of a joined call, which was compared before it was masked, without what was lost."""
+        where, field = map(self._redactor.text, (loss.where, loss.field))
+        return replace(loss, where=where, field=field, before=MISSING, after=MISSING)
+
+
+def write(documents: Iterable[Document], open_writer: Callable[[Document], DocumentWriter]) -> DocumentWriter | None:
+    """Writes documents as they are to one output, not committed. Returns None if there is no document."""
+    writer = None
+    for document in documents:
+        writer = writer or open_writer(document)
+        writer.add(document.original)
+    return writer
