@@ -48,20 +48,8 @@ if TYPE_CHECKING:
     from convcli.model.document import Rows
     from convcli.model.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
     from convcli.model.findings import Finding
-    from convcli.model.transcript import (
-        Media,
-        Message,
-        Opaque,
-        Part,
-        Reasoning,
-        Refusal,
-        Text,
-        ToolCall,
-        ToolChoice,
-        ToolDefinition,
-        ToolResult,
-        Transcript,
-    )
+    from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Refusal, Text
+    from convcli.model.transcript import ToolCall, ToolChoice, ToolDefinition, ToolResult, Transcript
     from convcli.proof.reasons import Loss
     from convcli.views.converted import ConvertedRow
 

@@ -15,6 +15,7 @@ from convcli.cli._types import PATH, format_of
 from convcli.model.errors import UNACCEPTABLE, JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
+from convcli.report.text import safe_text
 
 if TYPE_CHECKING:
     from convcli.files.layouts import DocumentWriter
@@ -139,7 +140,7 @@ class Redacting:
         """Writes the documents of one input. Nothing is written if one of them cannot be read."""
         from convcli.engine.arguments import options
         from convcli.files.layouts import SUFFIXES, DocumentWriter
-        from convcli.jobs.converting import Job, layout_for
+        from convcli.jobs.converting import Job, keeps_container, layout_for
         from convcli.jobs.destinations import output_at
         from convcli.jobs.redacting import write
 
@@ -151,7 +152,12 @@ class Redacting:
             layout = layout_for(document.value, job, source, several=source.may_be_several)
             named = folder.output(file, SUFFIXES[layout]) if folder is not None else None
             outputs.append(named or output_at(output, target, None, force=force, inputs=[file.path]))
-            return DocumentWriter(outputs[0], layout, target.collected, names_events=target.names_events)
+            container = document.shell if keeps_container(source, job) else None
+            if document.shell is not None and container is None:
+                self.screen.announce(f"note: {safe_text(file.path)}: what surrounds the transcripts is not written\n")
+            many = target.collected if container is None else target.many
+            names_events = target.names_events
+            return DocumentWriter(outputs[0], layout, many, names_events=names_events, container=container)
 
         try:
             writer = write(self._documents(source), open_writer)

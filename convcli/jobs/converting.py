@@ -290,15 +290,7 @@ class InputConversion:
     @property
     def _keeps_container(self) -> bool:
         """True if the output is one JSON document of all transcripts of a file in its own dialect."""
-        job, source = self.job, self.source
-        is_own = (
-            self.sinks.route is None
-            and source.has_container
-            and source.dialect is job.target
-            and job.options.form is None
-        )
-        is_all = not (job.is_joined or job.text_columns or source.is_selected or source.is_one_line)
-        return is_own and is_all and layout_for(None, job, source, several=True) == "array"
+        return self.sinks.route is None and keeps_container(self.source, self.job)
 
     def _opened(self, layout: Framing, container: Any = None) -> DocumentWriter:
         target, output = self.job.target, self._output_for(SUFFIXES[layout])
@@ -447,6 +439,13 @@ def _columns(document: Any, job: Job) -> Any:
 
 def _nothing(source: Input) -> ContentError:
     return ContentError("empty-input", "the input has no transcript", file=source.name)
+
+
+def keeps_container(source: Input, job: Job) -> bool:
+    """True if the one output of an input is one JSON document of all its transcripts in its own dialect."""
+    is_own = source.has_container and source.dialect is job.target and job.options.form is None
+    is_all = not (job.is_joined or job.text_columns or source.is_selected or source.is_one_line)
+    return is_own and is_all and layout_for(None, job, source, several=True) == "array"
 
 
 def layout_for(document: Any, job: Job, source: Input, *, several: bool) -> Framing:

@@ -82,10 +82,11 @@ class Redaction:
             line, where = document.place(hit.where)
             self.hits.append(replace(hit, file=file, line=line, where=self._redactor.text(where)))
         masked: dict[str, Any] = {"value": value, "file": file}
-        for name in ("unparsed", "shell"):
-            kept = getattr(document, name)
-            if kept is not None:
-                masked[name] = self._redactor.again(kept, document.dialect)
+        if document.unparsed is not None:
+            masked["unparsed"] = self._redactor.again(document.unparsed, document.dialect)
+        if document.shell is not None:
+            masked["shell"], hits = self._redactor.container(document.shell, document.dialect)
+            self.hits += (replace(hit, file=file, where=self._redactor.text(hit.where)) for hit in hits)
         masked["merged"] = tuple(map(self._without_values, document.merged))
         return replace(document, **masked)
 

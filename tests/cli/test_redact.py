@@ -126,3 +126,16 @@ def test_a_folder_becomes_a_folder(session: Path, tmp_path: Path) -> None:
     written = sorted((tmp_path / "out").iterdir())
     assert [path.name for path in written] == ["session.jsonl", "two.jsonl"]
     assert clean(*(path.read_text() for path in written))
+
+
+def test_what_surrounds_the_transcripts_is_masked_and_written(tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "Hi."}]
+    log = {
+        "version": 2,
+        "eval": {"task": "t", "by": "ann@acme.dev"},
+        "samples": [{"id": 1, "epoch": 1, "messages": messages}],
+    }
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    done = run("redact", str(tmp_path / "log.json"), "-o", str(tmp_path / "out.json"))
+    assert (done.code, "1 masked" in done.err) == (0, True)
+    assert json.loads((tmp_path / "out.json").read_text("utf-8")) == {**log, "eval": {"task": "t", "by": "<EMAIL-1>"}}

@@ -78,6 +78,13 @@ class Redactor:
         self.counts.update((hit.rule, hit.kind) for hit in hits)
         return masked, hits
 
+    def container(self, container: Any, dialect: Dialect) -> tuple[Any, list[Hit]]:
+        """Returns what surrounds the documents of a file, masked, and what was found in it."""
+        self._learn(container, None)
+        masked, hits = self._masked(container, dialect, None, is_bare=False)
+        self.counts.update((hit.rule, hit.kind) for hit in hits)
+        return masked, hits
+
     def text(self, text: str) -> str:
         """Returns a text of the job, such as the name of a file, masked as documents are."""
         return str(self._searcher().masked(text, ()))
