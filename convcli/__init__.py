@@ -48,8 +48,20 @@ if TYPE_CHECKING:
     from convcli.model.document import Rows
     from convcli.model.errors import ContentError, ConvcliError, JobError, OutputError, RefusedError
     from convcli.model.findings import Finding
-    from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Refusal, Text
-    from convcli.model.transcript import ToolCall, ToolChoice, ToolDefinition, ToolResult, Transcript
+    from convcli.model.transcript import (
+        Media,
+        Message,
+        Opaque,
+        Part,
+        Reasoning,
+        Refusal,
+        Text,
+        ToolCall,
+        ToolChoice,
+        ToolDefinition,
+        ToolResult,
+        Transcript,
+    )
     from convcli.proof.reasons import Loss
     from convcli.views.converted import ConvertedRow
 
@@ -216,7 +228,7 @@ def rows(
     from convcli.views import converted
 
     target, own = _dialect(to), None if source is None else _dialect(source)
-    options = arguments.options(target, form, branch, 0, view, set, defaults=default, models=map_model)
+    options = arguments.options(target, form, branch, 0, view, set, default, map_model)
     selection = converted.selection(where, since, until, dedupe)
     return converted.rows(paths, target, options, own, selection, keep_going=keep_going)
 
@@ -283,7 +295,7 @@ def lower(
     from convcli.engine import arguments, conversion, set_keys
 
     target = _dialect(to)
-    chosen = arguments.options(target, form, branch, chunk, view, set, defaults=default, models=map_model)
+    chosen = arguments.options(target, form, branch, chunk, view, set, default, map_model)
     return set_keys.with_set_keys(conversion.lower(transcript, target, chosen), chosen, target, None)
 
 
@@ -333,9 +345,7 @@ def convert(
     from convcli.engine import arguments, pipeline, texts
 
     target = _dialect(to)
-    chosen = arguments.options(
-        target, form, branch, chunk, view, set, defaults=default, models=map_model, lenient=lenient
-    )
+    chosen = arguments.options(target, form, branch, chunk, view, set, default, map_model, lenient=lenient)
     chosen = arguments.with_row_choices(chosen, program_turns, tools)
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source)
@@ -460,11 +470,8 @@ def convert_lines(
     from convcli.engine import arguments
     from convcli.jobs import lines as by_line
 
-    target = _dialect(to)
-    own = None if source is None else _dialect(source)
-    chosen = arguments.options(
-        target, form, branch, chunk, view, set, defaults=default, models=map_model, lenient=lenient
-    )
+    target, own = _dialect(to), None if source is None else _dialect(source)
+    chosen = arguments.options(target, form, branch, chunk, view, set, default, map_model, lenient=lenient)
     return by_line.convert(lines, own, target, chosen)
 
 

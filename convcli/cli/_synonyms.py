@@ -25,13 +25,10 @@ COMMANDS_OF_OTHERS = {
     **dict.fromkeys(("dry-run", "loss", "report"), "losses"),
     **dict.fromkeys(("demo", "example", "examples"), "samples"),
     **dict.fromkeys(("continue", "handoff"), "resume"),
+    **dict.fromkeys(("anonymize", "anonymise", "mask"), "redact"),
 }
 """Words by which other programs call what a command does."""
 HINTS = {
-    **dict.fromkeys(
-        ("redact", "anonymize", "anonymise", "mask"),
-        "convcli removes no secrets; run a secret scanner over the file before you share it",
-    ),
     **dict.fromkeys(
         ("dedupe", "dedup", "deduplicate", "uniq"),
         "convcli convert FILE --to DIALECT --dedupe leaves out duplicates; --dedupe=prefix also beginnings",

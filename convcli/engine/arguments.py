@@ -85,9 +85,9 @@ def options(
     chunk: int,
     view: Literal["history", "context"] = "history",
     set_keys: Mapping[str, Any] | None = None,
-    *,
     defaults: Mapping[str, Any] | None = None,
     models: Mapping[str, str] | None = None,
+    *,
     lenient: bool = False,
 ) -> Options:
     """Returns the options for an output.

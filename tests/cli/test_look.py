@@ -105,7 +105,7 @@ def test_dialects_lists_what_the_folder_holds_and_describes_one() -> None:
 
 
 def test_a_code_of_all_schemas_is_explained_as_one_of_all_dialects() -> None:
-    assert run("explain", "unknown-value").stdout.endswith(b"rule of\n    the schema of every dialect\n")
+    assert run("explain", "unknown-value").stdout.partition(b"rule of\n")[2].startswith(b"    the schema of every")
     assert b"sharegpt" in run("explain", "unanswered-row").stdout.partition(b"rule of\n")[2]
 
 

@@ -84,7 +84,7 @@ def test_a_wrong_command_gets_the_one_that_does_it_or_the_list(word: str, comman
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("redact", "removes no secrets"), ("dedupe", "--dedupe"), ("filter", "--where"),
+        ("dedupe", "--dedupe"), ("filter", "--where"),
         ("split", "--out-dir DIR"), ("merge", "-o FILE.jsonl"), ("version", "--version"), ("markdown", "FILE.md"),
         ("export", "FILE.html"), ("search", "text~PATTERN"), ("tokens", '"stats"'), ("open", '"inspect"'),
     ],

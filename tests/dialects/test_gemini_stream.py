@@ -132,7 +132,10 @@ def test_an_answer_that_does_not_say_why_it_stopped_gets_a_finish_reason_and_tha
 def test_an_event_of_another_response_is_reported() -> None:
     rows = [{**event({"text": name}, finishReason="STOP"), "responseId": name} for name in ("a", "b")]
     findings = pipeline.validate(Rows(rows), STREAM)
-    assert [(finding.code, finding.where) for finding in findings] == [("stream-out-of-order", "/1")]
+    assert [(finding.code, finding.where) for finding in findings] == [
+        ("several-streams", "/1"),
+        ("stream-out-of-order", "/1"),
+    ]
     assert pipeline.validate(Rows(rows[:1] * 2), STREAM) == []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.validation.rules.keys import has
+from convcli.validation.rules.keys import TOP_LEVEL_CODES, has
 from convcli.validation.survey import Purpose
 from tests.support import names, samples
 
@@ -142,4 +142,5 @@ def test_a_document_that_nobody_converts_gets_no_such_finding(name: str) -> None
     dialect = dialects.get(name)
     for sample in samples():
         if sample.dialect == name and dialect.is_written:
-            assert pipeline.convert(sample.document, dialect, dialect).findings == []
+            findings = pipeline.convert(sample.document, dialect, dialect).findings
+            assert not {finding.code for finding in findings} & TOP_LEVEL_CODES

@@ -138,7 +138,8 @@ def test_quoted_arguments_are_reported_at_the_arguments_of_the_source() -> None:
     document = {"convcli": 1, "messages": [asked, {"role": "assistant", "parts": [part]}]}
     done = pipeline.convert(document, dialects.get("intermediate"), dialects.get("hf-chat"))
     places = {finding.code: finding.where for finding in done.findings}
-    assert places == {"arguments-quoted-twice": "/messages/1/parts/0/arguments"}
+    call = "/messages/1/parts/0"
+    assert places == {"arguments-quoted-twice": f"{call}/arguments", "missing-tool-result": f"{call}/id"}
 
 
 def test_what_a_text_spells_is_reported_where_the_text_stands() -> None:

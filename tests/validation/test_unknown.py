@@ -29,9 +29,11 @@ def test_a_conversion_warns_of_what_it_loses() -> None:
     assert ("unknown-content", "/remark") in [(finding.code, finding.where) for finding in findings]
 
 
-def test_a_conversion_into_its_own_dialect_keeps_it_and_is_silent() -> None:
+def test_a_conversion_into_its_own_dialect_keeps_it_and_reports_it() -> None:
     document = {"messages": [MESSAGE], "remark": SENTENCE}
-    assert pipeline.convert(document, CHAT, CHAT).findings == []
+    done = pipeline.convert(document, CHAT, CHAT)
+    assert (done.document, done.losses) == (document, [])
+    assert [finding.code for finding in done.findings] == ["unknown-content"]
 
 
 def test_what_is_alike_in_many_messages_is_one_finding() -> None:

@@ -104,7 +104,11 @@ def _join_instruction_and_calls(messages: list[Message]) -> list[Message]:
         is_bare = bool(message.parts) and all(isinstance(part, ToolCall) for part in message.parts)
         if before is None or message.role != "assistant" or not is_bare:
             fitted.append(message)
-        elif before is joined:
+            continue
+        while not before.parts and len(fitted) > 1 and fitted[-2].role == "assistant":  # it would be read with the call
+            fitted.pop()
+            before = fitted[-1]
+        if before is joined:
             joined.parts += message.parts
         else:
             fitted[-1] = joined = replace(before, parts=[*before.parts, *message.parts])
