@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 convcli samples session -o session.jsonl
 convcli redact session.jsonl -o clean.jsonl            # the same dialect, without private data
-convcli redact session.jsonl --check                   # lists what it finds, writes nothing, exits 1
-convcli redact session.jsonl -o clean.jsonl --mask "Project X" --mask @words.txt
+convcli redact clean.jsonl --check                     # lists what it finds; exits 1 if that is anything
+convcli redact session.jsonl -o masked.jsonl --mask "Project X" --mask weather
 convcli redact ~/.claude/projects --out-dir clean
 """
 COLUMNS = ["rule", "file", "line", "pointer", "length"]

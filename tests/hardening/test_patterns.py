@@ -101,6 +101,7 @@ def test_a_quick_pattern_is_not(text: str) -> None:
 SAMPLES = ["", "abc", "a1 b22\n c", '{"a": [1, "x\\"y"]}', "<t>a</t>\n<t>b", "aaab", "2026-01-02T03:04:05Z", "\n\n x"]
 
 
+@pytest.mark.exhaustive
 def test_steps_are_counted_of_the_search_that_re_does() -> None:
     for use in uses():
         if isinstance(use.text, str):
