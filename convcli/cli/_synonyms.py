@@ -134,7 +134,7 @@ def missing_parameter(error: click.MissingParameter, ctx: click.Context, args: l
         else:
             help_text = f"{ctx.command_path} -h shows how"
         return JobError("usage", f'missing option "{name}"', help=help_text)
-    metavar = param.make_metavar(ctx) if param is not None else "FILE"
+    metavar = param.human_readable_name if param is not None else "FILE"
     return JobError("usage", f'missing argument "{metavar}"', help=f"{ctx.command_path} -h shows how")
 
 

@@ -96,14 +96,11 @@ def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> F
     Session schemas are open, because programs add new kinds of rows. So a session of another program passes, and each
     of its rows becomes an event. An empty conversation has no records and is accepted (but see `empty_finding`).
     """
-    several = _several_answers(document, dialect)
-    if several is not None:
-        return several
     if is_emptied(transcript):
         message = f"the messages come out empty: their text is in keys that {dialect.title} does not define"
         return Finding("no-messages", "error", message, help=_advice(document, dialect), notes=_of_first(document))
     if not transcript.messages or any(message.role != "event" for message in transcript.messages):
-        return None
+        return _several_answers(document, dialect)
     if transcript.origin is not None and transcript.origin.rolled_back:
         return _all_rolled_back(len(transcript.origin.rolled_back), transcript.origin)
     count = len(transcript.messages)

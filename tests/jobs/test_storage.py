@@ -101,7 +101,7 @@ def test_what_was_filled_next_to_keys_of_the_dialect_is_said_once_with_a_count_a
     files: Path, call: Call
 ) -> None:
     named = [(note.severity, note.where, note.count) for note in notes("a.parquet") if note.code == "padded-key"]
-    assert named == [("info", "/messages/0/tool_calls", 300), ("info", "/messages/0/tool_call_id", 300)]
+    assert sorted(named) == [("info", "/messages/0/tool_call_id", 300), ("info", "/messages/0/tool_calls", 300)]
     assert len(call("losses", "a.parquet", "--to", "hf-chat")[1].splitlines()) == 1  # the head
 
 

@@ -13,7 +13,7 @@ def test_each_language_is_colored_by_its_usual_name(name: str) -> None:
     assert get_lexer_by_name(name).aliases[0] == name
 
 
-@pytest.mark.parametrize("name", ["python", "py", "js", "yml", "sh"])
+@pytest.mark.parametrize("name", ["python", "py", "js", "yaml", "sh"])
 def test_short_code_of_a_common_language_is_colored(name: str) -> None:
     assert '<span class="k-' in code("x = 'a' # 1\n", name)
 
