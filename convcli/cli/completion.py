@@ -13,7 +13,6 @@ EXAMPLES = """\
 convcli completion bash >> ~/.bashrc
 convcli completion zsh > _convcli          # move it to a folder of $fpath
 convcli completion fish > convcli.fish     # move it to ~/.config/fish/completions
-convcli completion fish > convcli.fish
 """
 SHELLS = ["bash", "fish", "powershell", "zsh"]
 VARIABLE = "_CONVCLI_COMPLETE"
