@@ -16,7 +16,7 @@ _WRITTEN = pattern(
     r"|\[Request interrupted by user)"
 )
 _COMMAND = pattern(r"<command-name>\s*([^<\s]{1,80})\s*</command-name>")
-_ARGUMENTS = pattern(r"<command-args>\s*([^<]{0,200}?)\s*</command-args>")
+_ARGUMENTS = pattern(r"<command-args>([^<]{0,200})</command-args>")
 
 
 def is_of_program(text: str) -> bool:
@@ -35,7 +35,7 @@ def label_of(text: str) -> str:
     command = _COMMAND.search(text[:2000])
     if command is not None:
         arguments = _ARGUMENTS.search(text[:4000])
-        return f"{command[1]} {arguments[1] if arguments is not None else ''}".strip()
+        return f"{command[1]} {arguments[1].strip() if arguments is not None else ''}".strip()
     written = _WRITTEN.match(text)
     tag = written["tag"] if written is not None else None
     return tag.replace("_", " ").replace("-", " ") if tag else " ".join(text[:80].split())
