@@ -175,7 +175,7 @@ def unpicked(wish: argparse.Namespace) -> set[tuple[str, str]]:
         lists = [at for i, one in enumerate(trace["observations"]) for at in _lists(one, f"/observations/{i}")]
         if not lists:
             raise SystemExit(f"there is no list of messages in {path.name}")
-        read = list(_summaries(wish, [str(path), "--no-join", *(word for at in lists for word in ("--at", at))]))
+        read = [row for at in lists for row in _summaries(wish, [str(path), "--no-join", "--at", at])]  # none is paired
         found |= {(f"{TRACES}/{path.name}", "a list of messages is not read")} if len(read) != len(lists) else set()
     return found
 
