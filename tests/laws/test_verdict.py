@@ -94,6 +94,11 @@ def test_l14_convert_warns_of_what_validate_finds(name: str) -> None:
             assert codes_of(done.findings) == expected, path
 
 
+OF_READING = ("no-messages", "several-streams", "unknown-content", "unknown-type")
+"""Codes of what a reader of a whole file finds. A conversion does not look for them in its output: kinds that nobody
+knows, and messages without a part, come from the source, whose own findings and losses name them."""
+
+
 @pytest.mark.parametrize(("source", "target"), tiers.pairs())
 def test_l14_convert_warns_of_what_validate_finds_in_the_output(source: str, target: str) -> None:
     to = dialects.get(target)
@@ -102,7 +107,7 @@ def test_l14_convert_warns_of_what_validate_finds_in_the_output(source: str, tar
         lifted = to.lift(conversion.document)
         if lifted.origin is not None and lifted.origin.form in to.on_demand:
             continue  # a list of messages that may also be a row, of which nothing was asked
-        found = verdict(conversion.document, target)
+        found = {code: rank for code, rank in verdict(conversion.document, target).items() if code not in OF_READING}
         assert finds_all(codes_of(conversion.findings), found), (str(sample), found, conversion.findings)
 
 
