@@ -54,13 +54,15 @@ class Conversion:
         return f"Conversion({self.document!r}, losses={self.losses!r}, findings={self.findings!r})"
 
 
-def lift(document: Any, dialect: Dialect) -> Transcript:
+def lift(document: Any, dialect: Dialect, *, advises: bool = True) -> Transcript:
     """Returns the transcript of a document.
 
-    Raises RefusedError if it does not pass the schema, or if nothing in it is of that dialect (`not_understood`).
+    Raises RefusedError if it does not pass the schema, or if nothing in it is of that dialect (`not_understood`). It
+    `advises` how to read a document with a wrong type; the lenient reader finds that out itself.
     """
     if not schemas.accepts(dialect.name, document):
-        raise RefusedError(_with_advice(objections(document, dialect), document, dialect))
+        problems = objections(document, dialect)
+        raise RefusedError(_with_advice(problems, document, dialect) if advises else problems)
     transcript = answers.lift(document, dialect)
     problem = not_understood(document, transcript, dialect)
     if problem is not None:

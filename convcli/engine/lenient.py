@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from convcli.engine import answers, conversion, pipeline
 from convcli.engine.conversion import Conversion
 from convcli.model.dialect import Dialect, Options
-from convcli.model.document import Rows
+from convcli.model.document import with_items, with_value
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path, Transcript
@@ -93,7 +93,7 @@ def lift(document: Any, dialect: Dialect) -> tuple[Transcript, list[Finding]]:
     Raises RefusedError if anything else is wrong with the document.
     """
     try:
-        return conversion.lift(document, dialect), []
+        return conversion.lift(document, dialect, advises=False), []
     except RefusedError:
         rest = relaxed(document, dialect)
         if rest is None:
@@ -107,12 +107,11 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options) -
     Raises RefusedError if anything else is wrong with the document.
     """
     strict = replace(options, lenient=False)
-    try:
+    if schemas.accepts(source.name, document):
         return pipeline.convert(document, source, target, strict)
-    except RefusedError:
-        rest = relaxed(document, source)
-        if rest is None:
-            raise
+    rest = relaxed(document, source)
+    if rest is None:
+        raise RefusedError(conversion.objections(document, source))
     if source is target and strict == conversion.BY_DEFAULT:
         return Conversion(document, rest.transcript, [], rest.findings)
     result = pipeline.of_transcript(rest.document, rest.transcript, source, target, strict)
@@ -183,11 +182,7 @@ def _without(document: Any, paths: Iterable[Path]) -> Any:
         members = ((key, value) for key, value in document.items() if key not in gone)
         return {key: _without(value, below[key]) if key in below else value for key, value in members}
     items = [_without(item, below[i]) if i in below else item for i, item in enumerate(document)]
-    return _like(document, items)
-
-
-def _like(rows: list[Any], items: list[Any]) -> list[Any]:
-    return Rows(items, rows.lines, rows.companion) if isinstance(rows, Rows) else items
+    return with_items(document, items)
 
 
 def _representatives(removed: dict[Path, SchemaBreach]) -> Iterator[Path]:
@@ -241,7 +236,7 @@ class _Trial(NamedTuple):
 
     def _differences(self, path: Path, value: Any) -> list[Loss] | None:
         """Returns how a value at a path changes the transcript; None if the schema does not accept it."""
-        tried = _with_value(self.rest, path, value)
+        tried = with_value(self.rest, path, value)
         if value is None or not schemas.accepts(self.dialect.name, tried):
             return None
         return difference(answers.lift(tried, self.dialect), self.bare, self.dialect)
@@ -264,17 +259,6 @@ def _values(value: Any, path: Path, key: str, *, is_id: bool) -> Iterator[tuple[
             yield (*path, step), member
         else:
             yield from _values(member, (*path, step), key, is_id=is_id)
-
-
-def _with_value(document: Any, path: Path, value: Any) -> Any:
-    """Returns the document with a value at a path; what is unchanged is shared."""
-    if not path:
-        return value
-    step, rest = path[0], path[1:]
-    if isinstance(document, dict):
-        return {**document, step: _with_value(document.get(step), rest, value)}
-    items = [_with_value(item, rest, value) if i == step else item for i, item in enumerate(document)]
-    return _like(document, items)
 
 
 def _examples(name: str, path: Path, depth: int = MAX_DEPTH) -> Iterator[Any]:

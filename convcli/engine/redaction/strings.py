@@ -7,14 +7,14 @@ import binascii
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import accumulate
 from typing import Any, TypeAlias
 
 from convcli.engine.redaction import assignments, names, personal
 from convcli.engine.redaction.matches import Match, apart
 from convcli.engine.redaction.rules import KINDS, Kind, secrets
-from convcli.model.document import Rows
+from convcli.model.document import Rows, with_value
 from convcli.model.transcript import Path
 from convcli.wire.patterns import pattern
 
@@ -113,7 +113,7 @@ class Searcher:
             edits = list(self._edits("".join(texts), first, str(first[-1]) if first else "", 0))
             for path, text, new in zip(paths, texts, _distributed(texts, edits), strict=True):
                 if new != text:
-                    document = _with(document, path, new)
+                    document = with_value(document, path, new)
         return document
 
     def _edits(self, text: str, path: Path, key: str, depth: int) -> Iterator[Edit]:
@@ -252,18 +252,6 @@ def _at(document: Any, path: Path) -> Any:
     except (KeyError, IndexError, TypeError):
         return None
     return document
-
-
-def _with(document: Any, path: Sequence[Any], value: Any) -> Any:
-    """Returns the document with another value at a path; only what is on the way to it is copied."""
-    if not path:
-        return value
-    inner = _with(document[path[0]], path[1:], value)
-    if isinstance(document, dict):
-        return {**document, path[0]: inner}
-    items = list(document)
-    items[path[0]] = inner
-    return Rows(items, document.lines, document.companion) if isinstance(document, Rows) else items
 
 
 def _decoded(run: str) -> str | None:
