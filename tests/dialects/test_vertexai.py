@@ -128,6 +128,7 @@ def test_a_tool_that_one_relative_lacks_is_lost_and_one_that_loses_its_keys_is_n
 def test_signatures_go_from_one_relative_to_the_other() -> None:
     call = {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "YQ=="}
     document = {"contents": [{"role": "user", "parts": [{"text": "?"}]}, {"role": "model", "parts": [call]}]}
+    assert pipeline.convert(document, VERTEX, GEMINI).document == document
 
 
 def test_a_key_that_one_relative_lacks_is_removed_from_the_other_ones_extras() -> None:

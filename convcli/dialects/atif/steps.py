@@ -128,10 +128,13 @@ def _results(natives: Sequence[Native], message: Message, context: LiftContext) 
 def _lift_observed(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
     """Lifts a result without a call."""
     content = native.get("content")
-    blocks = [PARTS.lift(block, context) for block in content] if isinstance(content, list) else [Text(content or "")]
-    paths: list[Path] = [("content", k) for k in range(len(blocks))] if isinstance(content, list) else [("content",)]
+    parts: list[Part] = [Text(content or "")]
+    paths: list[Path] = [("content",)]
+    if isinstance(content, list):
+        parts = [PARTS.lift(block, context) for block in content]
+        paths = [("content", k) for k in range(len(parts))]
     rest = {key: value for key, value in native.items() if key != "content" and value is not None}
-    return Message("user", blocks, extras={NAME: {OBSERVED: rest}}), paths
+    return Message("user", parts, extras={NAME: {OBSERVED: rest}}), paths
 
 
 def _call_in_other_step(native: Native) -> str | None:
@@ -170,7 +173,8 @@ def referred(result: ToolResult) -> list[str]:
 def write_steps(messages: Sequence[Message], runs: Collection[str]) -> list[Native]:
     """Returns a step for each message, with the results after it that it can observe.
 
-    `runs` are calls that began a subagent trajectory, whose usual id is theirs. A step observes the results of its calls. An agent step without calls observes all results after it.
+    `runs` are calls that began a subagent trajectory, whose usual id is theirs. A step observes the results of its
+    calls. An agent step without calls observes all results after it.
     """
     steps: list[Native] = []
     observed: dict[int, list[Native]] = {}
@@ -223,7 +227,7 @@ def _write_call(call: ToolCall) -> Native:
     return CALL.put(native, get_extras(call.extras, NAME))
 
 
-def _write_observed(message: Message, other_keys: Native) -> Native:
+def _write_observed(message: Message, other_keys: Native | None) -> Native:
     """Writes a user message that is a result without a call."""
     blocks = [native for part in message.parts if (native := PARTS.write(part)) is not None]
     return RESULT.put({"content": _content(blocks)}, other_keys)
