@@ -32,7 +32,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     (
         "Options",
         "--to --in --from --as --output --out-dir --force --output-format --fail-on-loss --dry-run --tools --message"
-        " --summary --follow --matrix --list --level --exact --program --home",
+        " --rerun --summary --follow --matrix --list --level --exact --program --home",
     ),
     (
         "Which transcripts",

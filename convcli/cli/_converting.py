@@ -99,8 +99,8 @@ class Converting:
         job = self._job()
         arguments = self.arguments
         output_path = arguments.output if arguments.out_dir is not None else arguments.output or "-"
-        restored, receipt = arguments.restore_file, arguments.receipt
-        refuse_same({"-o": output_path, "--losses": arguments.losses, "--restore-file": restored, "--receipt": receipt})
+        others = {"--restore-file": arguments.restore_file, "--receipt": arguments.receipt}
+        refuse_same({"-o": output_path, "--losses": arguments.losses, **others})
         self.files = self.arguments.reading.find(self.arguments.paths)
         _shared.tell_others(self.screen, self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
@@ -113,11 +113,7 @@ class Converting:
         self.folder: Folder | None = None
         self.joined: Joined | Arranged | None = None
         self.tables: list[Any] = []
-        self.recording: Recording | None = None
-        if arguments.card or arguments.receipt is not None:
-            from convcli.cli._recording import Recording
-
-            self.recording = Recording(arguments, paths)
+        self.recording = self._recording(paths)
         output, job = self._destination(paths, job)
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
@@ -143,6 +139,14 @@ class Converting:
         if reading.calls == "join":
             raise JobError("usage", "--join and --restore-file exclude each other")
         return replace(reading, restores=True, calls="apart")
+
+    def _recording(self, paths: list[str]) -> Recording | None:
+        """Opens the card and the receipt, if requested. Raises JobError."""
+        if not self.arguments.card and self.arguments.receipt is None:
+            return None
+        from convcli.cli._recording import Recording
+
+        return Recording(self.arguments, paths)
 
     def _job(self) -> Job:
         from convcli.engine.arguments import options, with_row_choices

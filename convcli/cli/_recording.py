@@ -14,7 +14,6 @@ from convcli.cli._types import PATH
 from convcli.model.errors import JobError
 
 if TYPE_CHECKING:
-    from convcli.cli._converting import ConvertArguments
     from convcli.files.outputs import Output
     from convcli.jobs.converting import Summary
     from convcli.jobs.receipts import Role
@@ -37,7 +36,7 @@ def options(function: F) -> F:
     return card(click.option("--receipt", type=PATH, metavar="FILE", help=help_text)(function))
 
 
-def refuse_parts(arguments: ConvertArguments) -> None:
+def refuse_parts(arguments: Any) -> None:
     """Raises JobError for a job in parts, which has its own record of outputs."""
     if arguments.card or arguments.receipt is not None:
         help_text = "convcli parts verify DIR checks the outputs of such a job"
@@ -55,9 +54,12 @@ def placed(values: dict[str, Any]) -> dict[str, Any]:
 
 
 class Recording:
-    """The card and the receipt of one conversion. Raises JobError where they are not possible."""
+    """The card and the receipt of one conversion, with the arguments of `convert`.
 
-    def __init__(self, arguments: ConvertArguments, inputs: Iterable[str]) -> None:
+    Raises JobError where they are not possible.
+    """
+
+    def __init__(self, arguments: Any, inputs: Iterable[str]) -> None:
         from convcli.files.outputs import STDOUT, make_folder, open_output
         from convcli.jobs.receipts import with_tilde
 

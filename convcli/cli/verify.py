@@ -18,7 +18,7 @@ from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
-    from convcli.jobs.receipts import Difference, FileRecord, Paths, Receipt
+    from convcli.jobs.receipts import FileDifference, FileRecord, Paths, Receipt
 
 EXAMPLES = """\
 convcli samples session -o session.jsonl
@@ -38,7 +38,7 @@ OUTPUTS = {"output": "-o", "out_dir": "--out-dir", "losses": "--losses", "restor
 def command(screen: Screen, path: str, rerun: bool) -> int:
     """Verify the receipt of a conversion.
 
-    Its inputs and outputs must exist with the sizes and hashes that convert --receipt recorded.
+    Its inputs and outputs must exist with the sizes and hashes that were recorded by convert --receipt.
     """
     from convcli.jobs.receipts import Paths, differences, load
     from convcli.validation.wording import counted
@@ -76,12 +76,12 @@ def _checked(records: Iterable[FileRecord]) -> int:
 # --- running it again ------------------------------------------------------------------------------------------------
 
 
-def _of_rerun(receipt: Receipt, paths: Paths) -> Iterator[Difference]:
+def _of_rerun(receipt: Receipt, paths: Paths) -> Iterator[FileDifference]:
     """Runs the command again into a temporary folder; yields the differences between its outputs and the receipt.
 
     Raises JobError if the receipt does not have the command as it was.
     """
-    from convcli.jobs.receipts import Difference, load
+    from convcli.jobs.receipts import FileDifference, load
 
     if receipt.is_masked:
         message = "this receipt has the command without private values, so it cannot be run again"
@@ -93,12 +93,12 @@ def _of_rerun(receipt: Receipt, paths: Paths) -> Iterator[Difference]:
         try:
             again = load(os.path.join(temporary, "receipt"))
         except JobError:
-            yield Difference("the command", "writes nothing now")
+            yield FileDifference("the command", "writes nothing now")
             return
         base = os.path.join(folder, values.get("out_dir") or values.get("output") or "")
         yield from _compared(receipt, paths, base, temporary)
         if again.losses != receipt.losses:
-            yield Difference("the command", f"loses {_counts(again)} now instead of {_counts(receipt)}")
+            yield FileDifference("the command", f"loses {_counts(again)} now instead of {_counts(receipt)}")
 
 
 def _values(words: list[str]) -> dict[str, Any]:
@@ -133,11 +133,11 @@ def _run(words: list[str], folder: str) -> None:
         raise JobError("unreadable-input", f"cannot run it there: {error.strerror}", file=folder) from None
 
 
-def _compared(receipt: Receipt, paths: Paths, base: str, temporary: str) -> Iterator[Difference]:
+def _compared(receipt: Receipt, paths: Paths, base: str, temporary: str) -> Iterator[FileDifference]:
     """Yields the outputs that are not written again as the receipt has them. A card contains the command itself."""
     from msgspec.structs import replace
 
-    from convcli.jobs.receipts import Difference, differences
+    from convcli.jobs.receipts import FileDifference, differences
 
     for record in receipt.outputs:
         if record.role is None or record.role == "card":
@@ -147,7 +147,7 @@ def _compared(receipt: Receipt, paths: Paths, base: str, temporary: str) -> Iter
         name = os.path.relpath(path, base) if is_below else os.path.basename(path)
         again = replace(record, path=os.path.join(temporary, record.role, name))
         for difference in differences([again], paths):
-            yield Difference(record.path, f"written again {difference.problem}")
+            yield FileDifference(record.path, f"written again {difference.problem}")
 
 
 def _counts(receipt: Receipt) -> str:

@@ -81,7 +81,7 @@ class Receipt(msgspec.Struct, frozen=True):
         return exact_json.write(builtins(self), indent=True) + b"\n"
 
 
-class Difference(msgspec.Struct, frozen=True):
+class FileDifference(msgspec.Struct, frozen=True):
     """A file that is not as the receipt has it."""
 
     file: str
@@ -223,7 +223,7 @@ def load(path: str) -> Receipt:
     return receipt
 
 
-def differences(records: Iterable[FileRecord], paths: Paths) -> Iterator[Difference]:
+def differences(records: Iterable[FileRecord], paths: Paths) -> Iterator[FileDifference]:
     """Yields what is not as it was. Files without a hash are passed over."""
     for record in records:
         if record.sha256 is None:
@@ -232,9 +232,9 @@ def differences(records: Iterable[FileRecord], paths: Paths) -> Iterator[Differe
         try:
             now = _recorded(path, record.path)
         except JobError as error:
-            yield Difference(record.path, "is missing" if not os.path.lexists(path) else error.message)
+            yield FileDifference(record.path, "is missing" if not os.path.lexists(path) else error.message)
             continue
         if now.bytes != record.bytes:
-            yield Difference(record.path, f"has {now.bytes:,} bytes instead of {record.bytes:,}")
+            yield FileDifference(record.path, f"has {now.bytes:,} bytes instead of {record.bytes:,}")
         elif now.sha256 != record.sha256:
-            yield Difference(record.path, "has another content (SHA-256)")
+            yield FileDifference(record.path, "has another content (SHA-256)")
