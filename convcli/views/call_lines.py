@@ -55,9 +55,9 @@ def _of_arguments(arguments: dict[str, Any], purpose: str, titles: frozenset[str
     names = [name for name in names if name not in titles]
     if not names:
         rest = {name: value for name, value in arguments.items() if name not in titles}
-        text = gist(rest, LONGEST) if rest else ""
+        text = gist(rest, LONGEST) if rest and not purpose else ""
         return CallLine(
-            text, purpose, titles | (frozenset(rest) if len(rest) == 1 and "…" not in text else frozenset())
+            text, purpose, titles | (frozenset(rest) if text and len(rest) == 1 and "…" not in text else frozenset())
         )
     values = {name: relative(arguments[name], cwd) if name in path else arguments[name] for name in names}
     whole = frozenset(name for name, value in values.items() if len(value) < LONGEST / 2 and "\n" not in value)

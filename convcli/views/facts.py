@@ -18,7 +18,8 @@ LONGEST_TITLE = 120
 """Characters of a title; longer ones are cut between words."""
 READ = 1_000
 """Characters of a prompt in which its title is looked for."""
-_MARKUP = pattern(r"```\w*|`|\*\*|__|~~|^\s{0,3}(?:#{1,6}|>|[-*+])\s+|</?[A-Za-z][\w-]{0,40}(?: [^<>]{0,200})?>", 8)
+_MARKS = pattern(r"`|\*\*|~~")
+_MARKUP = pattern(r"```\w*|^\s{0,3}(?:#{1,6}|>|[-*+])\s+", 8)  # MULTILINE
 _EMPTY_LINE = pattern(r"\n[ \t]*\n")
 _LINK = pattern(r"!?\[([^\[\]]{1,200})\]\([^()\s]{1,500}\)")
 
@@ -100,9 +101,8 @@ def _beginning(text: str) -> str:
 
 
 def plain(text: str, width: int = LONGEST_TITLE) -> str:
-    """Returns text on one line and without markup of Markdown and tags, cut between words."""
-    words = " ".join(_MARKUP.sub(" ", _LINK.sub(r"\1", text[:READ])).split())
-    words = words.replace(" .", ".").replace(" ,", ",").replace(" ?", "?")
+    """Returns text on one line and without the markup of Markdown, cut between words."""
+    words = " ".join(_MARKS.sub("", _MARKUP.sub(" ", _LINK.sub(r"\1", text[:READ]))).split())
     if len(words) <= width:
         return words
     return f"{words[: width - 1].rpartition(' ')[0] or words[: width - 1]}…"

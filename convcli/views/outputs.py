@@ -13,7 +13,7 @@ LONGEST_PREAMBLE = 600
 _PREAMBLE = pattern(
     r"(?:(?:Chunk ID: [0-9a-f]+|Wall time: (?P<seconds>[0-9.]+) seconds|Exit code: (?P<exit>-?[0-9]+)"
     r"|Process exited with code (?P<code>-?[0-9]+)|Process running with session ID [0-9]+"
-    r"|Original token count: [0-9]+|Total output lines: [0-9]+)\n)+CommandOutput:\n"
+    r"|Original token count: [0-9]+|Total output lines: [0-9]+)\n)+Output:\n"
 )
 _EXIT = pattern(r"(?:Error: )?(?:Exit|exit) code (?P<code>-?[0-9]+)(?:\n|$)")
 _WRAPPED = pattern(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", 16)  # DOTALL

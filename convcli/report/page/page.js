@@ -10,9 +10,10 @@ let pieces = [], opened = false;
 
 // ---- text: what an item says, without its heading; white space counts as a space
 const flat = (text) => text.toLowerCase().replace(/\s/g, " ");
+const REPEATED = ".meta, .preview, .first, .why";  // headings, and what only repeats the text below
 const nodes = function* (item) {
   const walk = document.createTreeWalker(item, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT,
-    (node) => node.nodeType === 1 && node.matches(".meta") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    (node) => node.nodeType === 1 && node.matches(REPEATED) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
   for (let node; (node = walk.nextNode());) if (node.nodeType === 3) yield node;
 };
 const textOf = (item) => flat([...nodes(item)].map(({ data }) => data).join(""));
@@ -44,7 +45,7 @@ const [marks, here] = ["found", "here"].map((name) => {
   return one;
 });
 const MOST_MARKS = 2000, unfolded = new Set();
-let wanted = "", hidden = new Set(), filtered = false, shown = new WeakSet(), run = 0, hits = [], total = 0, at = -1;
+let sought, wanted = "", hidden = new Set(), filtered = false, shown = new WeakSet(), run = 0, hits = [], total = 0, at = -1;
 const has = (names, name) => !name || names.split("\n").includes(name);
 const passes = (facts) => !hidden.has(facts.role) && has(facts.tool ?? "", tool?.value) && has(facts.status ?? "", status?.value);
 const open = (fold) => { if (!fold.open) fold.open = true, unfolded.add(fold); };
@@ -61,7 +62,7 @@ const plain = (html) => html.replace(/<[^>]*>/g, "").replace(/&(#?\w+);/g, (all,
 const facts = (html) => {
   const [, role, names = "", states = ""]
     = / data-role="(\w*)"(?: data-tool="([^"]*)" data-status="([^"]*)")?/.exec(html) ?? [];
-  return { role, tool: plain(names), status: states, text: flat(plain(html.replace(/<h2 class="meta">.*?<\/h2>/gs, ""))) };
+  return { role, tool: plain(names), status: states, text: flat(plain(html.replace(/<h2 class="meta">.*?<\/h2>|<span class="(?:dim preview|first|why)">.*?<\/span>/gs, ""))) };
 };
 class Piece {
   constructor(later) {
@@ -135,7 +136,7 @@ let told = () => {};
 const filter = async () => {
   const mine = ++run, singles = [...list.querySelectorAll(":scope > .item")];
   const all = pieces.reduce((sum, { size }) => sum + size, singles.length);
-  wanted = flat(box.value).trim();
+  sought = wish(), wanted = flat(box.value).trim();
   hidden = new Set(roles.filter((each) => !each.checked).map((each) => each.value));
   const chosen = Boolean(hidden.size || tool?.value || status?.value);
   filtered = Boolean(wanted || chosen), form.querySelector(".menu")?.classList.toggle("on", chosen);
@@ -196,8 +197,10 @@ const write = (id = parse(location.hash).id) => {
   if (location.hash.slice(1) !== hash || asks) history.replaceState(null, "", `${asks && location.protocol === "file:" ? location.search : location.pathname.replace(/.*\//, "")}#${hash}`);
 };
 let pending;
+const wish = () => [box.value, tool?.value, status?.value, ...roles.map((each) => each.checked)].join("\n");
+const refilter = () => { if (wish() !== sought) filter(), write(); };  // a box that loses the focus has changed too
 for (const event of ["input", "change"])
-  form.addEventListener(event, () => { clearTimeout(pending), pending = setTimeout(() => { filter(), write(); }, 120); });
+  form.addEventListener(event, () => { clearTimeout(pending), pending = setTimeout(refilter, 120); });
 form.addEventListener("submit", (event) => event.preventDefault());
 const clear = () => { choose(new URLSearchParams()); return filter(); };
 const locate = (id) => {
@@ -259,7 +262,7 @@ main.addEventListener("click", async ({ target }) => {
   target.classList.add("done"), setTimeout(() => target.classList.remove("done"), 1500);
 });
 const step = (by) => {
-  const items = [...list.querySelectorAll(".item:not([hidden])")], top = 80;
+  const items = [...list.querySelectorAll(".item:not([hidden])")], top = parseFloat(getComputedStyle(root).scrollPaddingTop);
   const first = items.findIndex((item) => item.getBoundingClientRect().top > top - 5);
   const now = first < 0 ? items.length : first;
   const next = by > 0 && items[now]?.getBoundingClientRect().top <= top + 5 ? now + 1 : by > 0 ? now : now - 1;
