@@ -33,14 +33,16 @@ class Fact(NamedTuple):
 
 
 def facts_of(document: Document, transcript: Transcript, row: Row) -> list[Fact]:
-    """Returns the facts below a title. `row` is that of `views.rows.by_transcript`."""
-    directory = columns.directory_of(document, transcript)
-    project, branch = columns.project_of(directory), columns.branch_of(document, transcript)
+    """Returns the facts below a title, from the session alone: a page says nothing of where its file is.
+
+    `row` is that of `views.rows.by_transcript`.
+    """
+    project, branch = columns.project_of(transcript.cwd), columns.branch_of(document, transcript)
     pairs = CallPairs(transcript)
     files = files_changed(transcript, pairs)
     cost, failures = recorded_cost(transcript), failures_of(transcript)
     facts = [
-        Fact(project or "", "project", f"ran in {directory}"),
+        Fact(project or "", "project", f"ran in {transcript.cwd}"),
         Fact(branch or "", "branch", "git branch"),
         Fact(program_of(document), "program"),
         Fact(row["model"] or "", "model"),

@@ -96,3 +96,11 @@ def test_facts_are_those_of_the_session_and_failures_stand_out() -> None:
         ("tokens", "12.3k tokens in, 3 out"),
     ]
     assert recorded_cost(Transcript([Message("user", [])])) is None
+
+
+def test_a_fact_says_nothing_of_where_the_file_is() -> None:
+    transcript = Transcript([user("Hi.")])
+    document = Document(
+        "/home/mira/.claude/projects/-home-mira-shop/s.jsonl", 1, None, b"", dialects.get("claude-code")
+    )
+    assert "mira" not in str(facts_of(document, transcript, row_of(document, transcript)))

@@ -194,7 +194,10 @@ def test_folds_open_alone_together_and_by_their_address(opened: Callable[..., Br
 
 
 ARTICLES = "document.querySelectorAll('article').length"
-AT_END = "(document.querySelector('main').scrollIntoView({{block: 'end'}}), document.getElementById('m{}')?.getBoundingClientRect().bottom <= innerHeight)"
+AT_END = (
+    "(document.querySelector('main').scrollIntoView({{block: 'end'}}), "
+    "document.getElementById('m{}')?.getBoundingClientRect().bottom <= innerHeight)"
+)
 
 
 def test_a_long_session_is_made_when_it_comes_near_and_all_of_it_is_searched(opened: Callable[..., Browser]) -> None:
