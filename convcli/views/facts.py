@@ -81,8 +81,18 @@ def failures_of(transcript: Transcript) -> int:
 
 
 def title_of(transcript: Transcript) -> str:
-    """Returns the title: that of the session, else its first prompt, without markup; empty if there is none."""
-    return plain(transcript.title or "") or next(filter(None, map(prompt_of, transcript.messages)), "")
+    """Returns the title: that of the session, else its first prompt, without markup; empty if there is none.
+
+    A command alone, such as `/model`, is a title only if no other prompt follows.
+    """
+    if transcript.title and (title := plain(transcript.title)):
+        return title
+    first = ""
+    for prompt in filter(None, map(prompt_of, transcript.messages)):
+        if not prompt.startswith("/") or " " in prompt:
+            return prompt
+        first = first or prompt
+    return first
 
 
 def prompt_of(message: Message, width: int = LONGEST_TITLE) -> str:

@@ -36,6 +36,8 @@ def test_a_title_is_of_a_person_and_the_title_of_the_session_counts_first() -> N
     assert title_of(Transcript(messages)) == "Hi."
     assert title_of(Transcript(messages, title="`Mine`")) == "Mine"
     assert title_of(Transcript([])) == ""
+    assert title_of(Transcript([user("/model"), user("/fix it")])) == "/fix it"
+    assert title_of(Transcript([user("/model"), user("/clear")])) == "/model"
     assert prompt_of(Message("assistant", [Text("Hi.")])) == ""
 
 

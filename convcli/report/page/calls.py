@@ -181,7 +181,8 @@ def result_block(
     """
     link = f' <a href="#m{index}" class="link">{index}</a>' if index is not None else ""
     link += _mark(f"call-{call.removeprefix('#')}", call) if call.startswith("#") else ""
-    output = output_of(part_text(result))
+    output = CommandOutput("\n\n".join(map(part_text, result.value))) if agent and result.kind == "multimodal" else None
+    output = output or output_of(part_text(result))
     text = safe_text(output.text, lines=True)
     first = plain(text, FIRST) if agent else " ".join(text[: 4 * FIRST].split())[:FIRST]
     shown = "".join(map(_piece, result.value)) if result.kind == "multimodal" and not agent else _text(text, agent)

@@ -129,8 +129,9 @@ const prepare = (from = 0) => {  // the first search need not wait for it
 // ---- filters, and the hits of a search
 const pause = () => new Promise((next) => { setTimeout(next); });
 const tell = (count, all, more = "") => {
-  const of = `${count} of ${all}${more}`, hit = total === 1 ? "hit" : "hits";
-  counter.textContent = !filtered ? "" : wanted && keys ? `${at < 0 ? "" : `${at + 1}/`}${total} ${hit}, ${of}` : of;
+  const [some, every, found, now] = [count, all, total, at + 1].map((number) => number.toLocaleString("en"));
+  const of = `${some} of ${every}${more}`, hit = total === 1 ? "hit" : "hits";
+  counter.textContent = !filtered ? "" : wanted && keys ? `${at < 0 ? "" : `${now}/`}${found} ${hit}, ${of}` : of;
 };
 let told = () => {};
 const filter = async () => {
