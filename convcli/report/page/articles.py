@@ -152,7 +152,7 @@ class ConversationView:
         state = f' <span class="state error">{unwell}</span>' if unwell else ""
         return (
             f'<h2 class="meta"><span class="role">{escape(safe_text(message.role))}</span> '
-            f'<span class="dim about">{about}</span>{state}{_time(message.created_at, before)}'
+            f'<span class="dim about">{about}</span>{state}{_time(message, before)}'
             '<button type="button" class="copy" aria-label="copy this message"></button>'
             f'<a href="#m{index}" class="link" aria-label="link to message {index}">{index}</a></h2>\n'
         )
@@ -287,11 +287,15 @@ def _event_text(message: Message) -> str:
     return "\n".join(parts)
 
 
-def _time(time: str | None, before: str | None) -> str:
+def _time(message: Message, before: str | None) -> str:
+    """Returns the time of a message; its hint says how much later than the message before, and with what context."""
+    time = message.created_at
     if not time:
         return ""
-    seconds = seconds_between(before, time)
+    seconds, usage = seconds_between(before, time), message.usage or {}
     later = f", {duration(seconds)} later" if seconds is not None and seconds >= 1 else ""
+    read, written = usage.get("inputTokens"), usage.get("outputTokens")
+    later += f", {read or 0:,} tokens read, {written or 0:,} written" if read or written else ""
     full = escape(safe_text(time))
     words = time[11:19] if len(time) >= 19 and time[10:11] == "T" else time[:19]
     return f' <time datetime="{full}" title="{full}{later}">{escape(safe_text(words))}</time>'

@@ -314,3 +314,15 @@ def test_the_size_of_a_page_is_linear() -> None:
     one, many = (len(rendered(Transcript(SESSION.messages * times))) for times in (1, 20))
     frame = len(rendered(Transcript([])))
     assert many - frame <= 20 * (one - frame) * 1.1
+
+
+def test_a_time_says_how_much_later_and_with_what_context() -> None:
+    times = ["2026-02-15T10:00:00Z", "2026-02-15T10:01:05Z"]
+    rows = [
+        Message("user", [Text("Hi.")], created_at=times[0]),
+        Message("assistant", [Text("Hello.")], created_at=times[1], usage=USAGE),
+    ]
+    html = rendered(Transcript(rows))
+    assert (
+        f'<time datetime="{times[1]}" title="{times[1]}, 1 min 05 s later, 10 tokens read, 3 written">10:01:05<' in html
+    )
