@@ -51,6 +51,9 @@ class ConversationView:
         self.pairs = CallPairs(transcript)
         self.asked = {id(call): (number, message) for number, (_, message, call) in enumerate(self.pairs.calls)}
         kept = set(map(id, active(transcript))) if transcript.head is not None else None
+        lists = [id(call) for _, _, call in self.pairs.calls if todos_of(call.arguments) is not None]
+        self.shown_lists = {*lists[:1], *lists[-1:]}
+        """The first and the last todo list, which are unfolded: the others say what changed in their line."""
         self.runs, self.nested = _runs(self.messages, self.pairs)
         others = (message for index, message in enumerate(self.messages) if index not in self.nested)
         self.off = {id(message) for message in others if kept is not None and id(message) not in kept}
@@ -190,7 +193,7 @@ class ConversationView:
         output = output_of(part_text(results[0][2])) if results else None
         seconds = seconds_between(asked.created_at, results[0][1].created_at) if results else None
         marks += [mark for at, _, _ in results for mark in self.marks.get(at, ())]
-        shown = Shown(answer, self._run(number), output, is_seen)
+        shown = Shown(answer, self._run(number), output, is_seen or id(call) in self.shown_lists)
         return call_card(call, self.pairs.mark(call), self._status(call), seconds, changes, shown, self.transcript.cwd)
 
     def _run(self, number: int) -> str:

@@ -225,6 +225,8 @@ def test_todos_are_boxes_and_their_result_is_folded() -> None:
     assert '<li class="open"><span aria-hidden="true">☐</span> &lt;b&gt;</li>' in html
     assert '<details class="card ok plan" id="call-1" open><summary><b>TodoWrite</b> <code>1 of 2 done</code>' in html
     assert '<details class="result" id="m1"><summary>' in html
+    three = Transcript([call(id_, "TodoWrite", todos=todos) for id_ in "abc"])
+    assert re.findall(r'id="call-(\d)"( open)?>', rendered(three)) == [("1", " open"), ("2", ""), ("3", " open")]
 
 
 def test_a_patch_of_codex_is_a_diff_of_each_file_with_numbers_and_colors() -> None:
