@@ -281,7 +281,6 @@ def test_many_runs_inside_of_each_other_are_all_shown() -> None:
         for number in range(3_000)
     ]
     html = rendered(Transcript(rows))
-    assert len(re.findall(r'<article class="(?:item|sub)[^"]*" id="m\d+"', html)) + html.count("later") > 0
     assert sorted(map(int, re.findall(r'" id="m(\d+)" data-role', html))) == list(range(3_000))
 
 
