@@ -48,7 +48,7 @@ def get(name: str) -> Dialect:
     Raises JobError for an unknown name, and for a plugin that provides no `Dialect` with this name.
     """
     if name not in names() and plugins.entry(name) is None:
-        return _aliased(name)
+        return _of_table(name) or _aliased(name)
     module = f"{__name__}.{name.replace('-', '_')}"
     dialect = import_module(module).DIALECT if name in names() else _plugin(name)
     if not isinstance(dialect, Dialect):
@@ -74,7 +74,7 @@ def likely(values: Iterable[Any]) -> list[Dialect]:
     rules it out (`schemas.absent`). Loading a dialect takes longer than looking for its marks.
     """
     each = [(value, frozenset(_keys(value))) for value in values]
-    return [get(name) for name in names() if any(_is_likely(name, value, keys) for value, keys in each)]
+    return [*own(), *(get(name) for name in names() if any(_is_likely(name, value, keys) for value, keys in each))]
 
 
 def _is_likely(name: str, value: Any, keys: frozenset[str]) -> bool:
@@ -110,6 +110,8 @@ def _keys_below(native: dict[str, Any]) -> Iterator[str]:
 
 def documentation(name: str) -> str:
     """Returns the docstring of the dialect's module, or an empty string."""
+    if name not in names() and plugins.entry(name) is None:
+        return ""
     entry = plugins.entry(name) if name not in names() else None
     module = f"{__name__}.{name.replace('-', '_')}" if entry is None else entry.module
     return import_module(module).__doc__ or ""
@@ -138,6 +140,25 @@ def _aliased(name: str) -> Dialect:
     if name in alias_names:
         return get(alias_names[name])
     raise unknown("dialect", name, (*names(), *plugins.names()), "convcli dialects lists them all", alias_names)
+
+
+def _of_table(name: str) -> Dialect | None:
+    """Returns the dialect of a table: of the project, or in a TOML file. None if there is none."""
+    from convcli.kit.codec import found
+
+    layout = found.layout(name)
+    if layout is None:
+        return None
+    from convcli.families import tables
+
+    return tables.dialect_of(layout, name)
+
+
+def own() -> list[Dialect]:
+    """Returns the dialects that the settings of the project describe."""
+    from convcli.kit.codec import found
+
+    return [get(name) for name in found.names() if name not in names()]
 
 
 def _plugin(name: str) -> object:
