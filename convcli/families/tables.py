@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
-
 
 from convcli.kit import custom, fitting, passes, results, sessions, streams, unsupported
 from convcli.kit.codec import reading, writing
-from convcli.kit.codec.layout import Layout
+from convcli.kit.codec.layout import LogLayout
 from convcli.kit.codec.objects import value_at
 from convcli.kit.results import ResultTexts
 from convcli.model.dialect import Dialect, Evidence, Options, Pass
@@ -22,7 +22,8 @@ LEAST = 0.5
 """The share of rows that must be messages."""
 
 
-def dialect_of(layout: Layout, name: str) -> Dialect:
+@lru_cache(maxsize=64)
+def dialect_of(layout: LogLayout, name: str) -> Dialect:
     """Returns the dialect of a table."""
     table = layout.table
 
@@ -58,7 +59,7 @@ def dialect_of(layout: Layout, name: str) -> Dialect:
     )
 
 
-def _boundaries(layout: Layout) -> streams.Boundaries:
+def _boundaries(layout: LogLayout) -> streams.Boundaries:
     """Returns the limits of conversations: lines with another value of the key."""
 
     def limits(row: Any) -> streams.Limits:
@@ -68,7 +69,7 @@ def _boundaries(layout: Layout) -> streams.Boundaries:
     return streams.Boundaries(limits, by_id=True)
 
 
-def _detect(layout: Layout, document: Any) -> Evidence | None:
+def _detect(layout: LogLayout, document: Any) -> Evidence | None:
     """Recognizes a document in which most rows are messages."""
     rows = document
     if layout.messages or layout.before or layout.after:
@@ -89,7 +90,7 @@ def _detect(layout: Layout, document: Any) -> Evidence | None:
     return Evidence(STRENGTH, f"messages of {layout.owner}")
 
 
-def _has_content(layout: Layout, row: Any) -> bool:
+def _has_content(layout: LogLayout, row: Any) -> bool:
     """True if a message has one of the keys of its content."""
     native = value_at(row, layout.object) if layout.object else row
     keys = [layout.text, layout.texts, layout.reasoning, layout.images, *(path for path, _ in layout.turns)]
@@ -101,7 +102,7 @@ def _has_content(layout: Layout, row: Any) -> bool:
 # ---------------------------------------------------------------- fit
 
 
-def _passes(layout: Layout, texts: ResultTexts, *, failed: bool) -> Iterable[Pass]:
+def _passes(layout: LogLayout, texts: ResultTexts, *, failed: bool) -> Iterable[Pass]:
     def fit_result(result: ToolResult) -> ToolResult:
         if failed and results.has_failed(result):
             return results.one_value(result)
@@ -111,7 +112,7 @@ def _passes(layout: Layout, texts: ResultTexts, *, failed: bool) -> Iterable[Pas
         return layout.matches(row)
 
     roles = {"developer": "system", "system": "developer"}
-    yield sessions.keep_active_branch if layout.lines else fitting.keep_active_conversation
+    yield sessions.keep_active_branch
     yield sessions.keep_own_events(layout.owner, is_message)
     if any(field.name == "model" for field in layout.fields):
         yield sessions.set_models_of_answers
@@ -128,7 +129,7 @@ def _passes(layout: Layout, texts: ResultTexts, *, failed: bool) -> Iterable[Pas
 # ---------------------------------------------------------------- what the table states
 
 
-def _stated(layout: Layout) -> set[str]:
+def _stated(layout: LogLayout) -> set[str]:
     """Returns the fields of the intermediate format that the table has keys for."""
     fields = {field for field, _ in _field_paths(layout)}
     if layout.result is not None:
@@ -140,7 +141,7 @@ def _stated(layout: Layout) -> set[str]:
     return fields | ({"image"} if layout.images else set())
 
 
-def _unsupported(layout: Layout) -> frozenset[str]:
+def _unsupported(layout: LogLayout) -> frozenset[str]:
     every = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.MEDIA | unsupported.CALL_ONLY
     every |= unsupported.fields(
         "message.model reasoning reasoning.summary refusal tool_call tool_result tool_result.name image.detail "
@@ -149,7 +150,7 @@ def _unsupported(layout: Layout) -> frozenset[str]:
     return every - _stated(layout)
 
 
-def _reasons(layout: Layout, title: str) -> dict[str, str]:
+def _reasons(layout: LogLayout, title: str) -> dict[str, str]:
     reasons = {"refusal": f"{title} has no field for a refusal: it is written as text"}
     if layout.text or layout.turns:
         reasons["text"] = f"a message of {title} has one text"
@@ -160,7 +161,7 @@ def _reasons(layout: Layout, title: str) -> dict[str, str]:
     return reasons
 
 
-def _field_paths(layout: Layout) -> Iterable[tuple[str, Path]]:
+def _field_paths(layout: LogLayout) -> Iterable[tuple[str, Path]]:
     """Yields the fields that the table has keys for, by their names in losses."""
     for field in layout.whole.fields:
         yield _camel(field.name), field.path
@@ -175,7 +176,7 @@ def _camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
-def _places(layout: Layout) -> dict[str, Path]:
+def _places(layout: LogLayout) -> dict[str, Path]:
     places = dict(_field_paths(layout))
     if layout.role:
         places["message.role"] = layout.role
@@ -199,9 +200,7 @@ def _places(layout: Layout) -> dict[str, Path]:
     return places
 
 
-def _rules(layout: Layout) -> tuple[Rule, ...]:
+def _rules(layout: LogLayout) -> tuple[Rule, ...]:
     if layout.call is None:
         return ()
     return (links.paired(links.PairingRules(where="later", missing=None)), arguments.readable())
-
-

@@ -16,12 +16,10 @@ import msgspec
 
 from convcli.files import project
 from convcli.files.project import refuse
-from convcli.kit.codec import table as tables
 from convcli.model import codes
 from convcli.model.findings import Finding
 from convcli.model.located import number_of
 from convcli.validation.wording import did_you_mean
-
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -176,6 +174,8 @@ def _check(path: str, settings: dict[str, Any]) -> None:
         _check_codes(path, f'per-file-ignores: "{pattern}"', each)
     for pattern, name in settings.get("dialects", {}).items():
         if isinstance(name, Mapping):
+            from convcli.kit.codec import table as tables  # most configurations have none
+
             tables.parse(name, path, f"dialects.{pattern}")
         elif not isinstance(name, str):
             refuse(path, f'dialects: "{pattern}" must be a dialect name, or a table that describes a dialect')

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from convcli import dialects
+from convcli.files import project
 from convcli.jobs import config, envelopes
 from convcli.report import pages
 from convcli.report.text import Paint
@@ -178,7 +179,7 @@ def test_the_documents_of_the_pages_are_what_they_are_called(example: Example) -
 def test_the_configurations_of_the_pages_are_taken(example: Example, tmp_path: Path) -> None:
     loaded = tomllib.loads(example.code)
     if example.topic == "configuration":
-        name = config.SHARED if "tool" in loaded else config.OWN
+        name = project.SHARED if "tool" in loaded else project.OWN
         (tmp_path / name).write_text(example.code, encoding="utf-8")
         assert config.load(str(tmp_path)).settings
 

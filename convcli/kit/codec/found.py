@@ -1,60 +1,95 @@
 """Finds tables by the name of their dialect: in the settings of the project, or in a TOML file.
 
-A table is read once per process. Names are resolved in each process anew, so jobs in several processes need no state.
+Every process resolves names by itself, so jobs in several processes share no state. A table is read once per process
+and working directory.
 """
 
 from __future__ import annotations
 
 import os
-from functools import cache
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from convcli.files import project
-from convcli.kit.codec import schema, table
-from convcli.kit.codec.layout import Layout
 from convcli.model.errors import JobError
 
+if TYPE_CHECKING:
+    from convcli.kit.codec.layout import LogLayout
+
 SUFFIX = ".toml"
+ISOLATED = "CONVCLI_ISOLATED"
+"""The environment variable that is set while the settings of the project are ignored."""
 
 
-def is_file(name: str) -> bool:
-    """True if a dialect is named by the file of its table."""
-    return name.endswith(SUFFIX)
-
-
-@cache
-def layout(name: str) -> Layout | None:
+def layout(name: str) -> LogLayout | None:
     """Returns the table of this name; None if there is none. Raises JobError for a file that is missing or wrong."""
-    if is_file(name):
-        stated = project.read(name)
-        if stated is None:
-            raise JobError("no-such-file", "there is no such file", file=name)
-        return Layout(table.parse(stated, name), owner_of(name))
-    found = project.nearest()
-    tables = _tables(found[1]) if found is not None else {}
-    if found is None or name not in tables:
-        return None
-    return Layout(table.parse(tables[name], found[0], f"dialects.{name}"), name)
+    if name.endswith(SUFFIX):
+        return _of_file(os.path.abspath(name), name)
+    return _of_project(name, os.getcwd()) if name in names() else None
 
 
-@cache
 def names() -> tuple[str, ...]:
     """Returns the names of the project's own dialects."""
-    found = project.nearest()
-    return () if found is None else tuple(_tables(found[1]))
+    return () if os.environ.get(ISOLATED) else _names(os.getcwd())
+
+
+@contextmanager
+def without_project(*, is_asked: bool = True) -> Iterator[None]:
+    """Ignores the settings of the project if asked, in this process and in those that it starts."""
+    if not is_asked:
+        yield
+        return
+    before = os.environ.get(ISOLATED)
+    os.environ[ISOLATED] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[ISOLATED]
+        else:
+            os.environ[ISOLATED] = before
 
 
 def schema_of(name: str) -> dict[str, Any] | None:
     """Returns the schema that follows from the table of this name; None if there is none."""
     stated = layout(name)
-    return None if stated is None else schema.of_table(stated, name)
+    if stated is None:
+        return None
+    from convcli.kit.codec import schema
+
+    return schema.of_table(stated, name)
 
 
-def owner_of(name: str) -> str:
-    """Returns the name under which extras are kept: that of the file without its folder and ending."""
-    return os.path.basename(name).removesuffix(SUFFIX)
+@lru_cache(maxsize=64)
+def _of_file(path: str, name: str) -> LogLayout:
+    stated = project.read(path)
+    if stated is None:
+        raise JobError("no-such-file", "there is no such file", file=name)
+    return _compiled(stated, name, "", os.path.basename(name).removesuffix(SUFFIX))
 
 
-def _tables(settings: dict[str, Any]) -> dict[str, Any]:
+@lru_cache(maxsize=64)
+def _of_project(name: str, folder: str) -> LogLayout:
+    path, tables = _tables(folder)
+    return _compiled(tables[name], path, f"dialects.{name}", name)
+
+
+def _compiled(stated: dict[str, Any], file: str, at: str, owner: str) -> LogLayout:
+    from convcli.kit.codec import layout, table  # most jobs have no table
+
+    return layout.LogLayout(table.parse(stated, file, at), owner)
+
+
+@lru_cache(maxsize=64)
+def _names(folder: str) -> tuple[str, ...]:
+    return tuple(_tables(folder)[1])
+
+
+def _tables(folder: str) -> tuple[str, dict[str, Any]]:
+    """Returns the path of the project's settings, and their tables of dialects."""
+    path, settings = project.nearest(folder) or ("", {})
     stated = settings.get("dialects")
-    return {name: each for name, each in stated.items() if isinstance(each, dict)} if isinstance(stated, dict) else {}
+    tables = stated.items() if isinstance(stated, dict) else ()
+    return path, {name: each for name, each in tables if isinstance(each, dict)}

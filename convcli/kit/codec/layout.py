@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from convcli.kit.codec.objects import Field, Tree, steps, tree_of, value_at
-from convcli.kit.codec.table import Calls, Conversation, Results, Table
+from convcli.kit.codec.table import CallKeys, ConversationKeys, LogTable, ResultKeys
 from convcli.kit.objects import Native, as_text
 from convcli.kit.values import epoch_of_time, milliseconds_of_time, time_of_milliseconds, time_of_seconds
 from convcli.model.transcript import Path
@@ -32,11 +32,11 @@ ROLES = ("system", "user", "assistant", "tool")
 
 
 class CallLayout:
-    """The compiled form of `Calls`."""
+    """The compiled form of `CallKeys`."""
 
     __slots__ = ("arguments", "at", "constants", "defaults", "form", "id", "name", "result", "tree")
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: CallKeys) -> None:
         self.at = _path(calls.at)
         self.name, self.id = steps(calls.name), _path(calls.id)
         self.arguments, self.form, self.result = _path(calls.arguments), calls.arguments_as, _path(calls.result)
@@ -46,17 +46,17 @@ class CallLayout:
 
 
 class ResultLayout:
-    """The compiled form of `Results`."""
+    """The compiled form of `ResultKeys`."""
 
     __slots__ = ("call", "failed", "json", "name", "value")
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: ResultKeys) -> None:
         self.value, self.call = steps(results.value), _path(results.call)
         self.name, self.failed, self.json = _path(results.name), _path(results.failed), results.json
 
 
 class WholeLayout:
-    """The compiled form of `Conversation`."""
+    """The compiled form of `ConversationKeys`."""
 
     __slots__ = ("constants", "fields", "keys", "rank", "tree", "where")
 
@@ -71,22 +71,36 @@ class WholeLayout:
         self.rank: dict[str, int] = {}
 
 
-class Layout:
+class LogLayout:
     """The compiled form of a table. `owner` is the name of its extras."""
 
     __slots__ = (
         *("after", "always", "before", "call", "default_role", "fields", "images", "lines", "messages"),
-        *("field_tree", "object", "order", "owner", "rank", "reasoning", "row_rank", "result", "role", "row_tree", "split", "table", "text", "texts"),
+        *(
+            "field_tree",
+            "object",
+            "order",
+            "owner",
+            "rank",
+            "reasoning",
+            "row_rank",
+            "result",
+            "role",
+            "row_tree",
+            "split",
+            "table",
+            "text",
+            "texts",
+        ),
         *("tree", "turns", "where", "whole", "word_of", "words"),
     )
 
-    def __init__(self, table: Table, owner: str) -> None:
+    def __init__(self, table: LogTable, owner: str) -> None:
         self.table, self.owner, self.lines = table, owner, table.lines
         self.messages, self.object, self.split = _path(table.messages), _path(table.object), _path(table.split)
         self.role, self.default_role = _path(table.role), table.default_role
-        self.words: dict[Any, str] = dict(table.roles or {role: role for role in ROLES})
-        if not table.roles and table.results is None:
-            del self.words["tool"]
+        usual = {role: role for role in ROLES if self.role and (role != "tool" or table.results is not None)}
+        self.words: dict[Any, str] = dict(table.roles or usual)
         self.word_of = {role: _scalar(word) for word, role in reversed(self.words.items())}
         self.turns = tuple((steps(key), role) for key, role in table.turns.items())
         self.before = tuple((steps(key), role) for key, role in table.before.items())
@@ -100,7 +114,7 @@ class Layout:
         self.always = tuple(map(steps, table.always))
         self._build_trees(table)
 
-    def _build_trees(self, table: Table) -> None:
+    def _build_trees(self, table: LogTable) -> None:
         own = [self.role, self.text, self.texts, self.reasoning, self.images, *(path for path, _ in self.turns)]
         own += [field.path for field in self.fields]
         if self.call is not None:
@@ -119,7 +133,9 @@ class Layout:
         stated = [path for name in self.order for path in _paths_of(table, name)]
         self.whole.rank = _ranks([*_paths_of(table, "conversation"), *stated])
         self.rank = _ranks(stated)
-        self.row_rank = _ranks([*_paths_of(table, "where"), *_stated(self.object, self.split)]) if self.object else self.rank
+        self.row_rank = (
+            _ranks([*_paths_of(table, "where"), *_stated(self.object, self.split)]) if self.object else self.rank
+        )
 
     def matches(self, row: Any) -> bool:
         """True if a row is a message, and not an event of the program that wrote the log."""
@@ -158,7 +174,7 @@ def as_word(value: Any) -> str | None:
     return str(value) if value.__class__ is int else as_text(value)
 
 
-def _fields_of(table: Table) -> Iterable[Field]:
+def _fields_of(table: LogTable) -> Iterable[Field]:
     for name in ("id", "time", "name", "model", "stop_reason"):
         path = _path(getattr(table, name))
         if path and name == "time" and table.time_in == "seconds":
@@ -180,16 +196,16 @@ def _scalar(word: str) -> Any:
     return json.loads(word) if word in ("true", "false") or word.removeprefix("-").isdecimal() else word
 
 
-def _paths_of(table: Table, name: str) -> list[Path]:
+def _paths_of(table: LogTable, name: str) -> list[Path]:
     """Returns the paths that a key of a table states, in order."""
     value = getattr(table, name.replace("-", "_"), None)
     if isinstance(value, str):
         return [] if name in NO_PATHS else [steps(value)]
     if isinstance(value, dict):
         return [] if name == "roles" else [steps(key) for key in value]
-    if isinstance(value, Calls) and value.at is not None:
+    if isinstance(value, CallKeys) and value.at is not None:
         return [steps(value.at)]
-    if isinstance(value, (Calls, Results, Conversation)):
+    if isinstance(value, (CallKeys, ResultKeys, ConversationKeys)):
         inner = (getattr(value, each) for each in value.__struct_fields__)
         paths = [[one] if isinstance(one, str) else list(one) if isinstance(one, dict) else [] for one in inner]
         return [steps(one) for each in paths for one in each if one not in FORMS]

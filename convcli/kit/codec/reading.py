@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import custom
-from convcli.kit.codec.layout import CallLayout, Layout, WholeLayout, as_word
+from convcli.kit.codec.layout import CallLayout, LogLayout, WholeLayout, as_word
 from convcli.kit.codec.objects import lift_fields, rest_of, value_at
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, make_extras
@@ -28,7 +28,7 @@ ROW = "row"
 """The key in extras of what is left of a row around its message."""
 
 
-def lift(layout: Layout, name: str, document: Any) -> Transcript:
+def lift(layout: LogLayout, name: str, document: Any) -> Transcript:
     """Returns the transcript of a document in the dialect of this name."""
     context = LiftContext(name, document, owner=layout.owner)
     transcript = context.transcript()
@@ -48,7 +48,7 @@ def lift(layout: Layout, name: str, document: Any) -> Transcript:
     return transcript
 
 
-def _lift_lines(layout: Layout, rows: list[Any], context: LiftContext, transcript: Transcript) -> None:
+def _lift_lines(layout: LogLayout, rows: list[Any], context: LiftContext, transcript: Transcript) -> None:
     begin = 0
     if rows and is_header(layout, rows[0]):
         begin = 1
@@ -61,7 +61,7 @@ def _lift_lines(layout: Layout, rows: list[Any], context: LiftContext, transcrip
         _lift_row(layout, rows[i], (i,), context, transcript.id)
 
 
-def is_header(layout: Layout, row: Any) -> bool:
+def is_header(layout: LogLayout, row: Any) -> bool:
     """True if the first line describes the conversation."""
     whole = layout.whole
     if not isinstance(row, dict) or not (whole.where or whole.keys) or layout.matches(row):
@@ -86,12 +86,12 @@ def _lift_texts(keys: tuple[tuple[Path, str], ...], native: Native, context: Lif
             context.add(Message(role, [Text(value)]), path, [()])
 
 
-def _lift_rows(layout: Layout, rows: list[Any], prefix: Path, context: LiftContext) -> None:
+def _lift_rows(layout: LogLayout, rows: list[Any], prefix: Path, context: LiftContext) -> None:
     for i, row in enumerate(rows):
         _lift_row(layout, row, (*prefix, i), context)
 
 
-def _lift_row(layout: Layout, row: Any, path: Path, context: LiftContext, id_: str | None = None) -> None:
+def _lift_row(layout: LogLayout, row: Any, path: Path, context: LiftContext, id_: str | None = None) -> None:
     """Adds the messages of a row; `id_` is the conversation that it names."""
     if not layout.matches(row):
         context.add(Message("event", [Opaque(layout.owner, row)]), path, [()])
@@ -116,7 +116,7 @@ def _lift_row(layout: Layout, row: Any, path: Path, context: LiftContext, id_: s
     message.extras = make_extras(layout.owner, extra)
 
 
-def _lift_turns(layout: Layout, native: Native, path: Path, context: LiftContext) -> None:
+def _lift_turns(layout: LogLayout, native: Native, path: Path, context: LiftContext) -> None:
     """Adds a message for each key that is one."""
     for key, role in layout.turns:
         value = value_at(native, key)
@@ -124,7 +124,7 @@ def _lift_turns(layout: Layout, native: Native, path: Path, context: LiftContext
             context.add(Message(role, [Text(value)]), path, [key])
 
 
-def _lift_message(layout: Layout, native: Native, path: Path, context: LiftContext, kept: list[Path]) -> None:
+def _lift_message(layout: LogLayout, native: Native, path: Path, context: LiftContext, kept: list[Path]) -> None:
     role = layout.role_of(native)
     assert role is not None, "the row matches"
     if role == "tool":
@@ -139,7 +139,7 @@ def _lift_message(layout: Layout, native: Native, path: Path, context: LiftConte
         context.add(Message("tool", [result]), (*path, *place), [()])
 
 
-def _lift_texts_of(layout: Layout, native: Native, parts: list[Part], places: list[Path]) -> None:
+def _lift_texts_of(layout: LogLayout, native: Native, parts: list[Part], places: list[Path]) -> None:
     """Adds the reasoning, texts and images of a message."""
     for key, kind in ((layout.reasoning, Reasoning), (layout.text, Text)):
         value = value_at(native, key) if key else None
@@ -178,7 +178,7 @@ Answers = list[tuple[ToolResult, Path]]
 
 
 def _lift_calls(
-    layout: Layout, native: Native, parts: list[Part], places: list[Path], context: LiftContext, kept: list[Path]
+    layout: LogLayout, native: Native, parts: list[Part], places: list[Path], context: LiftContext, kept: list[Path]
 ) -> Answers:
     """Adds the calls of a message. Returns the results that stand in its calls."""
     call = layout.call
@@ -210,7 +210,7 @@ def _lift_call(
     native: Native,
     place: Path,
     answers: Answers,
-    layout: Layout,
+    layout: LogLayout,
     context: LiftContext,
     kept: list[Path],
 ) -> ToolCall:
@@ -239,7 +239,7 @@ def _read_text(part: ToolCall, text: str, form: str) -> None:
         part.arguments, part.raw_arguments, part.custom = custom.lift_input(text), None, True
 
 
-def _lift_result(layout: Layout, native: Native, context: LiftContext) -> ToolResult:
+def _lift_result(layout: LogLayout, native: Native, context: LiftContext) -> ToolResult:
     stated = layout.result
     assert stated is not None, "the row matches"
     call, name = (as_word(value_at(native, path)) if path else None for path in (stated.call, stated.name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.kit.codec.layout import CallLayout, Layout
+from convcli.kit.codec.layout import CallLayout, LogLayout
 from convcli.kit.objects import Native
 from convcli.model.transcript import Path
 
@@ -14,7 +14,7 @@ STRINGS = {"type": ["string", "array", "null"], "items": {"type": "string"}}
 ITEMS = {"type": ["string", "array", "null"], "items": {"type": ["string", "object"]}}
 
 
-def of_table(layout: Layout, name: str) -> dict[str, Any]:
+def of_table(layout: LogLayout, name: str) -> dict[str, Any]:
     """Returns the schema of the dialect of this name."""
     row = _row(layout)
     if layout.lines:
@@ -28,7 +28,7 @@ def of_table(layout: Layout, name: str) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": layout.table.title or name, **root}
 
 
-def _row(layout: Layout) -> dict[str, Any]:
+def _row(layout: LogLayout) -> dict[str, Any]:
     """Returns the schema of a row: only a row that is a message has types."""
     stated: list[tuple[Path, dict[str, Any]]] = [
         *((path, TEXT) for path in (layout.text, layout.reasoning) if path),
@@ -47,16 +47,16 @@ def _row(layout: Layout) -> dict[str, Any]:
         message = _merged(_object([]), layout.object, message)
     rows = [{"if": _condition(layout, is_result=False), "then": message}]
     if layout.result is not None:
-        stated = layout.result
-        keys = [(stated.call, WORD), (stated.name, WORD), (stated.failed, {"type": ["boolean", "null"]})]
-        keys += [] if stated.json else [(stated.value, TEXT)]
+        own = layout.result
+        keys = [(own.call, WORD), (own.name, WORD), (own.failed, {"type": ["boolean", "null"]})]
+        keys += [] if own.json else [(own.value, TEXT)]
         result = _object([(path, kind) for path, kind in keys if path])
         result = _merged(_object([]), layout.object, result) if layout.object else result
         rows.append({"if": _condition(layout, is_result=True), "then": result})
     return {"allOf": rows}
 
 
-def _condition(layout: Layout, *, is_result: bool) -> dict[str, Any]:
+def _condition(layout: LogLayout, *, is_result: bool) -> dict[str, Any]:
     """Returns the schema of rows that are results, or of other messages."""
     row = _object([])
     for path, value in layout.where:

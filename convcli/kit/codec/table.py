@@ -18,7 +18,7 @@ ArgumentForm = Literal["object", "json", "text"]
 Scalar = str | int | bool
 
 
-class Calls(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+class CallKeys(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """The tool calls of a message.
 
     `at` leads to a list of calls, or to one; without it, the message itself is the call. `result` is the key of the
@@ -36,7 +36,7 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     defaults: dict[KeyPath, Scalar] = {}
 
 
-class Results(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+class ResultKeys(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """A message with role `tool`: its value, the id of its call, the name of the tool, and the flag of a failure.
 
     `json`: the value may be any JSON; else it is a string.
@@ -49,7 +49,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     json: bool = True
 
 
-class Conversation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+class ConversationKeys(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """Fields of the whole conversation: keys of the document, or of the first line if each line is a message.
 
     `where` recognizes this line. `constants` are written.
@@ -65,7 +65,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     constants: dict[KeyPath, Scalar] = {}
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+class LogTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """One log format.
 
     `messages` leads to the list of messages in a document; without it, the document is the list, or one row. `lines`:
@@ -92,8 +92,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     texts: KeyPath | None = None
     reasoning: KeyPath | None = None
     images: KeyPath | None = None
-    calls: Calls | None = None
-    results: Results | None = None
+    calls: CallKeys | None = None
+    results: ResultKeys | None = None
     id: KeyPath | None = None
     time: KeyPath | None = None
     time_in: TimeUnit = "text"
@@ -102,19 +102,21 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     stop_reason: KeyPath | None = None
     always: list[KeyPath] = []
     metadata: list[str] = []
-    conversation: Conversation = Conversation()
+    conversation: ConversationKeys = ConversationKeys()
     order: tuple[str, ...] = ()
     """The keys of the table in the order in which it states them: the order in which values are written."""
 
 
-def parse(stated: Mapping[str, Any], file: str, at: str = "") -> Table:
+def parse(stated: Mapping[str, Any], file: str, at: str = "") -> LogTable:
     """Returns the table that a TOML table states. Raises JobError `bad-configuration`, which names the file and the
     table `at` in it."""
     begin = f"{at}: " if at else ""
     if "order" in stated:
-        raise JobError("bad-configuration", f"{begin}there is no key order; keys are written as the table orders them", file=file)
+        raise JobError(
+            "bad-configuration", f"{begin}there is no key order; keys are written as the table orders them", file=file
+        )
     try:
-        table = msgspec.convert({**stated, "order": _order(stated)}, Table)
+        table = msgspec.convert({**stated, "order": _order(stated)}, LogTable)
     except msgspec.ValidationError as error:
         message = str(error).replace("`$.", "`").replace(" - at `$`", "")
         raise JobError("bad-configuration", begin + message, file=file) from None
@@ -132,7 +134,7 @@ def _order(stated: Mapping[str, Any]) -> list[str]:
     return names
 
 
-def _problem(table: Table) -> str:
+def _problem(table: LogTable) -> str:
     """Returns what is wrong with a table whose values have the right types; empty if nothing is."""
     if table.messages and table.lines:
         return "each line is a message (lines), so messages cannot lead to a list"

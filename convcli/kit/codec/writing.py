@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import custom
-from convcli.kit.codec.layout import CallLayout, Layout, ranked
+from convcli.kit.codec.layout import CallLayout, LogLayout, ranked
 from convcli.kit.codec.objects import put, rest_of, value_at, with_rest, write_field
 from convcli.kit.codec.reading import ROW
 from convcli.kit.objects import Native, get_extras, omit
@@ -20,7 +20,7 @@ JOINT = "\n\n"
 """What stands between texts that are joined."""
 
 
-def write(layout: Layout, transcript: Transcript) -> Any:
+def write(layout: LogLayout, transcript: Transcript) -> Any:
     """Returns the document of a transcript."""
     messages = transcript.messages
     extra = get_extras(transcript.extras, layout.owner)
@@ -41,7 +41,7 @@ def write(layout: Layout, transcript: Transcript) -> Any:
     return ranked(native, layout.whole.rank)
 
 
-def _write_whole(layout: Layout, transcript: Transcript, extra: Native) -> Native:
+def _write_whole(layout: LogLayout, transcript: Transcript, extra: Native) -> Native:
     whole = layout.whole
     native: Native = {}
     for path, value in (*whole.where, *whole.constants):
@@ -87,7 +87,7 @@ def _bare(message: Message, role: str) -> str | None:
 class _Rows:
     """The rows of one document while they are written."""
 
-    def __init__(self, layout: Layout, id_: str | None) -> None:
+    def __init__(self, layout: LogLayout, id_: str | None) -> None:
         self.layout, self.id = layout, id_
         self.rows: list[tuple[Any, bool]] = []
         """Rows, and whether they are messages."""
@@ -169,7 +169,9 @@ class _Rows:
         elif name == "text" and layout.text:
             _put_text(native, layout.text, parts, Text)
         elif name == "texts" and layout.texts:
-            _put_items(native, layout.texts, [_item(part, layout.owner) for part in parts if isinstance(part, (Text, Opaque))])
+            _put_items(
+                native, layout.texts, [_item(part, layout.owner) for part in parts if isinstance(part, (Text, Opaque))]
+            )
         elif name == "images" and layout.images:
             urls = [_image(part) for part in parts if isinstance(part, Media) and part.type == "image"]
             _put_items(native, layout.images, [url for url in urls if url is not None])
@@ -235,7 +237,7 @@ class _Rows:
 
 
 def _put_text(native: Native, path: Path, parts: list[Part], kind: type[Text | Reasoning]) -> None:
-    texts = [part.text for part in parts if part.__class__ is kind and part.text]  # type: ignore[union-attr]
+    texts = [part.text for part in parts if part.__class__ is kind and part.text]
     if texts:
         put(native, path, JOINT.join(texts))
 
