@@ -60,7 +60,7 @@ class WholeLayout:
 
     __slots__ = ("constants", "fields", "keys", "rank", "tree", "where")
 
-    def __init__(self, whole: Conversation, other: Iterable[Path]) -> None:
+    def __init__(self, whole: ConversationKeys, other: Iterable[Path]) -> None:
         self.fields = tuple(
             text_field(path, ours) for name, ours in FIELDS.items() if (path := _path(getattr(whole, name, None)))
         )
@@ -75,24 +75,9 @@ class LogLayout:
     """The compiled form of a table. `owner` is the name of its extras."""
 
     __slots__ = (
-        *("after", "always", "before", "call", "default_role", "fields", "images", "lines", "messages"),
-        *(
-            "field_tree",
-            "object",
-            "order",
-            "owner",
-            "rank",
-            "reasoning",
-            "row_rank",
-            "result",
-            "role",
-            "row_tree",
-            "split",
-            "table",
-            "text",
-            "texts",
-        ),
-        *("tree", "turns", "where", "whole", "word_of", "words"),
+        *("after", "always", "before", "call", "default_role", "field_tree", "fields", "images", "lines", "messages"),
+        *("object", "order", "owner", "rank", "reasoning", "result", "result_tree", "role", "row_rank", "row_tree"),
+        *("split", "table", "text", "texts", "tree", "turns", "where", "whole", "word_of", "words"),
     )
 
     def __init__(self, table: LogTable, owner: str) -> None:
@@ -115,17 +100,18 @@ class LogLayout:
         self._build_trees(table)
 
     def _build_trees(self, table: LogTable) -> None:
-        own = [self.role, self.text, self.texts, self.reasoning, self.images, *(path for path, _ in self.turns)]
-        own += [field.path for field in self.fields]
+        common = [self.role, *(field.path for field in self.fields)]
+        own = [self.text, self.texts, self.reasoning, self.images, *(path for path, _ in self.turns)]
         if self.call is not None:
             call = self.call
             own += [call.at] if call.at else [call.name, call.id, call.arguments, call.result]
-            own += [] if call.at else [path for path, _ in call.constants]
-        if self.result is not None:
-            own += [self.result.value, self.result.call, self.result.name, self.result.failed]
+            own += [] if call.at else [path for path, _ in (*call.constants, *call.defaults)]
+        of_result = self.result and [self.result.value, self.result.call, self.result.name, self.result.failed]
         around = _stated(self.split, *(path for path, _ in self.where))
-        self.tree: Tree = tree_of(_stated(*own)) if self.object else tree_of([*around, *_stated(*own)])
-        self.row_tree: Tree = tree_of([*around, self.object]) if self.object else self.tree
+        inside = [] if self.object else around
+        self.tree: Tree = tree_of([*inside, *_stated(*common, *own)])
+        self.result_tree: Tree = tree_of([*inside, *_stated(*common, *(of_result or ()))])
+        self.row_tree: Tree = tree_of([*around, *_stated(self.object)])
         others = _stated(self.messages, *(path for path, _ in (*self.before, *self.after)))
         self.whole = WholeLayout(table.conversation, others)
         self.field_tree = tree_of(field.path for field in self.fields)

@@ -109,7 +109,8 @@ def _lift_row(layout: LogLayout, row: Any, path: Path, context: LiftContext, id_
         _lift_message(layout, native, inside, context, kept)
     message = context.messages[first]
     lift_fields(native, message, layout.fields, kept)
-    extra = rest_of(native, layout.tree, kept)
+    tree = layout.result_tree if message.role == "tool" and not layout.turns else layout.tree
+    extra = rest_of(native, tree, kept)
     if layout.object:
         row_rest = rest_of(row, layout.row_tree, around)
         extra = {**extra, **({ROW: row_rest} if row_rest else {})}

@@ -150,7 +150,7 @@ class _Rows:
         native: Native = {}
         for name in layout.order:
             self._write_key(name, message, word, native)
-        for path in layout.always:
+        for path in layout.always if message.role != "tool" else ():
             if value_at(native, path) is None:
                 put(native, path, "")
         self._append(native, message)
