@@ -34,6 +34,11 @@ def test_a_table_in_a_file_is_a_dialect_to_read_and_to_write(tmp_path: Path) -> 
     assert (json.loads(done.stdout), done.returncode) == (TALK, 0)
 
 
+def test_the_schema_of_a_table_is_printed(tmp_path: Path) -> None:
+    schema = json.loads(run("schema", written(tmp_path, TABLE, "support.toml")).stdout)
+    assert schema["required"] == ["turns"]
+
+
 def test_a_loss_is_reported_like_that_of_any_dialect(tmp_path: Path) -> None:
     table = written(tmp_path, TABLE, "support.toml")
     chat = {"messages": [{"role": "system", "content": "Be brief."}, *CHAT["messages"]]}

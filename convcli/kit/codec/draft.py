@@ -59,7 +59,7 @@ MOST_WORDS = 12
 DEEPEST = 3
 
 
-class Rows(NamedTuple):
+class LogRows(NamedTuple):
     """The rows of all documents, the documents around them, and where the rows stand."""
 
     rows: list[Native]
@@ -77,16 +77,16 @@ def draft(values: Sequence[Any], *, lines: bool) -> str:
     return _Draft(found).text()
 
 
-def _rows_of(values: Sequence[Any], *, lines: bool) -> Rows:
+def _rows_of(values: Sequence[Any], *, lines: bool) -> LogRows:
     objects = objects_in(list(values))
     best = max(_lists(objects), key=lambda each: (_likeness(each[1]), len(each[1])), default=((), []))
     if best[1] and (_likeness(best[1]) > 0 or not _likeness(objects)):
-        return Rows(best[1], objects, best[0], lines=False)
+        return LogRows(best[1], objects, best[0], lines=False)
     listed = [row for value in values if isinstance(value, list) for row in objects_in(value)]
     if listed:
         inner = _rows_of(listed, lines=False)
-        return inner if inner.path else Rows(listed, [], (), lines=False)
-    return Rows(objects, [], (), lines=lines and len(objects) > 1)
+        return inner if inner.path else LogRows(listed, [], (), lines=False)
+    return LogRows(objects, [], (), lines=lines and len(objects) > 1)
 
 
 def _lists(objects: Iterable[Native], prefix: Path = ()) -> Iterator[tuple[Path, list[Native]]]:
@@ -111,11 +111,11 @@ def _members(native: Native, prefix: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 def _likeness(rows: Sequence[Native]) -> int:
     """Returns how many of the rows have a role or two texts of a turn."""
-    columns = Columns(rows)
+    columns = KeyValues(rows)
     return max(columns.role()[1], len(rows) if len(columns.turns()) > 1 else 0)
 
 
-class Columns:
+class KeyValues:
     """The values of the rows by their path."""
 
     def __init__(self, rows: Sequence[Native]) -> None:
@@ -161,7 +161,7 @@ class Columns:
         return _texts_named(self, TURNS)
 
 
-def _texts_named(columns: Columns, names: dict[str, str]) -> dict[str, str]:
+def _texts_named(columns: KeyValues, names: dict[str, str]) -> dict[str, str]:
     keys: dict[str, str] = {}
     for role, each in names.items():
         for name in each.split():
@@ -173,8 +173,8 @@ def _texts_named(columns: Columns, names: dict[str, str]) -> dict[str, str]:
 class _Draft:
     """The table while it is drafted. Tools and results are looked for before ids and names."""
 
-    def __init__(self, found: Rows) -> None:
-        self.found, self.columns, self.around = found, Columns(found.rows), Columns(found.around)
+    def __init__(self, found: LogRows) -> None:
+        self.found, self.columns, self.around = found, KeyValues(found.rows), KeyValues(found.around)
         self.spoken = self.columns
         """The rows that are not tool results or events."""
         self.roles: set[str | None] = set()
@@ -201,7 +201,7 @@ class _Draft:
         """Adds a line of the table."""
         self.lines.append(f"{key} = {_toml(value)}")
 
-    def _add_texts(self, key: str, columns: Columns, names: dict[str, str]) -> bool:
+    def _add_texts(self, key: str, columns: KeyValues, names: dict[str, str]) -> bool:
         keys = _texts_named(columns, names)
         columns.used |= {(name,) for name in keys}
         if keys:
@@ -227,7 +227,7 @@ class _Draft:
         if others:
             self.lines.append(f"# roles of other rows, which are events: {', '.join(map(_toml, others))}")
         self.roles = set(roles.values())
-        self.spoken = Columns([row for row in self.found.rows if self._role_of(row) not in (None, "tool")])
+        self.spoken = KeyValues([row for row in self.found.rows if self._role_of(row) not in (None, "tool")])
         self.spoken.used = columns.used
 
     def _add_content(self) -> None:
@@ -265,7 +265,7 @@ class _Draft:
         """Returns the keys of calls: in a list of each message, or of the message itself."""
         at = self.columns.find("calls", lambda values: any(objects_in(value) for value in values))
         items = [item for value in self.columns.values[at] for item in objects_in(value)] if at else []
-        columns = Columns(items) if at else self.columns
+        columns = KeyValues(items) if at else self.columns
         before = set(columns.used)
         arguments = columns.find("call.arguments", lambda values: all(isinstance(v, (dict, str)) for v in values))
         name = columns.find("call.name", _are_strings) if at or arguments else None
@@ -284,7 +284,7 @@ class _Draft:
         return {key: value for key, value in keys.items() if value is not None}
 
     def _results(self) -> dict[str, Any]:
-        columns = Columns([row for row in self.found.rows if self._role_of(row) == "tool"])
+        columns = KeyValues([row for row in self.found.rows if self._role_of(row) == "tool"])
         kinds = {"call": _are_words, "name": _are_strings, "value": lambda _: True, "failed": _are_booleans}
         keys = {key: columns.find(f"result.{key}", accepts) for key, accepts in kinds.items()}
         self.columns.used |= columns.used
@@ -328,7 +328,7 @@ class _Draft:
             self.lines.append(f"# {', '.join(map(_toml, unknown))}")
 
 
-def _unused(columns: Columns) -> Iterator[tuple[Path, list[Any]]]:
+def _unused(columns: KeyValues) -> Iterator[tuple[Path, list[Any]]]:
     used = {path[0] for path in columns.used}
     return ((path, values) for path, values in columns.values.items() if len(path) == 1 and path[0] not in used)
 
