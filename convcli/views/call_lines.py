@@ -33,7 +33,7 @@ def call_line(arguments: Any, changes: Changes, cwd: str | None = None) -> CallL
         return CallLine(_cut(paths), purpose, titles | changes.names)
     todos = todos_of(arguments)
     if todos is not None:
-        return CallLine(progress(todos[1]), purpose, titles | {todos[0]})
+        return CallLine(_cut(" ".join(progress(todos[1]).split())), purpose, titles | {todos[0]})
     for name in COMMANDS:
         command = command_of(arguments.get(name))
         if command:

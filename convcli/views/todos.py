@@ -44,8 +44,9 @@ def todos_of(arguments: Any) -> tuple[str, list[Todo]] | None:
 
 
 def progress(todos: list[Todo]) -> str:
-    """Returns how many items are done."""
-    return f"{sum(todo.state == 'done' for todo in todos):,} of {len(todos):,} done"
+    """Returns how many items are done, and the one that is being done."""
+    active = next((f", now: {todo.text}" for todo in todos if todo.state == "active"), "")
+    return f"{sum(todo.state == 'done' for todo in todos):,} of {len(todos):,} done{active}"
 
 
 def _of_objects(values: list[Any]) -> list[Todo] | None:

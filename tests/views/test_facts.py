@@ -39,6 +39,8 @@ def test_a_title_is_of_a_person_and_the_title_of_the_session_counts_first() -> N
     assert title_of(Transcript([user("/model"), user("/fix it")])) == "/fix it"
     assert title_of(Transcript([user("/model"), user("/clear")])) == "/model"
     assert prompt_of(Message("assistant", [Text("Hi.")])) == ""
+    image = [Text('<image name=[Image #1] path="<HOME-1>/a.png">'), Text("</image>"), Text("Look.")]
+    assert prompt_of(Message("user", [*image])) == "Look."
 
 
 def test_a_long_title_is_cut_between_words() -> None:

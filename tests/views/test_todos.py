@@ -26,6 +26,7 @@ def test_a_list_has_texts_and_states(arguments: dict[str, Any]) -> None:
     assert found is not None
     assert found[1] == [DONE, OPEN]
     assert progress(found[1]) == "1 of 2 done"
+    assert progress([DONE, Todo("c", "active"), OPEN]) == "1 of 3 done, now: c"
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,9 @@ class ConversationView:
         self.pairs = CallPairs(transcript)
         self.asked = {id(call): (number, message) for number, (_, message, call) in enumerate(self.pairs.calls)}
         kept = set(map(id, active(transcript))) if transcript.head is not None else None
+        lists = [id(call) for _, _, call in self.pairs.calls if todos_of(call.arguments) is not None]
+        self.shown_lists = {*lists[:1], *lists[-1:]}
+        """The first and the last todo list, which are unfolded: the others say what changed in their line."""
         self.runs, self.nested = _runs(self.messages, self.pairs)
         others = (message for index, message in enumerate(self.messages) if index not in self.nested)
         self.off = {id(message) for message in others if kept is not None and id(message) not in kept}
@@ -152,7 +155,7 @@ class ConversationView:
         state = f' <span class="state error">{unwell}</span>' if unwell else ""
         return (
             f'<h2 class="meta"><span class="role">{escape(safe_text(message.role))}</span> '
-            f'<span class="dim about">{about}</span>{state}{_time(message.created_at, before)}'
+            f'<span class="dim about">{about}</span>{state}{_time(message, before)}'
             '<button type="button" class="copy" aria-label="copy this message"></button>'
             f'<a href="#m{index}" class="link" aria-label="link to message {index}">{index}</a></h2>\n'
         )
@@ -190,7 +193,7 @@ class ConversationView:
         output = output_of(part_text(results[0][2])) if results else None
         seconds = seconds_between(asked.created_at, results[0][1].created_at) if results else None
         marks += [mark for at, _, _ in results for mark in self.marks.get(at, ())]
-        shown = Shown(answer, self._run(number), output, is_seen)
+        shown = Shown(answer, self._run(number), output, is_seen or id(call) in self.shown_lists)
         return call_card(call, self.pairs.mark(call), self._status(call), seconds, changes, shown, self.transcript.cwd)
 
     def _run(self, number: int) -> str:
@@ -287,11 +290,15 @@ def _event_text(message: Message) -> str:
     return "\n".join(parts)
 
 
-def _time(time: str | None, before: str | None) -> str:
+def _time(message: Message, before: str | None) -> str:
+    """Returns the time of a message; its hint says how much later than the message before, and with what context."""
+    time = message.created_at
     if not time:
         return ""
-    seconds = seconds_between(before, time)
+    seconds, usage = seconds_between(before, time), message.usage or {}
     later = f", {duration(seconds)} later" if seconds is not None and seconds >= 1 else ""
+    read, written = usage.get("inputTokens"), usage.get("outputTokens")
+    later += f", {read or 0:,} tokens read, {written or 0:,} written" if read or written else ""
     full = escape(safe_text(time))
     words = time[11:19] if len(time) >= 19 and time[10:11] == "T" else time[:19]
     return f' <time datetime="{full}" title="{full}{later}">{escape(safe_text(words))}</time>'

@@ -52,7 +52,7 @@ class Shown(NamedTuple):
     run: str = ""
     output: CommandOutput | None = None
     is_seen: bool = False
-    """True if the answer has something to look at, such as an image."""
+    """True if there is something to look at, such as an image."""
 
 
 def call_card(
@@ -68,9 +68,8 @@ def call_card(
     arguments = call.arguments if call.raw_arguments is None else call.raw_arguments
     line = call_line(arguments, changes, cwd)
     number = mark.removeprefix("#")
-    todos = todos_of(arguments)
     size = sum(len(change.lines) for change in changes.files)
-    is_open = 0 < size <= MOST_OPEN or todos is not None or shown.is_seen
+    is_open = 0 < size <= MOST_OPEN or shown.is_seen
     state = status if status in STATES else ""
     body = "".join((*_arguments(call, line.shown, changes), shown.run, shown.answer))
     counts = _counts(changes) if changes.files else ""
