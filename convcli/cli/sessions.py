@@ -28,7 +28,6 @@ convcli sessions                                     # of all known programs, ne
 convcli sessions --program claude-code --limit 10
 convcli sessions --cwd . --since 14d                 # of this project, in two weeks
 convcli sessions --where "project=convcli and errors>0"
-convcli sessions -i                                  # pick one to inspect, resume or share
 convcli sessions ~/.claude/projects -O json          # of one folder
 """
 

@@ -21,7 +21,6 @@ EXAMPLES = """\
 convcli stats ~/.claude/projects
 convcli samples session -o session.jsonl
 convcli stats session.jsonl -O json
-convcli stats ~/.claude/projects --since 14d --prices model_prices_and_context_window.json
 """
 
 
