@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import msgspec
 
-from convcli.cli import _shared
+from convcli.cli import _selecting, _shared
 from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names
 from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
@@ -352,13 +352,14 @@ def validate(screen: Screen, arguments: Any) -> int:
 def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> int:
     """Runs `stats` in parts and returns the exit code."""
     from convcli.parts import Task
+    from convcli.views.costs import Prices
     from convcli.views.statistics import Statistics
 
     def announce(report: Report) -> None:
-        statistics = Statistics()
+        statistics = Statistics(Prices(prices))
         statistics.add_counted(report.counts)
         _shared.show_table(screen, arguments.form, columns, statistics.rows())
-        announce_unpriced(screen, statistics)
+        announce_costs(screen, statistics)
 
     reading = arguments.reading
 
@@ -368,11 +369,8 @@ def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> in
     return _job(screen, arguments).run(task, announce)
 
 
-def announce_unpriced(screen: Screen, statistics: Statistics) -> None:
-    """Prints which answers have no price while others have one."""
-    from convcli.report.text import safe_text
-    from convcli.validation.wording import counted
+def announce_costs(screen: Screen, statistics: Statistics) -> None:
+    """Prints the sum of the costs, their source, and which answers have no price."""
+    from convcli.report import totals
 
-    for model, number in statistics.unpriced.most_common():
-        name = safe_text(model) or "no known model"
-        screen.announce(f"note: the configuration has no price for {counted(number, 'answer')} of {name}\n")
+    _selecting.announce_notes(screen, totals.notes(statistics))
