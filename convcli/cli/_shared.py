@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 import click
 
 from convcli.cli import _selecting
-from convcli.cli._types import DIALECT, PATH, Near
+from convcli.cli._types import DIALECT, PATH, Near, size_in_bytes
 from convcli.model.dialect import Dialect
 from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, WRONG_JOB, ConvcliError, OutputError, RefusedError
 from convcli.model.findings import OF_FILE, Finding
@@ -156,8 +156,8 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
     """Adds the options for which files are read, and how.
 
     Together with `source`, `line`, `at` and the options that choose transcripts, if the command has them, and with the
-    configuration, they become its argument `reading`. `--duplicate-keys` and `--nulls` are accepted everywhere, and
-    shown only where files are converted.
+    configuration, they become its argument `reading`. `--duplicate-keys`, `--nulls` and `--max-line` are accepted
+    everywhere, and shown only where files are converted.
     """
 
     @wraps(function)
@@ -167,6 +167,7 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         exclude: tuple[str, ...],
         isolated: bool,
         nulls: Any,
+        max_line: int,
         source: Dialect | None = None,
         line: int | None = None,
         at: tuple[str, ...] = (),
@@ -188,7 +189,16 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         name = None if source is None else source.name
         selection = _selecting.selection(only, since, until, dedupe, offset, most, sample, seed)
         reading = ReadingOptions(
-            configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, nulls=nulls, calls=calls
+            configuration,
+            name,
+            duplicate_keys,
+            exclude,
+            line,
+            _patterns(at),
+            selection,
+            nulls=nulls,
+            calls=calls,
+            max_line=max_line,
         )
         return function(*args, reading=reading, **values)
 
@@ -205,7 +215,14 @@ def _file_options(function: F, *, is_converted: bool) -> F:
     help_text = "For tables: drop nulls in tool arguments and other open objects (padding), or keep them (data)."
     choice = Near("choice", lambda: ["drop", "keep"])
     nulls = click.option("--nulls", type=choice, default="drop", help=help_text, hidden=not is_converted)
-    return exclude(keys(nulls(isolated(function))))
+    help_text = "Read lines, and members of arrays, of at most this size. They must fit into the memory."
+
+    def size(_: click.Context, __: click.Parameter, text: str) -> int:
+        return size_in_bytes(text, "--max-line")
+
+    shown: dict[str, Any] = {"metavar": "SIZE", "default": "256M", "show_default": True}
+    longest = click.option("--max-line", callback=size, help=help_text, hidden=not is_converted, **shown)
+    return exclude(keys(nulls(longest(isolated(function)))))
 
 
 def from_option(function: F) -> F:
