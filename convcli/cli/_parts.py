@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import msgspec
 
-from convcli.cli import _shared
+from convcli.cli import _selecting, _shared
 from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names, size_in_bytes
+from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
 from convcli.wire.patterns import pattern
@@ -109,7 +110,7 @@ def folder_option(function: F) -> F:
 
 
 class _PartsJob(msgspec.Struct, frozen=True):
-    """The arguments of a job in parts."""
+    """The arguments of a job in parts. `allowed`: how much may be unreadable."""
 
     screen: Screen
     paths: tuple[str, ...]
@@ -118,6 +119,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
     out: str | None
     force: bool
     processes: int
+    allowed: Allowance = Allowance(0, 0)
 
     def run(self, task_for: Callable[[str], Task], announce: Callable[[Report], None]) -> int:
         """Runs the parts that are not done yet and returns the exit code.
@@ -148,7 +150,8 @@ class _PartsJob(msgspec.Struct, frozen=True):
         self._tell_rest(report)
         codes.finish()
         announce(report)
-        codes.add(UNACCEPTABLE if report.refused or report.failing else 0)
+        is_acceptable = self.allowed.accepts(report.refused, report.transcripts + report.refused)
+        codes.add(0 if is_acceptable and not report.failing else UNACCEPTABLE)
         if lost := set(report.missing) - failed:
             codes.add(CANNOT_WRITE)
             message = f"{counted(len(lost), 'finished part')} cannot be found in the folder of the outputs"
@@ -246,17 +249,14 @@ def convert(screen: Screen, arguments: Any) -> int:
     from convcli.parts import Task
     from convcli.report.losses import summary
 
-    if arguments.output or arguments.restore_file or arguments.framing or arguments.allow_bad:
-        raise JobError("usage", "a job in parts excludes -o, --restore-file, --framing and --allow-bad")
-    if arguments.split is not None or arguments.shuffle is not None:
-        raise JobError("usage", "a job in parts excludes --split and --shuffle", help="use a second job for them")
+    _refuse_options(arguments)
 
     def task(source: str) -> Task:
         return Task(
             "convert",
             source,
             arguments.target.name,
-            keep_going=arguments.keep_going,
+            keep_going=arguments.keep_going or arguments.allow_bad is not None,
             losses=_kept(arguments.losses),
             duplicate_keys=arguments.reading.keys,
             nulls=arguments.reading.nulls,
@@ -280,8 +280,19 @@ def convert(screen: Screen, arguments: Any) -> int:
         listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
         screen.announce(summary(report.summary, screen.err, width=_shared.width(sys.stderr), listing=listing))
 
-    job = _job(screen, arguments)
+    job = msgspec.structs.replace(_job(screen, arguments), allowed=allowance(arguments.allow_bad))
     return job.run(task, announce)
+
+
+def _refuse_options(arguments: Any) -> None:
+    """Raises JobError for options of `convert` that a job in parts cannot have."""
+    if arguments.output or arguments.restore_file or arguments.framing:
+        raise JobError("usage", "a job in parts excludes -o, --restore-file and --framing")
+    if arguments.allow_bad is not None and arguments.engine.share is not None:
+        help_text = "the same command with --engine local instead of --part counts what all tasks could not read"
+        raise JobError("usage", "--part and --allow-bad exclude each other", help=help_text)
+    if arguments.split is not None or arguments.shuffle is not None:
+        raise JobError("usage", "a job in parts excludes --split and --shuffle", help="use a second job for them")
 
 
 def _kept(word: str | None) -> Kept:
@@ -337,13 +348,14 @@ def validate(screen: Screen, arguments: Any) -> int:
 def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> int:
     """Runs `stats` in parts and returns the exit code."""
     from convcli.parts import Task
+    from convcli.views.costs import Prices
     from convcli.views.statistics import Statistics
 
     def announce(report: Report) -> None:
-        statistics = Statistics()
+        statistics = Statistics(Prices(prices))
         statistics.add_counted(report.counts)
         _shared.show_table(screen, arguments.form, columns, statistics.rows())
-        announce_unpriced(screen, statistics)
+        announce_costs(screen, statistics)
 
     reading = arguments.reading
 
@@ -354,11 +366,8 @@ def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> in
     return _job(screen, arguments).run(task, announce)
 
 
-def announce_unpriced(screen: Screen, statistics: Statistics) -> None:
-    """Prints which answers have no price while others have one."""
-    from convcli.report.text import safe_text
-    from convcli.validation.wording import counted
+def announce_costs(screen: Screen, statistics: Statistics) -> None:
+    """Prints the sum of the costs, their source, and which answers have no price."""
+    from convcli.report import totals
 
-    for model, number in statistics.unpriced.most_common():
-        name = safe_text(model) or "no known model"
-        screen.announce(f"note: the configuration has no price for {counted(number, 'answer')} of {name}\n")
+    _selecting.announce_notes(screen, totals.notes(statistics))

@@ -155,9 +155,8 @@ def tell_others(screen: Screen, paths: Iterable[str]) -> None:
 def reading_options(function: F, *, is_converted: bool = False) -> F:
     """Adds the options for which files are read, and how.
 
-    Together with `source`, `line`, `at` and the options that choose transcripts, if the command has them, and with the
-    configuration, they become its argument `reading`. `--duplicate-keys`, `--nulls` and `--max-line` are accepted
-    everywhere, and shown only where files are converted.
+    With `source`, `line`, `at`, the options that choose transcripts and the configuration they become the argument
+    `reading`. `--duplicate-keys` and `--nulls` are shown only where files are converted.
     """
 
     @wraps(function)
@@ -188,18 +187,9 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
         selection = _selecting.selection(only, since, until, dedupe, offset, most, sample, seed)
-        reading = ReadingOptions(
-            configuration,
-            name,
-            duplicate_keys,
-            exclude,
-            line,
-            _patterns(at),
-            selection,
-            nulls=nulls,
-            calls=calls,
-            max_line=max_line,
-        )
+        how = {"nulls": nulls, "calls": calls, "max_line": max_line}
+        picked = _patterns(at), selection
+        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, *picked, **how)
         return function(*args, reading=reading, **values)
 
     return _file_options(cast(F, with_reading), is_converted=is_converted)

@@ -74,6 +74,10 @@ class Redaction:
         """The number of hits by rule."""
         return Counter(hit.rule for hit in self.hits)
 
+    def text(self, text: str) -> str:
+        """Returns a text of the job, such as the name of a file, masked as documents are."""
+        return self._redactor.text(text)
+
     def document(self, document: Document) -> Document:
         """Returns a document with masked values, keys and file name. Its position in the file stays."""
         value, hits = self._redactor.redact(document.value, document.dialect)
@@ -81,7 +85,7 @@ class Redaction:
         for hit in hits:
             line, where = document.place(hit.where)
             self.hits.append(replace(hit, file=file, line=line, where=self._redactor.text(where)))
-        masked: dict[str, Any] = {"value": value, "file": file}
+        masked: dict[str, Any] = {"value": value, "file": file, "lifted": None}
         if document.unparsed is not None:
             masked["unparsed"] = self._redactor.again(document.unparsed, document.dialect)
         if document.shell is not None:

@@ -24,6 +24,7 @@ from convcli.model.findings import Finding
 from convcli.parts.marks import PartMark
 from convcli.parts.planning import Part, Task, opened
 from convcli.proof.reasons import Loss
+from convcli.views.columns import project_of
 from convcli.views.costs import Prices
 from convcli.views.statistics import Statistics
 from convcli.wire import exact_json
@@ -113,7 +114,8 @@ def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
         mark.torn, mark.refused = mark.torn + item.torn, mark.refused + (not item.torn)
         return
     try:
-        counted.add(item.lift_leniently()[0], item.dialect.name)
+        transcript = item.lift_leniently()[0]
+        counted.add(transcript, item.dialect.name, project_of(transcript.cwd))
         mark.transcripts += 1
     except RefusedError as error:
         mark.refused += 1

@@ -350,3 +350,20 @@ def test_no_good_sample_breaks_a_rule() -> None:
         allowed = {"unknown-content"} if str(sample) in WITH_NEW_ROWS else set()
         codes = {finding.code for finding in pipeline.validate(sample.document, dialects.get(sample.dialect))}
         assert codes <= allowed, str(sample)
+
+
+def test_a_result_is_compared_with_the_name_of_the_call_before_it() -> None:
+    def called(name: str) -> dict[str, Any]:
+        function = {"name": name, "arguments": "{}"}
+        return {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "a", "type": "function", "function": function}],
+        }
+
+    answer = {"role": "tool", "tool_call_id": "a", "content": "done"}
+    messages = [{"role": "user", "content": "go"}, called("f"), answer, called("g"), answer]
+    conversion = pipeline.convert(
+        {"model": "m", "messages": messages}, dialects.get("openai-chat"), dialects.get("gemini")
+    )
+    assert "result-name-mismatch" not in {finding.code for finding in conversion.findings}
