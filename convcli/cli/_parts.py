@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -12,7 +11,7 @@ import click
 import msgspec
 
 from convcli.cli import _selecting, _shared
-from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names
+from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names, size_in_bytes
 from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
@@ -27,11 +26,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT = ("all", "first", "none")
-_SIZE = pattern(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
 _SHARE = pattern(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})")
 LEAST = 64 << 10
 """Bytes of the smallest part. With smaller ones, the files about parts would outgrow the documents."""
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -59,10 +56,7 @@ class Engine(msgspec.Struct, frozen=True):
     @property
     def size(self) -> int:
         """Returns the size of a part in bytes. Raises JobError."""
-        match = _SIZE.fullmatch(self.part_size)
-        if match is None:
-            raise JobError("usage", "--part-size needs a number of bytes", help="write 512K, 64M or 1G")
-        size = int(match[1]) * _UNITS[match[2].upper()]
+        size = size_in_bytes(self.part_size, "--part-size")
         if size < LEAST:
             raise JobError("usage", f"--part-size is at least {LEAST >> 10}K")
         return size
@@ -266,6 +260,7 @@ def convert(screen: Screen, arguments: Any) -> int:
             losses=_kept(arguments.losses),
             duplicate_keys=arguments.reading.keys,
             nulls=arguments.reading.nulls,
+            max_line=arguments.reading.max_line,
             fail_on=LEVELS[arguments.fail_on_loss],
             form=arguments.form,
             branch=arguments.branch,
@@ -330,6 +325,7 @@ def validate(screen: Screen, arguments: Any) -> int:
             target,
             duplicate_keys=arguments.reading.keys,
             nulls=arguments.reading.nulls,
+            max_line=arguments.reading.max_line,
             strict=arguments.strict,
             check_arguments=arguments.check_arguments,
             select=select,
@@ -364,7 +360,8 @@ def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> in
     reading = arguments.reading
 
     def task(source: str) -> Task:
-        return Task("stats", source, duplicate_keys=reading.keys, nulls=reading.nulls, prices=prices)
+        how = {"duplicate_keys": reading.keys, "nulls": reading.nulls, "max_line": reading.max_line}
+        return Task("stats", source, **how, prices=prices)
 
     return _job(screen, arguments).run(task, announce)
 
