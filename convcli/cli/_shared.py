@@ -189,8 +189,7 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         name = None if source is None else source.name
         selection = _selecting.selection(only, since, until, dedupe, offset, most, sample, seed)
         how = {"nulls": nulls, "calls": calls, "max_line": max_line}
-        picked = _patterns(at), selection
-        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, *picked, **how)
+        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, **how)
         with without_project(is_asked=isolated):
             return function(*args, reading=reading, **values)
 

@@ -39,7 +39,12 @@ _STANDS_FOR = {"quoted": '"…"', "path": "PATH", "number": "N"}
 
 def is_rejected(result: ToolResult) -> bool:
     """True if the user did not allow the call."""
-    return result.status == DENIED or (is_error(result) and _REJECTED.match(part_text(result)[:400]) is not None)
+    return result.status == DENIED or (is_error(result) and is_rejection(part_text(result)))
+
+
+def is_rejection(text: str) -> bool:
+    """True if the text of a failed result says that the user did not allow the call."""
+    return _REJECTED.match(text[:400]) is not None
 
 
 def is_failed(result: ToolResult) -> bool:

@@ -14,8 +14,9 @@ from convcli.validation.wording import counted
 from convcli.views.call_lines import call_line
 from convcli.views.changes import Changes
 from convcli.views.facts import plain
+from convcli.views.failures import is_rejection
 from convcli.views.gists import COMMANDS, command_of
-from convcli.views.outputs import CommandOutput, is_rejected, output_of
+from convcli.views.outputs import CommandOutput, output_of
 from convcli.views.rows import part_text
 from convcli.views.todos import SIGNS, todos_of
 from convcli.wire.decimals import builtins
@@ -97,7 +98,7 @@ def _counts(changes: Changes) -> str:
 def _state(status: str, output: CommandOutput | None) -> str:
     """Returns the status as a badge: nothing for a success, the exit code and the first words of a failure."""
     if status == "error" and output is not None:
-        is_refused = is_rejected(output.text)
+        is_refused = is_rejection(output.text)
         code_ = f"exit {output.exit_code}" if output.exit_code else "rejected" if is_refused else "failed"
         return _badge("rejected" if is_refused else "error", code_)
     if status in ("ok", ""):
