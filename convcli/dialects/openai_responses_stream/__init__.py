@@ -106,10 +106,10 @@ def _complete(response: Native, *, is_answer: bool) -> None:
 
 
 def _completed_item(item: Native, index: int) -> Native:
-    is_output = kind_of(item) in OUTPUTS
-    is_named = "id" in item or not (is_output or kind_of(item) in GROWS)
-    named = item if is_named else {"id": name_of_place(item, index), **item}
-    return {**COMPLETED, **named} if is_output else named
+    if kind_of(item) in OUTPUTS:
+        return {**COMPLETED, **item}
+    is_named = "id" in item or kind_of(item) not in GROWS
+    return item if is_named else {"id": name_of_place(item, index), **item}
 
 
 def _numbered(events: Iterable[Native]) -> list[Native]:
