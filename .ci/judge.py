@@ -77,6 +77,7 @@ TOLERATED = {
     ),
     "missing required field of ChatCompletionChunk": "events behind an error have nothing but the error",
     "missing required field of ResponseFunctionToolCallOutputItem": "the service sends no result in an answer",
+    "].item.id: pydantic: Field required": "the same: all other items of an answer are named by their place",
     "messages[0].stopReason: mcp": "an answer without a model is taken for a message of a request",
     "MCP-03": "some calls of the last turn are still open, which is no error of a transcript",
     "ANT-S1": "arguments that were broken in the source are written as they are",

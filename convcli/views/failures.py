@@ -32,7 +32,7 @@ _TAG = pattern(r"</?[A-Za-z_-]{1,40}>")
 _VALUES = pattern(
     r"(?P<quoted>\"[^\"\n]{1,400}\"|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w))"
     r"|(?P<path>(?:[A-Za-z]:|~|[\w.@+-]{1,80})?(?:[/\\][\w.@+-]{1,200}){2,}[/\\]?)"
-    r"|(?P<number>\b(?:0x)?[0-9a-fA-F]*\d[0-9a-fA-F]{3,}\b)"
+    r"|(?P<number>\b(?:0x)?[0-9a-fA-F]{0,40}?\d[0-9a-fA-F]{3,64}\b)"
 )
 _STANDS_FOR = {"quoted": '"…"', "path": "PATH", "number": "N"}
 
