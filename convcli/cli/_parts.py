@@ -121,16 +121,13 @@ class _PartsJob(msgspec.Struct, frozen=True):
     processes: int
     allowed: Allowance = Allowance(0, 0)
 
-    def run(self, task_for: Callable[[str], Task], announce: Callable[[Report], None]) -> int:
-        """Runs the parts that are not done yet and returns the exit code.
-
-        `task_for` makes the task for a source dialect; `announce` prints the report.
-        """
+    def run(self, task: Task, announce: Callable[[Report], None]) -> int:
+        """Runs the parts that are not done yet and returns the exit code; `announce` prints the report."""
         from convcli.files.locks import locked
         from convcli.parts import plan
 
         out = self._folder()
-        parts = plan(self.paths, out, task_for(self._dialect()), size=self.engine.size, reading=self.reading)
+        parts = plan(self.paths, out, task, size=self.engine.size, reading=self.reading)
         self.screen.if_stopped = "finished parts are kept, and the same command continues"
         share = self.engine.share
         with locked(out, is_shared=share is not None):
@@ -149,6 +146,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
             printer.finding(finding)
         self._tell_rest(report)
         codes.finish()
+        _shared.announce_joined(self.screen, report.calls, report.conversations)
         announce(report)
         is_acceptable = self.allowed.accepts(report.refused, report.transcripts + report.refused)
         codes.add(0 if is_acceptable and not report.failing else UNACCEPTABLE)
@@ -210,20 +208,6 @@ class _PartsJob(msgspec.Struct, frozen=True):
             raise JobError("usage", "a job in parts excludes --line, --at and the options that choose transcripts")
         return self.out
 
-    def _dialect(self) -> str:
-        """Returns the dialect of all parts: the one that is named, or the one of the first input."""
-        first = self.reading.find(self.paths)[0].path
-        name = self.reading.dialect_of(first)
-        if name is not None:
-            return name
-        from convcli.report.text import safe_text
-
-        with self.reading.opened(first) as source:
-            why = f" ({source.detection.evidence.reason})" if source.detection is not None else ""
-            text = f"all inputs are read as {source.dialect.name}, like the first one{why}; --from names another"
-            self.screen.announce(f"note: {safe_text(text)}\n")
-            return source.dialect.name
-
     def _done(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Exception | None]]:
         from convcli.jobs import workers
         from convcli.parts import engines
@@ -251,30 +235,27 @@ def convert(screen: Screen, arguments: Any) -> int:
 
     _refuse_options(arguments)
 
-    def task(source: str) -> Task:
-        return Task(
-            "convert",
-            source,
-            arguments.target.name,
-            keep_going=arguments.keep_going or arguments.allow_bad is not None,
-            losses=_kept(arguments.losses),
-            duplicate_keys=arguments.reading.keys,
-            nulls=arguments.reading.nulls,
-            max_line=arguments.reading.max_line,
-            fail_on=LEVELS[arguments.fail_on_loss],
-            form=arguments.form,
-            branch=arguments.branch,
-            view=arguments.view,
-            chunk=arguments.chunk or 0,
-            program_turns=arguments.program_turns,
-            tools=arguments.tools,
-            set_keys=dict(map(key_and_value, arguments.set_keys)),
-            defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
-            models=model_names(arguments.models),
-            lenient=arguments.lenient,
-            text_columns=arguments.text_columns,
-            arguments=arguments.arguments,
-        )
+    task = Task(
+        "convert",
+        arguments.reading.dialect,
+        arguments.target.name,
+        keep_going=arguments.keep_going or arguments.allow_bad is not None,
+        losses=_kept(arguments.losses),
+        **_how_to_read(arguments.reading),
+        fail_on=LEVELS[arguments.fail_on_loss],
+        form=arguments.form,
+        branch=arguments.branch,
+        view=arguments.view,
+        chunk=arguments.chunk or 0,
+        program_turns=arguments.program_turns,
+        tools=arguments.tools,
+        set_keys=dict(map(key_and_value, arguments.set_keys)),
+        defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
+        models=model_names(arguments.models),
+        lenient=arguments.lenient,
+        text_columns=arguments.text_columns,
+        arguments=arguments.arguments,
+    )
 
     def announce(report: Report) -> None:
         listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
@@ -282,6 +263,12 @@ def convert(screen: Screen, arguments: Any) -> int:
 
     job = msgspec.structs.replace(_job(screen, arguments), allowed=allowance(arguments.allow_bad))
     return job.run(task, announce)
+
+
+def _how_to_read(reading: ReadingOptions) -> dict[str, Any]:
+    """Returns the fields of a task that say how each file is read."""
+    keys, nulls, most, calls = reading.keys, reading.nulls, reading.max_line, reading.calls
+    return {"duplicate_keys": keys, "nulls": nulls, "max_line": most, "calls": calls}
 
 
 def _refuse_options(arguments: Any) -> None:
@@ -314,23 +301,17 @@ def validate(screen: Screen, arguments: Any) -> int:
     arguments = every
     errors = warnings = 0
 
-    def task(source: str) -> Task:
-        target = "" if arguments.target is None else arguments.target.name
-        select, ignore = (
-            tuple(code for codes in some for code in codes) for some in (arguments.select, arguments.ignore)
-        )
-        return Task(
-            "validate",
-            source,
-            target,
-            duplicate_keys=arguments.reading.keys,
-            nulls=arguments.reading.nulls,
-            max_line=arguments.reading.max_line,
-            strict=arguments.strict,
-            check_arguments=arguments.check_arguments,
-            select=select,
-            ignore=ignore,
-        )
+    select, ignore = (tuple(code for codes in some for code in codes) for some in (arguments.select, arguments.ignore))
+    task = Task(
+        "validate",
+        arguments.reading.dialect,
+        "" if arguments.target is None else arguments.target.name,
+        **_how_to_read(arguments.reading),
+        strict=arguments.strict,
+        check_arguments=arguments.check_arguments,
+        select=select,
+        ignore=ignore,
+    )
 
     def announce(report: Report) -> None:
         nonlocal errors, warnings
@@ -357,12 +338,7 @@ def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> in
         _shared.show_table(screen, arguments.form, columns, statistics.rows())
         announce_costs(screen, statistics)
 
-    reading = arguments.reading
-
-    def task(source: str) -> Task:
-        how = {"duplicate_keys": reading.keys, "nulls": reading.nulls, "max_line": reading.max_line}
-        return Task("stats", source, **how, prices=prices)
-
+    task = Task("stats", arguments.reading.dialect, **_how_to_read(arguments.reading), prices=prices)
     return _job(screen, arguments).run(task, announce)
 
 

@@ -51,7 +51,7 @@ def convert_part(part: Part, attempt: int = 1) -> PartMark:
     """Converts the documents of a part; writes them, their losses, refused documents, and the mark.
 
     Without `keep_going`, a part with refused documents has no output documents. Raises ConvcliError."""
-    mark, total, job = PartMark(part, attempts=attempt), Summary([part.task.source], part.task.target), part.task.job
+    mark, total, job = PartMark(part, attempts=attempt), Summary([], part.task.target), part.task.job
 
     def conversion(source: Input) -> InputConversion:
         return InputConversion(source, job, lambda _: outputs, sinks)
@@ -78,7 +78,7 @@ def validate_part(part: Part, attempt: int = 1) -> PartMark:
             result = PieceResult(piece)
             for verdict in judge_piece(result, partial(_opened, part.task), _judging(part, piece)):
                 if not verdict.is_of_file:
-                    mark.judged(verdict.findings)
+                    mark.judged(verdict.findings, verdict.dialect)
                 for finding in verdict.findings:
                     outputs.finding(finding)
             outputs.end(result)
@@ -93,7 +93,7 @@ def _judging(part: Part, piece: InputPiece) -> JudgingOptions:
 
 def count_part(part: Part, attempt: int = 1) -> PartMark:
     """Counts the content of a part's transcripts, and writes it into the mark. Raises ConvcliError."""
-    mark, counted = PartMark(part, attempts=attempt), Statistics(Prices(part.task.prices))
+    mark, counted, summary = PartMark(part, attempts=attempt), Statistics(Prices(part.task.prices)), Summary([], "")
     with _outputs(mark) as outputs:
         for piece in part.pieces:
             result = PieceResult(piece)
@@ -102,7 +102,9 @@ def count_part(part: Part, attempt: int = 1) -> PartMark:
                     _count(item, counted, outputs)
                 for note in source.notes:
                     outputs.finding(note)
+                summary.count_joined(source)
             outputs.end(result)
+        mark.calls, mark.conversations = summary.calls, summary.conversations
         mark.counts = list(counted.counted())
     return mark
 
@@ -116,7 +118,7 @@ def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
     try:
         transcript = item.lift_leniently()[0]
         counted.add(transcript, item.dialect.name, project_of(transcript.cwd))
-        mark.transcripts += 1
+        mark.read(item.dialect.name)
     except RefusedError as error:
         mark.refused += 1
         for finding in error.findings:
@@ -127,7 +129,7 @@ def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
     """Opens the file of a piece. Raises JobError if it has changed since planning."""
     if stores.facts(piece.file)[1] != piece.version:
         raise JobError("input-changed", "the file has changed since the job was planned", file=piece.file)
-    return opened(piece.file, task)
+    return opened(piece, task)
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------
