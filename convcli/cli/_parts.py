@@ -45,12 +45,13 @@ class Share(msgspec.Struct, frozen=True):
 class Engine(msgspec.Struct, frozen=True):
     """The engine that runs the parts, their size, and how often a part is repeated after an error of the storage.
 
-    `share`: the parts of this task only; None for all parts."""
+    `seconds`: the limit for one attempt at a part · `share`: the parts of this task only; None for all parts."""
 
     name: str
     address: str | None
     part_size: str
     retries: int = 0
+    seconds: float | None = None
     share: Share | None = None
 
     @property
@@ -72,16 +73,19 @@ def options(function: F) -> F:
         address: str | None,
         part_size: str | None,
         retries: int | None,
+        part_timeout: float | None,
         part: str | None,
         **values: Any,
     ) -> Any:
-        others = {"--address": address, "--part-size": part_size, "--retries": retries}
+        others: dict[str, Any] = {"--address": address, "--part-size": part_size, "--retries": retries}
+        others["--part-timeout"] = part_timeout
         if engine is None and part is None and (used := [name for name, value in others.items() if value]):
             raise JobError("usage", f"{used[0]} is for a job with --engine or --part")
         if engine is not None and part is not None:
             raise JobError("usage", "--part and --engine exclude each other", help="convcli help scale has recipes")
         share, name = None if part is None else _share(part), engine or ("local" if part else None)
-        chosen = None if name is None else Engine(name, address, part_size or "64M", retries or 0, share)
+        how = address, part_size or "64M", retries or 0, part_timeout, share
+        chosen = None if name is None else Engine(name, *how)
         return function(*args, engine=chosen, **values)
 
     help_text = "Work in parts, here with -j or on Ray; a second run continues. See convcli help scale."
@@ -92,7 +96,10 @@ def options(function: F) -> F:
     part = click.option("--part", metavar="K/N", help=help_text)
     help_text = "Repeat a part up to N times if the storage refuses it.  [default: 0]"
     retries = click.option("--retries", type=click.IntRange(0), metavar="N", help=help_text)
-    return engine(part(address(size(retries(cast(F, with_engine))))))
+    help_text = "End an attempt at a part after this time; --retries repeats it. SECONDS may be a fraction."
+    limit = click.FloatRange(0, min_open=True)
+    timeout = click.option("--part-timeout", type=limit, metavar="SECONDS", help=help_text)
+    return engine(part(address(size(retries(timeout(cast(F, with_engine)))))))
 
 
 def _share(text: str) -> Share:
@@ -135,7 +142,6 @@ class _PartsJob(msgspec.Struct, frozen=True):
 
     def _run_all(self, parts: list[Part], announce: Callable[[Report], None]) -> int:
         from convcli.parts import begin, finish, unfinished
-        from convcli.validation.wording import counted
 
         codes, printer = _shared.ExitCodes(self.screen), _shared.DiagnosticPrinter(self.screen, self.reading)
         begin(parts, force=self.force)
@@ -150,10 +156,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         announce(report)
         is_acceptable = self.allowed.accepts(report.refused, report.transcripts + report.refused)
         codes.add(0 if is_acceptable and not report.failing else UNACCEPTABLE)
-        if lost := set(report.missing) - failed:
-            codes.add(CANNOT_WRITE)
-            message = f"{counted(len(lost), 'finished part')} cannot be found in the folder of the outputs"
-            self.screen.error(OutputError("parts-missing", message, help="run the same command again"))
+        self._tell_lost(len(set(report.missing) - failed), codes)
         return codes.worst
 
     def _run_share(self, parts: list[Part], share: Share) -> int:
@@ -165,9 +168,11 @@ class _PartsJob(msgspec.Struct, frozen=True):
         waiting = unfinished(mine, is_listed=False)
         if waiting:
             begin(parts, force=self.force, is_shared=True)
-        self._run_parts(waiting, len(mine), codes)
+        failed = self._run_parts(waiting, len(mine), codes)
         marks = list(finished(mine, is_listed=False, asks=True))
         codes.finish()
+        lost = {part.number for part in mine} - {mark.part.number for mark in marks} - failed
+        self._tell_lost(len(lost), codes)
         bad = sum(mark.refused + mark.failing for mark in marks)
         codes.add(UNACCEPTABLE if bad else 0)
         done = f"task {share.task:,} of {share.tasks:,}: {len(marks):,} of its {counted(len(mine), 'part')} finished"
@@ -188,6 +193,15 @@ class _PartsJob(msgspec.Struct, frozen=True):
                         raise error
                 progress.pass_by(part.size)
         return failed
+
+    def _tell_lost(self, lost: int, codes: _shared.ExitCodes) -> None:
+        """Reports parts that were finished and have no mark."""
+        if lost:
+            from convcli.validation.wording import counted
+
+            codes.add(CANNOT_WRITE)
+            message = f"{counted(lost, 'finished part')} cannot be found in the folder of the outputs"
+            self.screen.error(OutputError("parts-missing", message, help="run the same command again"))
 
     def _tell_rest(self, report: Report) -> None:
         """Prints how many findings are not printed: parts keep the first findings of each code only."""
@@ -211,12 +225,16 @@ class _PartsJob(msgspec.Struct, frozen=True):
     def _done(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Exception | None]]:
         from convcli.jobs import workers
         from convcli.parts import engines
+        from convcli.parts.limits import has_timers
 
+        trying = engines.Trying(self.engine.retries, self.engine.seconds)
         if self.engine.name == "ray":
-            return engines.on_ray(parts, self.engine.address, self.engine.retries)
-        asked = self.processes or workers.cores()
-        processes = asked if asked > 1 and len(parts) > 1 and workers.can_start() else 1
-        return engines.on_processes(parts, processes, self.engine.retries)
+            return engines.on_ray(parts, self.engine.address, trying)
+        asked, is_limited = self.processes or workers.cores(), trying.seconds is not None
+        if is_limited and not (has_timers() and workers.can_start()):
+            raise JobError("usage", "--part-timeout needs timers and further processes, which this system lacks")
+        processes = asked if asked > 1 and len(parts) > 1 and (is_limited or workers.can_start()) else 1
+        return engines.on_processes(parts, processes, trying)
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from hashlib import sha256
 from time import monotonic
@@ -138,12 +138,9 @@ def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
 @contextmanager
 def _outputs(mark: PartMark) -> Iterator[_PartOutputs]:
     outputs = _PartOutputs(mark)
-    try:
+    with outputs.cleanup:
         yield outputs
         outputs.finish()
-    finally:
-        for output in outputs.opened.values():
-            output.discard()
 
 
 class _PartOutputs:
@@ -151,6 +148,7 @@ class _PartOutputs:
 
     def __init__(self, mark: PartMark) -> None:
         self.name, self.opened, self.has_documents = mark.part.name, dict[str, Output](), False
+        self.cleanup = ExitStack()  # discards each output, whatever happens to the others
         self.mark, self._task, self._folder = mark, mark.part.task, stores.folder_at(mark.part.out)
         self._sizes, self._sums, self._begin = dict[str, int](), dict[str, Any](), monotonic()
 
@@ -207,6 +205,7 @@ class _PartOutputs:
     def _write(self, kind: str, data: bytes) -> None:
         if kind not in self.opened:
             output = self._folder.output(kind + self.name, self.mark.part.inputs)
+            self.cleanup.callback(output.discard)
             self.opened[kind], self._sizes[kind] = output, 0
             self._sums[kind] = sha256()
         self._sizes[kind] += len(data)
