@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from convcli.model.errors import ConvcliError
     from convcli.model.findings import Finding
     from convcli.proof.reasons import Loss
+    from convcli.views.row_columns import RowColumns
 
     Result: TypeAlias = tuple[Summary, bool]
     """The summary of an input, and whether the file has grown meanwhile."""
@@ -65,6 +66,7 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     chunk: int | None
     program_turns: Any
     tools: Any
+    columns: str | None
     lenient: bool
     text_columns: bool
     arguments: Any
@@ -159,7 +161,15 @@ class Converting:
             framing=arguments.framing,
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,
+            columns=self._columns(),
         )
+
+    def _columns(self) -> RowColumns | None:
+        from convcli.files.layouts import is_table
+        from convcli.views import row_columns
+
+        arguments = self.arguments
+        return row_columns.chosen(arguments.columns, arguments.target, is_table=is_table(arguments.output or "-"))
 
     def _check_stream(self) -> None:
         from convcli.files.layouts import row_layouts

@@ -273,6 +273,7 @@ def convert(screen: Screen, arguments: Any) -> int:
             chunk=arguments.chunk or 0,
             program_turns=arguments.program_turns,
             tools=arguments.tools,
+            columns=arguments.columns,
             set_keys=dict(map(key_and_value, arguments.set_keys)),
             defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
             models=model_names(arguments.models),

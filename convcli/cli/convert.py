@@ -120,6 +120,12 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "calls; the default), program (a table per agent program) or none.",
 )
 @click.option(
+    "--columns",
+    metavar="none|all|LIST",
+    help="Columns of a training row that state where it comes from: id,model,file,… By default all, in hf-chat and in "
+    "tables. convcli help training lists them.",
+)
+@click.option(
     "--set",
     "set_keys",
     multiple=True,

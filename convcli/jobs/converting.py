@@ -21,7 +21,7 @@ from convcli.files.outputs import Output
 from convcli.jobs.destinations import Folder, Names
 from convcli.jobs.inputs import Document, Input, InputFile, Item
 from convcli.jobs.items import beginnings
-from convcli.jobs.results import ItemResult, item_results
+from convcli.jobs.results import AddsColumns, ItemResult, item_results
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
@@ -44,7 +44,7 @@ class Job(msgspec.Struct, frozen=True):
     `fail_on`: the lowest level of losses at which nothing is written · `framing`: layout of rows, if the target is
     written as rows · `layout`: layout of documents, unless as in the input ("json" is an array if there may be
     several) · `is_joined`: several inputs have one output · `text_columns`: lists and objects of a row become JSON
-    strings · `arguments`: how call arguments are written.
+    strings · `arguments`: how call arguments are written · `columns`: adds columns to rows.
     """
 
     target: Dialect
@@ -56,6 +56,7 @@ class Job(msgspec.Struct, frozen=True):
     is_joined: bool = False
     text_columns: bool = False
     arguments: ArgumentStyle | None = None
+    columns: AddsColumns | None = None
 
     def fails_on(self, loss: Loss) -> bool:
         """True if the job does not accept this loss. Values that the user has set never count."""
@@ -233,7 +234,10 @@ class InputConversion:
         """Converts all documents of the input, or of this part of it."""
         options, arguments = self.job.options, self.job.arguments
         keeps = self._keeps_container
-        for step in item_results(self.source, self.job.target, options, arguments, keeps_container=keeps):
+        columns = self.job.columns
+        for step in item_results(
+            self.source, self.job.target, options, arguments, keeps_container=keeps, columns=columns
+        ):
             self.take(step)
 
     def take(self, step: ItemResult) -> None:
@@ -334,7 +338,8 @@ class SplitConversion:
 
     def take_all(self) -> None:
         """Converts all documents of the input. Raises ConvcliError; earlier outputs are complete."""
-        for step in item_results(self.source, self.job.target, self.job.options, self.job.arguments):
+        job = self.job
+        for step in item_results(self.source, job.target, job.options, job.arguments, columns=job.columns):
             self._take(step)
 
     def finish(self) -> None:

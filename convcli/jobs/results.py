@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, Protocol
 
 import msgspec
 
 from convcli.engine import conversion
+from convcli.engine.row_choices import LeftOut
 from convcli.engine.texts import ArgumentStyle
 from convcli.jobs.documents import Document, Item, finding_of, torn, torn_warning
 from convcli.jobs.inputs import Input
+from convcli.jobs.portions import Portion
 from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
 from convcli.proof.reasons import Loss
 
 MOST_KEYS = 8
 """Keys of a container that a loss names."""
+
+
+class AddsColumns(Protocol):
+    """Adds columns to converted rows, and returns the losses that remain."""
+
+    def add(
+        self,
+        item: Document,
+        conversion: conversion.Conversion,
+        losses: list[Loss],
+        portion: Portion | None,
+        left_out: Callable[[Transcript], LeftOut],
+        /,
+    ) -> list[Loss]: ...
 
 
 class ItemResult(msgspec.Struct, frozen=True):
@@ -58,14 +76,16 @@ def item_results(
     arguments: ArgumentStyle | None = None,
     *,
     keeps_container: bool = False,
+    columns: AddsColumns | None = None,
 ) -> Iterator[ItemResult]:
     """Converts the documents of an input; losses and findings have file, line and pointer. Notes on the file follow.
 
-    `keeps_container`: what surrounds the documents in their file is written too, so it is no loss.
+    `keeps_container`: what surrounds the documents in their file is written too, so it is no loss · `columns`: adds
+    columns to the rows.
     """
     for item in source:
         if isinstance(item, Document):
-            result = _converted(item, target, options, arguments)
+            result = _converted(item, target, options, arguments, columns)
             if (item.shell is not None or item.others) and result.is_read and not keeps_container:
                 result.losses[:0] = container_losses(item, target)
             yield result
@@ -79,7 +99,9 @@ def item_results(
         yield ItemResult([], source.notes)
 
 
-def _converted(document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None) -> ItemResult:
+def _converted(
+    document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None, columns: AddsColumns | None
+) -> ItemResult:
     notes = list(document.notes)
     try:
         result = document.convert(target, options, arguments)
@@ -89,7 +111,11 @@ def _converted(document: Document, target: Dialect, options: Options, arguments:
     if target is document.dialect:
         found = found + document.located(lone_surrogates(document))
     findings = notes + [as_warning(finding, target) for finding in found]
-    return ItemResult([*document.merged, *result.losses], findings, True, None, document, result)
+    losses = [*document.merged, *result.losses]
+    if columns is not None:
+        left_out = partial(conversion.left_out, options=options, source=document.dialect, target=target)
+        losses = columns.add(document, result, losses, None, left_out)
+    return ItemResult(losses, findings, True, None, document, result)
 
 
 def container_losses(document: Document, target: Dialect) -> list[Loss]:

@@ -21,6 +21,7 @@ from convcli.jobs.reading import ReadingOptions
 from convcli.model.errors import ContentError, JobError
 from convcli.proof.reasons import Level
 from convcli.validation.rules.conformance import arguments_match
+from convcli.views import row_columns
 from convcli.wire.strict_json import DuplicateKeys
 
 Command: TypeAlias = Literal["convert", "validate", "stats"]
@@ -55,6 +56,7 @@ class Task(msgspec.Struct, frozen=True):
     chunk: int = 0
     program_turns: Literal["keep", "drop"] | None = None
     tools: Literal["recorded", "program", "none"] | None = None
+    columns: str | None = None
     set_keys: Mapping[str, Any] = {}
     defaults: Mapping[str, Any] = {}
     models: Mapping[str, str] = {}
@@ -101,6 +103,7 @@ class Task(msgspec.Struct, frozen=True):
             is_joined=True,
             text_columns=self.text_columns,
             arguments=self.arguments,
+            columns=row_columns.chosen(self.columns, target, is_table=False),
         )
 
     @property
