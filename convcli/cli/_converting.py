@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from convcli.jobs.destinations import Folder, Joined, LossFile
     from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.reading import ReadingOptions
+    from convcli.jobs.results import RowShape
     from convcli.model.errors import ConvcliError
     from convcli.model.findings import Finding
     from convcli.proof.reasons import Loss
-    from convcli.views.row_columns import RowColumns
 
     Result: TypeAlias = tuple[Summary, bool]
     """The summary of an input, and whether the file has grown meanwhile."""
@@ -67,6 +67,10 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     program_turns: Any
     tools: Any
     columns: str | None
+    split_at: Any
+    max_turns: int | None
+    max_tokens: int | None
+    tokenizer: str | None
     lenient: bool
     text_columns: bool
     arguments: Any
@@ -161,15 +165,22 @@ class Converting:
             framing=arguments.framing,
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,
-            columns=self._columns(),
+            shape=self._shape(),
         )
 
-    def _columns(self) -> RowColumns | None:
+    def _shape(self) -> RowShape:
+        """Returns what rows are made of. An output with a restore file has all of a document."""
         from convcli.files.layouts import is_table
+        from convcli.jobs.results import RowShape
+        from convcli.jobs.splitting import splitting
         from convcli.views import row_columns
 
-        arguments = self.arguments
-        return row_columns.chosen(arguments.columns, arguments.target, is_table=is_table(arguments.output or "-"))
+        arguments, target = self.arguments, self.arguments.target
+        split = splitting(arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer)
+        if split is not None and arguments.restore_file is not None:
+            raise JobError("usage", "--restore-file excludes options that split conversations")
+        columns = row_columns.chosen(arguments.columns, target, is_table=is_table(arguments.output or "-"))
+        return RowShape(columns, split, target.is_training and arguments.restore_file is None)
 
     def _check_stream(self) -> None:
         from convcli.files.layouts import row_layouts

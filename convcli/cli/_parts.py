@@ -249,6 +249,7 @@ def _job(screen: Screen, arguments: Any) -> _PartsJob:
 
 def convert(screen: Screen, arguments: Any) -> int:
     """Runs `convert` in parts and returns the exit code."""
+    from convcli.jobs.splitting import splitting
     from convcli.parts import Task
     from convcli.report.losses import summary
 
@@ -274,6 +275,7 @@ def convert(screen: Screen, arguments: Any) -> int:
             program_turns=arguments.program_turns,
             tools=arguments.tools,
             columns=arguments.columns,
+            splitting=splitting(arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer),
             set_keys=dict(map(key_and_value, arguments.set_keys)),
             defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
             models=model_names(arguments.models),

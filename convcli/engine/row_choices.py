@@ -13,11 +13,10 @@ from msgspec.structs import replace
 from convcli.kit import custom
 from convcli.model.dialect import Dialect, Options, ProgramTurns
 from convcli.model.transcript import Message, Text, ToolCall, ToolDefinition, Transcript
-from convcli.proof.reasons import Loss
+from convcli.proof.reasons import PROGRAM_TURN, Loss
 
 LeftOut: TypeAlias = Mapping[int | tuple[int, int], str]
 """What is not to be written, and the field of its loss: messages by index, parts by the indexes of message and part."""
-PROGRAM_TURN = "programTurn"
 ASKING = ("user", "tool")
 
 

@@ -18,6 +18,8 @@ from convcli.jobs.inputs import Nulls
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.reading import ReadingOptions
+from convcli.jobs.results import RowShape
+from convcli.jobs.splitting import Splitting
 from convcli.model.errors import ContentError, JobError
 from convcli.proof.reasons import Level
 from convcli.validation.rules.conformance import arguments_match
@@ -57,6 +59,7 @@ class Task(msgspec.Struct, frozen=True):
     program_turns: Literal["keep", "drop"] | None = None
     tools: Literal["recorded", "program", "none"] | None = None
     columns: str | None = None
+    splitting: Splitting | None = None
     set_keys: Mapping[str, Any] = {}
     defaults: Mapping[str, Any] = {}
     models: Mapping[str, str] = {}
@@ -103,7 +106,9 @@ class Task(msgspec.Struct, frozen=True):
             is_joined=True,
             text_columns=self.text_columns,
             arguments=self.arguments,
-            columns=row_columns.chosen(self.columns, target, is_table=False),
+            shape=RowShape(
+                row_columns.chosen(self.columns, target, is_table=False), self.splitting, target.is_training
+            ),
         )
 
     @property

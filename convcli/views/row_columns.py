@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.model.row_columns import COLUMNS, MARK, has_columns
 from convcli.model.transcript import ToolResult, Transcript
-from convcli.proof.reasons import MISSING, SET, Loss
+from convcli.proof.reasons import MISSING, SET, Loss, is_chosen
 from convcli.validation.wording import unknown
 from convcli.views.columns import branch_of, directory_of, program_of
 from convcli.views.rows import about, is_error
@@ -154,13 +155,17 @@ class _Facts:
 
 
 def _tokens(facts: _Facts) -> int | None:
-    """Returns the tokens of the conversation, as counted for its last answer."""
+    """Returns the tokens of the conversation: those of the user's tokenizer, else as counted for its last answer."""
+    if facts.portion.tokens is not None:
+        return facts.portion.tokens
     usage = next((message.usage for message in reversed(facts.messages) if message.usage), None)
     return None if usage is None else usage.get("inputTokens", 0) + usage.get("outputTokens", 0)
 
 
 def _turns(facts: _Facts) -> int:
-    return sum(message.role == "user" and id(message) not in facts.left_out for message in facts.messages)
+    """Returns the number of user messages; several in a row are one turn."""
+    written = [message.role for message in facts.messages if id(message) not in facts.left_out]
+    return sum(role == "user" and before != "user" for before, role in pairwise(["", *written]))
 
 
 FINDERS: Mapping[str, Callable[[_Facts], Any]] = {
@@ -179,6 +184,6 @@ FINDERS: Mapping[str, Callable[[_Facts], Any]] = {
     "turns": _turns,
     "errors": lambda facts: len(facts.failed),
     "failed": lambda facts: [result.tool_call_id for result in facts.failed],
-    "losses": lambda facts: sum(loss.level == "content" for loss in facts.losses),
+    "losses": lambda facts: sum(loss.level == "content" and not is_chosen(loss) for loss in facts.losses),
 }
 """How each column is found."""

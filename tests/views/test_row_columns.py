@@ -13,6 +13,7 @@ from convcli.engine import detection, pipeline
 from convcli.files.outputs import open_output
 from convcli.jobs import converting, inputs
 from convcli.jobs.converting import Job, Sinks
+from convcli.jobs.results import RowShape
 from convcli.model.errors import JobError
 from convcli.model.row_columns import COLUMNS, MARK, without_columns
 from convcli.proof.reasons import Loss
@@ -33,7 +34,7 @@ def converted(path: Path, target: str, out: Path, columns: RowColumns | None, **
     with inputs.opened(str(path)) as opened:
         output = open_output(str(out), force=True)
         sinks = Sinks(losses.append, lambda _: None)
-        task = Job(dialects.get(target), columns=columns, layout="jsonl", **job)
+        task = Job(dialects.get(target), shape=RowShape(columns), layout="jsonl", **job)
         converting.convert(opened, task, lambda _: output, sinks)
     return exact_json.parse(out.read_bytes().splitlines()[0]), losses
 
