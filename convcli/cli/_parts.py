@@ -19,6 +19,7 @@ from convcli.wire.patterns import pattern
 
 if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
+    from convcli.jobs.splitting import Splitting
     from convcli.parts import Part, Report, Task
     from convcli.parts.planning import Kept
     from convcli.views.statistics import Statistics
@@ -249,7 +250,6 @@ def _job(screen: Screen, arguments: Any) -> _PartsJob:
 
 def convert(screen: Screen, arguments: Any) -> int:
     """Runs `convert` in parts and returns the exit code."""
-    from convcli.jobs.splitting import splitting
     from convcli.parts import Task
     from convcli.report.losses import summary
 
@@ -275,7 +275,7 @@ def convert(screen: Screen, arguments: Any) -> int:
             program_turns=arguments.program_turns,
             tools=arguments.tools,
             columns=arguments.columns,
-            splitting=splitting(arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer),
+            splitting=_splitting(arguments),
             set_keys=dict(map(key_and_value, arguments.set_keys)),
             defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
             models=model_names(arguments.models),
@@ -290,6 +290,13 @@ def convert(screen: Screen, arguments: Any) -> int:
 
     job = _job(screen, arguments)
     return job.run(task, announce)
+
+
+def _splitting(arguments: Any) -> Splitting | None:
+    """Returns where conversations are split. Raises JobError."""
+    from convcli.jobs.splitting import splitting
+
+    return splitting(arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer)
 
 
 def _kept(word: str | None) -> Kept:

@@ -60,7 +60,7 @@ class ItemResult(msgspec.Struct, frozen=True):
     """The result of one document of an input, or of one row of it, or of one stretch that is none.
 
     `is_read`: `item` passed its schema, and `conversion` is its result. A torn record is neither read nor refused; it
-    is a loss. `whole`: the transcript of which this is one of several rows.
+    is a loss. `whole`: the transcript, if this is one of its several rows.
     """
 
     losses: list[Loss]

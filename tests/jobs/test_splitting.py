@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from convcli import dialects
-from convcli.jobs import splitting
 from convcli.jobs.portions import portions
 from convcli.jobs.splitting import Splitting, parts_of
-from convcli.model.errors import JobError
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
 from tests.cli_cases import run, write
 
@@ -95,20 +93,6 @@ def test_a_turn_that_is_too_long_is_split_before_an_answer_and_repeats_its_quest
     assert parts == [[0, 1, 2], [0, 3, 4], [0, 5]]
     rows = portions(Transcript(messages), dialects.get("openai-chat"), Splitting(max_tokens=size, tokenizer=words))
     assert [(row.part, row.parts, row.tokens) for row in rows] == [(1, 3, 7), (2, 3, 7), (3, 3, 6)]
-
-
-def test_tokens_need_a_tokenizer_that_exists(tmp_path: Path) -> None:
-    pytest.importorskip("tokenizers")
-    pytest.importorskip("tiktoken")
-    with pytest.raises(JobError, match="needs --tokenizer"):
-        splitting.splitting(None, None, 5, None)
-    with pytest.raises(JobError, match="no encoding and no model"):
-        splitting.splitting(None, None, 5, "o200k_bas")
-    with pytest.raises(JobError, match="there is no such tokenizer"):
-        splitting.splitting(None, None, 5, str(tmp_path / "missing.json"))
-    other = write(tmp_path / "other.json", {"a": 1})
-    with pytest.raises(JobError, match=r"not a tokenizer\.json"):
-        splitting.splitting(None, None, 5, str(other))
 
 
 def test_each_part_is_a_row_that_states_its_number(tmp_path: Path) -> None:
