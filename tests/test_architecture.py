@@ -246,7 +246,7 @@ def test_every_entry_of_dialects_is_a_dialect() -> None:
     assert dialect_entries() == {name.replace("-", "_") for name in dialects.names()}
 
 
-FORMATS = frozenset(("finding", "loss", "restore"))
+FORMATS = frozenset(("finding", "loss", "receipt", "restore"))
 """Schemas of what convcli itself writes."""
 
 

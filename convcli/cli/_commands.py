@@ -17,10 +17,13 @@ from convcli.report.screen import Screen
 
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 
+WORDS = "convcli.words"
+"""Where the context of a command keeps the words of its command line."""
+
 COMMAND_GROUPS: tuple[tuple[str, str], ...] = (
     ("Look", "inspect sessions share serve stats diff"),
     ("Convert", "convert resume redact losses restore"),
-    ("Check", "validate parts explain schema"),
+    ("Check", "validate parts verify explain schema"),
     ("More", "detect dialects samples config completion help"),
 )
 """The commands by what they are for, in order of use. The last group also gets commands that no group names."""
@@ -29,7 +32,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     (
         "Options",
         "--to --in --from --as --output --out-dir --force --output-format --fail-on-loss --dry-run --tools --message"
-        " --summary --follow --matrix --list --level --exact --program --home",
+        " --rerun --summary --follow --matrix --list --level --exact --program --home",
     ),
     (
         "Which transcripts",
@@ -43,7 +46,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
         " --findings --pager",
     ),
     ("How files are read", "--keep-going --allow-bad --lenient --duplicate-keys --nulls --isolated"),
-    ("Losses", "--losses --restore-file"),
+    ("Losses and records", "--losses --restore-file --receipt --card"),
     ("Private data", "--redact --mask --allow --write-allow"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
     ("Jobs in parts", "--engine --part --address --part-size --retries"),
@@ -82,8 +85,9 @@ class Command(click.Command):
             from convcli.cli._synonyms import check_dashes
 
             check_dashes(ctx, args[:end])
+        ctx.meta[WORDS] = words = [*_with_values(args[:end], optional), *args[end:]]
         try:
-            return super().parse_args(ctx, [*_with_values(args[:end], optional), *args[end:]])
+            return super().parse_args(ctx, list(words))
         except click.MissingParameter as error:
             from convcli.cli._synonyms import missing_parameter
 

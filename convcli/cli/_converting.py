@@ -20,6 +20,7 @@ from convcli.model.errors import DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
+    from convcli.cli._recording import Recording
     from convcli.files.framing import Framing
     from convcli.files.outputs import Output
     from convcli.jobs.arranging import Arranged
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from convcli.jobs.destinations import Folder, Joined, LossFile
     from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.reading import ReadingOptions
+    from convcli.jobs.receipts import Role
     from convcli.jobs.results import RowShape
     from convcli.model.errors import ConvcliError
     from convcli.model.findings import Finding
@@ -76,6 +78,8 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     arguments: Any
     jobs: int
     engine: _parts.Engine | None
+    card: bool
+    receipt: str | None
 
 
 class Converting:
@@ -101,18 +105,21 @@ class Converting:
         job = self._job()
         arguments = self.arguments
         output_path = arguments.output if arguments.out_dir is not None else arguments.output or "-"
-        refuse_same({"-o": output_path, "--losses": arguments.losses, "--restore-file": arguments.restore_file})
+        others = {"--restore-file": arguments.restore_file, "--receipt": arguments.receipt}
+        refuse_same({"-o": output_path, "--losses": arguments.losses, **others})
         self.files = self.arguments.reading.find(self.arguments.paths)
         _shared.tell_others(self.screen, self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
         reading = self.arguments.reading
-        is_in_turn = reading.selection is not None or reading.redaction is not None or self.arguments.split is not None
+        is_selected = reading.selection is not None or reading.redaction is not None
+        is_in_turn = is_selected or arguments.split is not None or arguments.card
         asked = 1 if is_in_turn else self.arguments.jobs  # a selection and a redaction count over all inputs
         self.processes = _shared.processes(asked, paths, self.screen)
         self._opened = self._reading().opened
         self.folder: Folder | None = None
         self.joined: Joined | Arranged | None = None
         self.tables: list[Any] = []
+        self.recording = self._recording(paths)
         output, job = self._destination(paths, job)
         self.losses: LossFile | None = None
         if self.arguments.losses is not None:
@@ -125,7 +132,7 @@ class Converting:
                 self._all(job, output)
             self._finish()
         finally:
-            for target in (self.losses, self.records, self.joined, self.folder):
+            for target in (self.losses, self.records, self.joined, self.folder, self.recording):
                 if target is not None:
                     target.discard()
         return self.codes.worst
@@ -138,6 +145,14 @@ class Converting:
         if reading.calls == "join":
             raise JobError("usage", "--join and --restore-file exclude each other")
         return replace(reading, restores=True, calls="apart")
+
+    def _recording(self, paths: list[str]) -> Recording | None:
+        """Opens the card and the receipt, if requested. Raises JobError."""
+        if not self.arguments.card and self.arguments.receipt is None:
+            return None
+        from convcli.cli._recording import Recording
+
+        return Recording(self.arguments, paths)
 
     def _job(self) -> Job:
         from convcli.engine.arguments import options, with_row_choices
@@ -273,7 +288,8 @@ class Converting:
 
         apart, restore = self._apart(), None if self.records is None else self.records.write
         route = None if self.arranged is None else self.arranged.route
-        sinks = Sinks(self._loss if self._asks_for_losses() else None, self._finding, restore, route=route)
+        taken = None if self.recording is None else self.recording.taken
+        sinks = Sinks(self._loss if self._asks_for_losses() else None, self._finding, restore, None, route, taken)
         self.job, self.sinks = job, sinks
         if len(apart) < 2:
             for file in self.files:
@@ -408,6 +424,7 @@ class Converting:
             except OutputError as error:
                 self.screen.error(error)
                 self.codes.add(error.exit_code)
+        self._record()
         self._tell_columns()
         self._tell_splits()
         self._judge_unread()
@@ -415,6 +432,38 @@ class Converting:
             _shared.announce_joined(self.screen, self.total.calls, self.total.conversations)
             listing = f"{safe_text(self.arguments.losses or '--losses FILE')} lists them"
             self.screen.announce(summary(self.total, self.screen.err, width=_shared.width(sys.stderr), listing=listing))
+
+    def _record(self) -> None:
+        """Writes the card and the receipt, if there are outputs."""
+        total = self.total
+        if self.recording is None or total is None or not total.outputs:
+            return
+        rows = {"": total.transcripts} if self.arranged is None else self.arranged.rows
+        with self.codes.guard(""):
+            self.recording.finish(self._outputs(), rows, total, self._left_out())
+
+    def _outputs(self) -> list[tuple[Role, str]]:
+        """Returns the files that were written, with what each is."""
+        arguments = self.arguments
+        if self.folder is not None:
+            names = sorted(self.folder.batch.shown)
+        elif self.joined is not None:
+            names = [file.output.name for file in self.joined.files]
+        else:
+            names = [arguments.output or "-"]
+        others: list[tuple[Role, str | None]] = [("losses", arguments.losses), ("restore-file", arguments.restore_file)]
+        written: list[tuple[Role, str]] = [("output", name) for name in names]
+        return written + [(role, name) for role, name in others if name is not None]
+
+    def _left_out(self) -> list[str]:
+        """Returns what is not in the output, and why, in sentences."""
+        from convcli.cli._redacting import summary
+        from convcli.cli._selecting import sentences
+
+        reading = self.arguments.reading
+        records = self.total.refused if self.total is not None else 0
+        masked = [] if reading.redaction is None else [summary(reading.redaction)]
+        return [*self.unread.sentences(records), *sentences(reading.selection), *masked]
 
     def _tell_splits(self) -> None:
         """Reports how many transcripts are in each split."""

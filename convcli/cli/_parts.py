@@ -253,10 +253,7 @@ def convert(screen: Screen, arguments: Any) -> int:
     from convcli.parts import Task
     from convcli.report.losses import summary
 
-    if arguments.output or arguments.restore_file or arguments.framing or arguments.allow_bad:
-        raise JobError("usage", "a job in parts excludes -o, --restore-file, --framing and --allow-bad")
-    if arguments.split is not None or arguments.shuffle is not None:
-        raise JobError("usage", "a job in parts excludes --split and --shuffle", help="use a second job for them")
+    _check_convert(arguments)
 
     def task(source: str) -> Task:
         return Task(
@@ -290,6 +287,14 @@ def convert(screen: Screen, arguments: Any) -> int:
 
     job = _job(screen, arguments)
     return job.run(task, announce)
+
+
+def _check_convert(arguments: Any) -> None:
+    """Raises JobError for options that a job in parts does not have."""
+    if arguments.output or arguments.restore_file or arguments.framing or arguments.allow_bad:
+        raise JobError("usage", "a job in parts excludes -o, --restore-file, --framing and --allow-bad")
+    if arguments.split is not None or arguments.shuffle is not None:
+        raise JobError("usage", "a job in parts excludes --split and --shuffle", help="use a second job for them")
 
 
 def _splitting(arguments: Any) -> Splitting | None:

@@ -117,6 +117,16 @@ def announce_unused(screen: Screen, chosen: Selection | None) -> None:
     announce_notes(screen, (note for each in noting for note in each.notes()))
 
 
+def sentences(chosen: Selection | None) -> list[str]:
+    """Returns what was left out by the options that choose, without the values of conditions."""
+    if chosen is None:
+        return []
+    from convcli.views.duplicates import Duplicates
+
+    counts = [note for each in chosen.conditions if isinstance(each, Duplicates) for note in each.notes()]
+    return ["conversations that the options of the command do not choose", *counts]
+
+
 def announce_notes(screen: Screen, notes: Iterable[str]) -> None:
     """Prints notes, each on a line."""
     screen.announce("".join(f"note: {safe_text(note)}\n" for note in notes))

@@ -12,7 +12,7 @@ ALIASES = {"view": "inspect", "show": "inspect", "show-settings": "config"}
 """Other words that call a command."""
 COMMANDS_OF_OTHERS = {
     **dict.fromkeys(("cat", "print", "open", "less", "head"), "inspect"),
-    **dict.fromkeys(("check", "lint", "test", "verify"), "validate"),
+    **dict.fromkeys(("check", "lint", "test"), "validate"),
     **dict.fromkeys(("translate", "transform", "to"), "convert"),
     **dict.fromkeys(("formats", "providers", "vendors", "matrix"), "dialects"),
     **dict.fromkeys(("identify", "file", "type", "which"), "detect"),

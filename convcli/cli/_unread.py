@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,22 +41,37 @@ class Unread:
 
     def __init__(self) -> None:
         self.inputs, self._places = 0, dict[str, str]()
+        self._codes, self._last = Counter[str](), ""
 
     def finding(self, finding: Finding) -> None:
         """Takes a finding. Only errors are about records that could not be read; one of each record counts."""
         from convcli.model.located import number_of
         from convcli.report.text import place
 
-        if finding.severity == "error" and len(self._places) <= MOST_LISTED:
-            number = number_of(finding)
-            name = place(finding.file, number, 0, "" if number is not None else finding.where)
+        if finding.severity != "error":
+            return
+        number = number_of(finding)
+        name = place(finding.file, number, 0, "" if number is not None else finding.where)
+        self._codes[finding.code] += name != self._last
+        self._last = name
+        if len(self._places) <= MOST_LISTED:
             self._places.setdefault(name, finding.code)
 
     def error(self, error: ConvcliError) -> None:
         """Takes the error of an input that could not be read."""
         self.inputs += 1
+        self._codes[error.code] += 1
         if len(self._places) <= MOST_LISTED:
             self._places.setdefault(error.file, error.code)
+
+    def sentences(self, records: int) -> list[str]:
+        """Returns a sentence on what was skipped, with the reasons, if anything could not be read."""
+        from convcli.validation.wording import counted
+
+        if not records + self.inputs:
+            return []
+        codes = ", ".join(f"{code} ×{count:,}" for code, count in self._codes.most_common() if count)
+        return [f"{counted(records, 'record')} and {counted(self.inputs, 'input')} that could not be read: {codes}"]
 
     def listed(self, records: int) -> Iterator[str]:
         """Yields a line for each record and input, if anything could not be read."""

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from convcli.cli import _parts, _redacting, _selecting, _shared
+from convcli.cli import _parts, _recording, _redacting, _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._converting import ConvertArguments, Converting
 from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near
@@ -84,6 +84,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="FILE",
     help="Store what the output cannot, so that convcli restore can rebuild the original.",
 )
+@_recording.options
 @click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, list it and exit 1.")
 @click.option(
     "--allow-bad",
@@ -185,8 +186,9 @@ def command(screen: Screen, /, **values: Any) -> int:
     FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. An output is written completely or not at all.
     """
     values["reading"] = replace(values["reading"], out_dir=values["out_dir"])  # outputs are not inputs
-    arguments = ConvertArguments(**values)
+    arguments = ConvertArguments(**_recording.placed(values))
     if arguments.engine is not None:
         _redacting.check_engine(arguments.reading)
+        _recording.refuse_parts(arguments)
         return _parts.convert(screen, arguments)
     return Converting(screen, arguments).run()

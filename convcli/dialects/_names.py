@@ -37,6 +37,7 @@ DialectName: TypeAlias = Literal[
     "langchain",
     "llama-json",
     "llamafactory-v1",
+    "llamaindex",
     "mcp",
     "message-history",
     "mistral",

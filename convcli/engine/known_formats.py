@@ -94,7 +94,7 @@ FORMATS = (
         "a log of the OpenAI Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)
     ),
     Foreign("a thread of the OpenAI Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
-    Foreign("LlamaIndex messages", ("blocks/*/block_type", "messages/*/blocks/*/block_type")),
+    Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
     Foreign("Haystack messages", ("content/*/tool_call_result", "content/*/reasoning/reasoning_text")),
     Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
     Foreign("a Strands message", ("message message_id redact_message",)),

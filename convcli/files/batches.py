@@ -17,7 +17,9 @@ THREADS = 16
 
 
 class OutputBatch:
-    """Outputs that were committed but have not appeared yet; `failed` has the errors of those that could not.
+    """Outputs that were committed but have not appeared yet.
+
+    `shown` has the names of those that appeared, `failed` the errors of those that could not.
 
     Errors name their output in the message.
     """
@@ -25,6 +27,7 @@ class OutputBatch:
     def __init__(self) -> None:
         self._ready: list[Replacement] = []
         self.failed: list[ConvcliError] = []
+        self.shown: list[str] = []
 
     def output(self, path: str, *, force: bool = False, inputs: Iterable[str] = ()) -> Output:
         """Opens the output at a path, as `open_output` does; once committed it appears at the next `flush`."""
@@ -43,6 +46,7 @@ class OutputBatch:
             errors = _synced(self._ready)
             synced = [output for output, error in zip(self._ready, errors, strict=True) if not self._fails(error)]
             shown = [output for output in synced if not self._fails(_attempt(output.publish))]
+            self.shown += (output.name for output in shown)
             for output in {output.directory: output for output in shown}.values():
                 self._fails(_attempt(output.sync_folder))
         finally:

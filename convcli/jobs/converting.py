@@ -186,7 +186,8 @@ class Summary(msgspec.Struct):
 class Sinks(msgspec.Struct, frozen=True):
     """Receivers of losses, findings, lines of the restore file and refused items, as they come.
 
-    `loss` is None if losses are only counted. `route` gets each transcript before its document is written.
+    `loss` is None if losses are only counted. `route` gets each transcript before its document is written, `taken` each
+    result that is written.
     """
 
     loss: Callable[[Loss], None] | None
@@ -194,6 +195,7 @@ class Sinks(msgspec.Struct, frozen=True):
     restore: Callable[[bytes], None] | None = None
     refused: Callable[[Item], None] | None = None
     route: Callable[[Transcript], None] | None = None
+    taken: Callable[[ItemResult], None] | None = None
 
 
 def label(loss: Loss) -> str:
@@ -264,6 +266,8 @@ class InputConversion:
             if self.sinks.route is not None and step.conversion is not None:
                 self.sinks.route(step.whole or step.conversion.transcript)
             self._write(step.document, step.item, is_one_of_several=step.whole is not None)
+            if self.sinks.taken is not None:
+                self.sinks.taken(step)
             _keep(step, self.source, self.job, self.sinks)
 
     def open(self) -> None:

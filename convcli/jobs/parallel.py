@@ -198,9 +198,11 @@ def _reports(
             yield items
             with suppress(Exception):
                 deque(items, maxlen=0)  # skips what was not consumed
-        failed = done.value()
+        outcome = done.value()
         if folder is not None:
+            failed, shown = outcome
             folder.batch.failed += failed
+            folder.batch.shown += shown
 
 
 def _of_file(emitted: Iterator[Any], done: TaskResult) -> Iterator[Any]:
@@ -221,8 +223,8 @@ def _convert_files(
     wanted: Wanted,
     files: Sequence[tuple[InputPiece, InputFile]],
     emit: Emit,
-) -> list[ConvcliError]:
-    """Converts some files in sequence; returns errors of outputs that were already complete."""
+) -> tuple[list[ConvcliError], list[str]]:
+    """Converts some files in sequence; returns errors of complete outputs, and the names of those that appeared."""
 
     def conversion(file: InputFile, source: Input) -> InputConversion | SplitConversion:
         sinks = _sinks(wanted, emit)
@@ -233,10 +235,11 @@ def _convert_files(
     for piece, file in files:
         _emit_result(emit, partial(convert_piece, piece, lambda piece: opened(piece.file), partial(conversion, file)))
     if folder is None:
-        return []
-    folder.batch.flush()
-    failed, folder.batch.failed = folder.batch.failed, []
-    return failed
+        return [], []
+    batch = folder.batch
+    batch.flush()
+    done, batch.failed, batch.shown = (batch.failed, batch.shown), [], []
+    return done
 
 
 def _judge_files(opened: OpenedFile, files: Sequence[tuple[InputPiece, JudgingOptions]], emit: Emit) -> None:

@@ -74,6 +74,10 @@ class Redaction:
         """The number of hits by rule."""
         return Counter(hit.rule for hit in self.hits)
 
+    def text(self, text: str) -> str:
+        """Returns a text of the job, such as the name of a file, masked as documents are."""
+        return self._redactor.text(text)
+
     def document(self, document: Document) -> Document:
         """Returns a document with masked values, keys and file name. Its position in the file stays."""
         value, hits = self._redactor.redact(document.value, document.dialect)

@@ -72,6 +72,27 @@ def apply_convention(*conventions: Convention) -> PartPass:
 ONLY_TEXT: tuple[LossKind, str] = ("changed", "a result has no field for a failure: only its text is written")
 
 
+def _as_text_or_parts(result: ToolResult) -> tuple[str, Any] | None:
+    kind = "error" if result.is_error else "text"
+    if result.kind == "data":
+        return kind, exact_json.write_text(result.value)
+    text = only_text(result.value) if result.kind == "multimodal" else None
+    return None if text is None else (kind, text)
+
+
+def text_or_parts(framework: str) -> Convention:
+    """The convention of formats in which a result is a text or parts, and data is JSON in a text."""
+    data = f"a {framework} tool message is text: data is written as JSON"
+    return Convention(
+        _as_text_or_parts,
+        {
+            "data": ("changed", data),
+            "error": ("changed", data),
+            "multimodal": ("changed", f"in {framework}, content of one text equals that text"),
+        },
+    )
+
+
 def with_plain_failures(convention: Convention) -> Convention:
     """Returns the convention of a training row: a failed result keeps the text that the model read, without a mark."""
 

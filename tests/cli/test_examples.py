@@ -58,7 +58,7 @@ REDACTING = ("redact", "share")
 """Commands that need an optional package."""
 
 
-@pytest.mark.parametrize("name", tiers.few(["", *COMMANDS], 6), ids=lambda name: name or "convcli")
+@pytest.mark.parametrize("name", tiers.few(["", *COMMANDS], 3), ids=lambda name: name or "convcli")
 def test_every_example_of_a_help_runs_as_it_stands_in_an_empty_folder(
     name: str, tmp_path: Path, user: dict[str, str]
 ) -> None:

@@ -371,6 +371,8 @@ def test_the_policy_of_a_page_allows_its_own_style_and_script_by_their_hashes_an
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
+@pytest.mark.browser
+@pytest.mark.exhaustive
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 def test_in_a_browser_hostile_text_is_text_and_the_search_finds_rows(tmp_path: Path) -> None:
     row = {"role": "user", "kind": "result", "text": HOSTILE * 3 + "<script>document.title='owned'</script>"}

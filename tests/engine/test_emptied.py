@@ -8,7 +8,7 @@ from convcli import dialects
 from convcli.engine import pipeline
 from convcli.engine.detection import detect
 from convcli.engine.emptied import is_emptied
-from convcli.model.errors import ContentError, RefusedError
+from convcli.model.errors import RefusedError
 from convcli.model.transcript import Message, Text, Transcript
 
 LLAMA_INDEX = [
@@ -36,9 +36,8 @@ def test_messages_are_emptied_where_none_has_content_and_extras_hold_text(
     assert is_emptied(Transcript(messages)) is expected
 
 
-def test_llama_index_is_named_and_not_read_as_langchain() -> None:
-    with pytest.raises(ContentError, match="LlamaIndex"):
-        detect(LLAMA_INDEX)
+def test_llama_index_is_not_read_as_langchain() -> None:
+    assert detect(LLAMA_INDEX).dialect == "llamaindex"
 
 
 def test_a_named_dialect_that_empties_every_message_is_refused() -> None:

@@ -101,7 +101,7 @@ def test_a_file_in_ranges_is_converted_as_by_one_process(
     assert called(folder / "together", *words, "-j", processes) == alone
 
 
-@pytest.mark.parametrize("form", ["full", "jsonl", "junit"])
+@pytest.mark.parametrize("form", tiers.few(["jsonl", "full", "junit"], 1))
 def test_a_file_in_ranges_is_judged_as_by_one_process(tmp_path: Path, called: Callable[..., Any], form: str) -> None:
     source = write(tmp_path / "in.jsonl", *LINES.values(), *LINES.values(), end=ENDS["torn"])
     words = ["validate", source, "--from", OTHER, "--output-format", form]
@@ -149,7 +149,7 @@ def many(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("way", tiers.few(MORE_WAYS), ids=str)
+@pytest.mark.parametrize("way", tiers.few(MORE_WAYS, 1), ids=str)
 def test_many_files_are_converted_as_by_one_process(tmp_path: Path, called: Callable[..., Any], way: list[str]) -> None:
     source = many(tmp_path / "in")
     words = ["convert", source, "--from", OTHER, "--to", "anthropic", "--out-dir", "out", *way]
@@ -410,7 +410,7 @@ def has_gone(group: int) -> bool:
 SIGNALS = [*product((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), ("the program", "one of its workers", "all"))]
 
 
-@pytest.mark.parametrize(("number", "to"), tiers.few(SIGNALS, 3))
+@pytest.mark.parametrize(("number", "to"), tiers.few(SIGNALS))
 def test_after_a_signal_no_process_and_no_file_is_left(
     process: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals, to: str
 ) -> None:

@@ -74,7 +74,7 @@ def alone(*words: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str
     return main([str(word) for word in words]), *capfd.readouterr()
 
 
-@pytest.mark.parametrize("size", [37, 700, 1 << 20])
+@pytest.mark.parametrize("size", tiers.few([37, 700, 1 << 20], 1))
 def test_parts_of_any_size_are_converted_as_by_one_process(
     folder: Path, size: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,7 +88,7 @@ def test_parts_of_any_size_are_converted_as_by_one_process(
     assert (report.missing, Path("out/_SUCCESS").exists()) == ([], True)
 
 
-@pytest.mark.parametrize("size", [37, 1 << 20])
+@pytest.mark.parametrize("size", tiers.few([700, 37, 1 << 20], 1))
 def test_parts_of_any_size_are_validated_as_by_one_process(
     folder: Path, size: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,7 +100,7 @@ def test_parts_of_any_size_are_validated_as_by_one_process(
     assert f" in {report.transcripts - report.clean} of {report.transcripts} transcripts" in reported
 
 
-@pytest.mark.parametrize("size", [37, 1 << 20])
+@pytest.mark.parametrize("size", tiers.few([700, 37, 1 << 20], 1))
 def test_parts_of_any_size_are_counted_as_by_one_process(
     folder: Path, size: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -397,7 +397,7 @@ codes = ["not-json"]
 """
 
 
-@pytest.mark.parametrize("size", ["37", "1M"])
+@pytest.mark.parametrize("size", tiers.few(["700", "37", "1M"], 1))
 def test_what_the_project_ignores_is_ignored_in_parts_too(
     folder: Path, size: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -90,7 +90,7 @@ def ordered(value: Any, key: str) -> Any:
     return dict(sorted(value.items(), key=lambda pair: str(pair[0]))) if key == "extras" else value
 
 
-@tiers.examples(1000)
+@tiers.examples(400)
 @given(pair=edited())
 def test_a_difference_is_found_exactly_when_two_transcripts_do_not_say_the_same(pair: Pair) -> None:
     before, after = pair

@@ -149,7 +149,7 @@ def commands(code: str) -> Iterator[tuple[str, int]]:
         yield line, int(named[1]) if named else 0
 
 
-@pytest.mark.parametrize("example", tiers.few([*examples("sh")], 12), ids=str)
+@pytest.mark.parametrize("example", tiers.few([*examples("sh")], 6), ids=str)
 def test_the_commands_of_the_pages_work(example: Example, folder: Path) -> None:
     if ".parquet" in example.code:
         pytest.importorskip("pyarrow")

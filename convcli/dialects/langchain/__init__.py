@@ -37,12 +37,10 @@ from convcli.dialects.langchain.messages import (
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
-from convcli.kit.texts import only_text
 from convcli.kit.values import paths, with_total
-from convcli.model.dialect import Convention, Dialect, Evidence, Options
-from convcli.model.transcript import Message, ToolResult, Transcript
+from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import arguments, links
-from convcli.wire import exact_json
 
 INNER = {"flat": "", "to-dict": "data", "constructors": "kwargs", "state": "", "logged": ""}
 """By form: the key under which the keys of a message are."""
@@ -124,23 +122,7 @@ def _keep_whole_counts(message: Message) -> Message:
     return message if message.usage == kept else replace(message, usage=kept)
 
 
-def _express(result: ToolResult) -> tuple[str, Any] | None:
-    """Returns kind and value of a result as read back; None if unchanged."""
-    kind = "error" if result.is_error else "text"
-    if result.kind == "data":
-        return kind, exact_json.write_text(result.value)
-    text = only_text(result.value) if result.kind == "multimodal" else None
-    return None if text is None else (kind, text)
-
-
-RESULTS = Convention(
-    _express,
-    {
-        "data": ("changed", "a LangChain tool message is text: data is written as JSON"),
-        "error": ("changed", "a LangChain tool message is text: data is written as JSON"),
-        "multimodal": ("changed", "in LangChain, content of one text equals that text"),
-    },
-)
+RESULTS = results.text_or_parts("LangChain")
 FIT = {
     form: (
         sessions.keep_active_branch,

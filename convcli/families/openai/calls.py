@@ -38,6 +38,17 @@ def lift_call(native: Native, context: LiftContext) -> Part:
     return call
 
 
+def are_calls(natives: Any) -> bool:
+    """True for a list of usual function calls, wherever a schema allows any value."""
+    return isinstance(natives, list) and all(isinstance(native, dict) and _is_call(native) for native in natives)
+
+
+def _is_call(native: Native) -> bool:
+    function = native.get("function")
+    texts = [function.get(key) for key in USUAL_FUNCTION] if isinstance(function, dict) else [None]
+    return native.get("type") == "function" and all(isinstance(text, str) for text in [native.get("id"), *texts])
+
+
 def _is_usual(native: Native) -> bool:
     """True for the usual call: all keys, in order, and arguments as a string."""
     if tuple(native) != USUAL_CALL or not native["id"] or native["type"] != "function":
