@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from convcli.cli import _parts, _shared
+from convcli.cli import _parts, _shaping, _shared
 from convcli.cli._types import LEVELS, key_and_value, model_names
 from convcli.cli._unread import Unread, allowance
 from convcli.model.dialect import Dialect
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from convcli.jobs.inputs import Input, InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.jobs.receipts import Role
-    from convcli.jobs.results import RowShape
     from convcli.model.errors import ConvcliError
     from convcli.model.findings import Finding
     from convcli.proof.reasons import Loss
@@ -180,22 +179,8 @@ class Converting:
             framing=arguments.framing,
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,
-            shape=self._shape(),
+            shape=_shaping.shape(arguments),
         )
-
-    def _shape(self) -> RowShape:
-        """Returns what rows are made of. An output with a restore file has all of a document."""
-        from convcli.files.layouts import is_table
-        from convcli.jobs.results import RowShape
-        from convcli.jobs.splitting import splitting
-        from convcli.views import row_columns
-
-        arguments, target = self.arguments, self.arguments.target
-        split = splitting(arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer)
-        if split is not None and arguments.restore_file is not None:
-            raise JobError("usage", "--restore-file excludes options that split conversations")
-        columns = row_columns.chosen(arguments.columns, target, is_table=is_table(arguments.output or "-"))
-        return RowShape(columns, split, target.is_training and arguments.restore_file is None)
 
     def _check_stream(self) -> None:
         from convcli.files.layouts import row_layouts

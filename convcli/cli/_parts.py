@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import msgspec
 
-from convcli.cli import _shared
+from convcli.cli import _shaping, _shared
 from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
@@ -19,7 +19,6 @@ from convcli.wire.patterns import pattern
 
 if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
-    from convcli.jobs.splitting import Splitting
     from convcli.parts import Part, Report, Task
     from convcli.parts.planning import Kept
     from convcli.views.statistics import Statistics
@@ -272,7 +271,7 @@ def convert(screen: Screen, arguments: Any) -> int:
             program_turns=arguments.program_turns,
             tools=arguments.tools,
             columns=arguments.columns,
-            splitting=_splitting(arguments),
+            splitting=_shaping.splitting(arguments),
             set_keys=dict(map(key_and_value, arguments.set_keys)),
             defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
             models=model_names(arguments.models),
@@ -295,13 +294,6 @@ def _check_convert(arguments: Any) -> None:
         raise JobError("usage", "a job in parts excludes -o, --restore-file, --framing and --allow-bad")
     if arguments.split is not None or arguments.shuffle is not None:
         raise JobError("usage", "a job in parts excludes --split and --shuffle", help="use a second job for them")
-
-
-def _splitting(arguments: Any) -> Splitting | None:
-    """Returns where conversations are split. Raises JobError."""
-    from convcli.jobs.splitting import splitting
-
-    return splitting(arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer)
 
 
 def _kept(word: str | None) -> Kept:
