@@ -179,7 +179,7 @@ class Inspecting:
         for document, transcript in lifted:
             if self.arguments.events == "hide":
                 transcript = without_events(transcript)
-            folder.add(row_of(document, transcript), transcript, self._marks(document, transcript))
+            folder.add(document, transcript, self._marks(document, transcript))
         self.screen.announce(folder.finish())
 
     def _marks(self, document: Document, transcript: Transcript) -> Any:
@@ -198,13 +198,17 @@ class Inspecting:
         from convcli.views import rows as overview
 
         if self._is_page():
-            from convcli.cli._pages import about_of, title_of
+            from convcli.cli._pages import title_of
             from convcli.report import page
+            from convcli.views.facts import facts_of
             from convcli.views.program_texts import without_events
 
             if self.arguments.events == "hide":
                 transcript = without_events(transcript)
-            name, about = title_of(transcript, document.file), about_of(row_of(document, transcript))
+            name, about = (
+                title_of(transcript, document.file),
+                facts_of(document, transcript, row_of(document, transcript)),
+            )
             self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
             return
         searched = any(

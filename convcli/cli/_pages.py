@@ -12,9 +12,10 @@ from convcli.files.outputs import make_folder, open_output
 from convcli.jobs.documents import Document
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Transcript
-from convcli.report import message, page
+from convcli.report import page
 from convcli.validation.wording import counted
-from convcli.views.gists import first_words
+from convcli.views import facts
+from convcli.views.columns import row_of
 
 COLUMNS = ["title", "dialect", "begin", "messages", "calls", "errors", "input", "output", "model", "file"]
 TOTALS = ("messages", "calls", "errors", "input", "output")
@@ -45,13 +46,8 @@ class SessionIndex:
 
 
 def title_of(transcript: Transcript, file: str) -> str:
-    """Returns the title of a page: that of the session, or its first words; never its path."""
-    return transcript.title or first_words(transcript) or os.path.basename(file)
-
-
-def about_of(row: dict[str, Any]) -> list[str]:
-    """Returns the line below the title. `row` is that of `views.rows.by_transcript`."""
-    return message.title({**row, "title": None})[1:]
+    """Returns the title of a page: that of the session, or its first prompt; never its path."""
+    return facts.title_of(transcript) or os.path.basename(file)
 
 
 def marks(document: Document, transcript: Transcript, target: Dialect | None, *, findings: bool) -> page.Annotations:
@@ -72,11 +68,13 @@ class PageFolder:
         self._names, self._index = Counter[str](), SessionIndex()
         self._files = dict[str, None]()
 
-    def add(self, row: dict[str, Any], transcript: Transcript, marks: page.Annotations) -> None:
-        """Writes the page of a transcript. `row` is that of `views.rows.by_transcript`."""
+    def add(self, document: Document, transcript: Transcript, marks: page.Annotations) -> None:
+        """Writes the page of a transcript."""
+        row = row_of(document, transcript)
+        about = facts.facts_of(document, transcript, row)
         title, name = title_of(transcript, row["file"]), self._name(os.path.basename(row["file"]), row["line"])
         self._files[row["file"]] = None
-        self._write(name, page.conversation(transcript, title, about_of(row), marks, up="index.html"), [row["file"]])
+        self._write(name, page.conversation(transcript, title, about, marks, up="index.html"), [row["file"]])
         self._index.add(row, title, name)
 
     def finish(self) -> str:

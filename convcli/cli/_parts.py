@@ -13,6 +13,7 @@ import msgspec
 
 from convcli.cli import _shaping, _shared
 from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names
+from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
 from convcli.wire.patterns import pattern
@@ -115,7 +116,7 @@ def folder_option(function: F) -> F:
 
 
 class _PartsJob(msgspec.Struct, frozen=True):
-    """The arguments of a job in parts."""
+    """The arguments of a job in parts. `allowed`: how much may be unreadable."""
 
     screen: Screen
     paths: tuple[str, ...]
@@ -124,6 +125,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
     out: str | None
     force: bool
     processes: int
+    allowed: Allowance = Allowance(0, 0)
 
     def run(self, task_for: Callable[[str], Task], announce: Callable[[Report], None]) -> int:
         """Runs the parts that are not done yet and returns the exit code.
@@ -154,7 +156,8 @@ class _PartsJob(msgspec.Struct, frozen=True):
         self._tell_rest(report)
         codes.finish()
         announce(report)
-        codes.add(UNACCEPTABLE if report.refused or report.failing else 0)
+        is_acceptable = self.allowed.accepts(report.refused, report.transcripts + report.refused)
+        codes.add(0 if is_acceptable and not report.failing else UNACCEPTABLE)
         if lost := set(report.missing) - failed:
             codes.add(CANNOT_WRITE)
             message = f"{counted(len(lost), 'finished part')} cannot be found in the folder of the outputs"
@@ -252,14 +255,14 @@ def convert(screen: Screen, arguments: Any) -> int:
     from convcli.parts import Task
     from convcli.report.losses import summary
 
-    _check_convert(arguments)
+    _refuse_options(arguments)
 
     def task(source: str) -> Task:
         return Task(
             "convert",
             source,
             arguments.target.name,
-            keep_going=arguments.keep_going,
+            keep_going=arguments.keep_going or arguments.allow_bad is not None,
             losses=_kept(arguments.losses),
             duplicate_keys=arguments.reading.keys,
             nulls=arguments.reading.nulls,
@@ -284,14 +287,17 @@ def convert(screen: Screen, arguments: Any) -> int:
         listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
         screen.announce(summary(report.summary, screen.err, width=_shared.width(sys.stderr), listing=listing))
 
-    job = _job(screen, arguments)
+    job = msgspec.structs.replace(_job(screen, arguments), allowed=allowance(arguments.allow_bad))
     return job.run(task, announce)
 
 
-def _check_convert(arguments: Any) -> None:
-    """Raises JobError for options that a job in parts does not have."""
-    if arguments.output or arguments.restore_file or arguments.framing or arguments.allow_bad:
-        raise JobError("usage", "a job in parts excludes -o, --restore-file, --framing and --allow-bad")
+def _refuse_options(arguments: Any) -> None:
+    """Raises JobError for options of `convert` that a job in parts cannot have."""
+    if arguments.output or arguments.restore_file or arguments.framing:
+        raise JobError("usage", "a job in parts excludes -o, --restore-file and --framing")
+    if arguments.allow_bad is not None and arguments.engine.share is not None:
+        help_text = "the same command with --engine local instead of --part counts what all tasks could not read"
+        raise JobError("usage", "--part and --allow-bad exclude each other", help=help_text)
     if arguments.split is not None or arguments.shuffle is not None:
         raise JobError("usage", "a job in parts excludes --split and --shuffle", help="use a second job for them")
 

@@ -16,13 +16,14 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from convcli.cli._beginning import beginning
-from convcli.cli._pages import TOTALS, SessionIndex, about_of, marks, title_of
+from convcli.cli._pages import TOTALS, SessionIndex, marks, title_of
 from convcli.jobs.inputs import Document, InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import page
 from convcli.validation.wording import counted
 from convcli.views.columns import row_of
+from convcli.views.facts import Fact, facts_of
 
 if TYPE_CHECKING:
     from convcli.cli._shared import ExitCodes
@@ -102,9 +103,10 @@ class ServedFolder:
         )
 
     def _page(self, document: Document, transcript: Transcript, version: str, *more: str) -> Iterator[str]:
-        title, about = title_of(transcript, document.file), about_of(row_of(document, transcript))
+        title = title_of(transcript, document.file)
+        about = [*facts_of(document, transcript, row_of(document, transcript)), *map(Fact, more)]
         over = marks(document, transcript, self._target, findings=self._findings)
-        return page.conversation(transcript, title, [*about, *more], over, up="./", version=version)
+        return page.conversation(transcript, title, about, over, up="./", version=version)
 
     def _files(self) -> list[InputFile]:
         with suppress(JobError):

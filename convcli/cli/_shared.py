@@ -15,6 +15,7 @@ import click
 
 from convcli.cli import _selecting
 from convcli.cli._types import DIALECT, PATH, Near
+from convcli.kit.codec.found import without_project
 from convcli.model.dialect import Dialect
 from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, WRONG_JOB, ConvcliError, OutputError, RefusedError
 from convcli.model.findings import OF_FILE, Finding
@@ -155,9 +156,8 @@ def tell_others(screen: Screen, paths: Iterable[str]) -> None:
 def reading_options(function: F, *, is_converted: bool = False) -> F:
     """Adds the options for which files are read, and how.
 
-    Together with `source`, `line`, `at` and the options that choose transcripts, if the command has them, and with the
-    configuration, they become its argument `reading`. `--duplicate-keys` and `--nulls` are accepted everywhere, and
-    shown only where files are converted.
+    With `source`, `line`, `at`, the options that choose transcripts and the configuration they become the argument
+    `reading`. `--duplicate-keys` and `--nulls` are shown only where files are converted.
     """
 
     @wraps(function)
@@ -190,7 +190,8 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         reading = ReadingOptions(
             configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, nulls=nulls, calls=calls
         )
-        return function(*args, reading=reading, **values)
+        with without_project(is_asked=isolated):
+            return function(*args, reading=reading, **values)
 
     return _file_options(cast(F, with_reading), is_converted=is_converted)
 

@@ -29,6 +29,7 @@ def command(screen: Screen, form: str) -> int:
 
     It is the nearest convcli.toml, or pyproject.toml with [tool.convcli], from the working directory upwards.
     """
+    from convcli.files import project
     from convcli.jobs import config
 
     configuration = config.load()
@@ -37,7 +38,7 @@ def command(screen: Screen, form: str) -> int:
         rows = ({**row, "value": _shown(row["value"])} for row in rows)
     _shared.show_table(screen, form, COLUMNS, rows)
     if not configuration.file:
-        screen.announce(f"note: no {config.OWN}, and no {config.SHARED} with [tool.convcli], from here upwards\n")
+        screen.announce(f"note: no {project.OWN}, and no {project.SHARED} with [tool.convcli], from here upwards\n")
     return 0
 
 

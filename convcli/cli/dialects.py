@@ -12,6 +12,7 @@ from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, format_of
 from convcli.model.dialect import Dialect
+from convcli.model.errors import JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -22,29 +23,51 @@ EXAMPLES = """\
 convcli dialects
 convcli dialects openai-chat
 convcli dialects --matrix             # what each of them can store
+convcli samples chat -o chat.json
+convcli dialects --draft chat.json > my-log.toml   # a table that describes the log of your own program
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("dialect", type=DIALECT, required=False)
+@click.argument("words", nargs=-1, metavar="[DIALECT | FILE...]")
 @click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @click.option("--matrix", is_flag=True, help="A table of what each dialect can store.")
+@click.option("--draft", is_flag=True, help="Write the first draft of a table that describes the log in FILE...")
+@click.option(
+    "--check", type=DIALECT, metavar="NAME.toml", help="List the values of FILE... that this table does not explain."
+)
 @click.pass_obj
-def command(screen: Screen, dialect: Dialect | None, form: str, matrix: bool) -> int:
-    """List the dialects, or describe one."""
+def command(screen: Screen, words: tuple[str, ...], form: str, matrix: bool, draft: bool, check: Dialect | None) -> int:
+    """List the dialects, or describe one.
+
+    A table in a TOML file describes the log of your own program: convcli help own-logs.
+    """
+    if draft or check is not None:
+        from convcli.cli import _own_logs
+
+        if not words:
+            raise JobError("usage", 'missing argument "FILE..."', help="name files of the log")
+        return _own_logs.draft(screen, words) if check is None else _own_logs.check(screen, form, check, words)
+    if len(words) > 1:
+        raise JobError("usage", "several words", help="name one dialect")
+    _show(screen, form, DIALECT.convert(words[0], None, None) if words else None, matrix=matrix)
+    return 0
+
+
+def _show(screen: Screen, form: str, dialect: Dialect | None, *, matrix: bool) -> None:
     if matrix:
         _show_matrix(screen, form, None if dialect is None else dialect.name)
     elif dialect is None:
         columns = ["dialect", "about", "framings", "forms", "reads", "writes", "title"]
         if form == "table" and _shared.width() is not None:
             columns = columns[: 2 if (_shared.width() or NARROW) < NARROW else 3]
-        _shared.show_table(screen, form, columns, map(_row, [*dialects.builtin(), *dialects.brought()]))
+        every = [*dialects.builtin(), *dialects.brought(), *dialects.own()]
+        _shared.show_table(screen, form, columns, map(_row, every))
     elif form == "table":
         screen.show(_described(dialect))
     else:
         more = {"specification": dialect.specification, "reasons": dict(dialect.reasons)}
         _shared.show_table(screen, form, [], [_row(dialect) | more])
-    return 0
 
 
 def _row(dialect: Dialect) -> dict[str, Any]:

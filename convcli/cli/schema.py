@@ -17,10 +17,14 @@ convcli schema --list
 
 
 class _Name(Near):
-    """The name of a schema, or an alias of a dialect."""
+    """The name of a schema, an alias of a dialect, or the name of a table."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from convcli.kit.codec import found
+
         known = value if value in self.words() else dialects.aliases().get(value, value)
+        if known not in self.words() and found.layout(known) is not None:
+            return known
         name: str = super().convert(known, param, ctx)
         return name
 

@@ -83,14 +83,15 @@ def _name(identifier: str | None) -> str:
 
 def _pieces(document: Document, transcript: Transcript, redaction: Redaction, *, is_markdown: bool) -> Iterator[str]:
     """Yields the page or the Markdown of a transcript without events."""
-    from convcli.cli._pages import about_of, title_of
+    from convcli.cli._pages import title_of
     from convcli.report import page
     from convcli.report.conversation import markdown
+    from convcli.views.facts import facts_of
     from convcli.views.program_texts import without_events
 
     shown = without_events(transcript)
-    title, about = title_of(shown, document.file), about_of(row_of(document, shown))
+    title, about = title_of(shown, document.file), facts_of(document, shown, row_of(document, shown))
     masked = sorted(redaction.counts.items())
     if is_markdown:
-        return markdown(shown, title, about, masked)
+        return markdown(shown, title, [fact.text for fact in about], masked)
     return page.conversation(shown, title, about, masked=masked)

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -81,6 +80,8 @@ def _of_rerun(receipt: Receipt, paths: Paths) -> Iterator[FileDifference]:
 
     Raises JobError if the receipt does not have the command as it was.
     """
+    from tempfile import TemporaryDirectory
+
     from convcli.jobs.receipts import FileDifference, load
 
     if receipt.is_masked:

@@ -42,14 +42,19 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(name.replace("_", "-") for name in modules.names(__path__)))
 
 
-@lru_cache(maxsize=64)
 def get(name: str) -> Dialect:
-    """Returns the dialect with this name: a built-in one, else a plugin's, else the one with this alias.
+    """Returns the dialect with this name: a built-in one, else a plugin's, else that of a table, else the one with this
+    alias.
 
-    Raises JobError for an unknown name, and for a plugin that provides no `Dialect` with this name.
+    Raises JobError for an unknown name, for a plugin that provides no `Dialect` with this name, and for a wrong table.
     """
     if name not in names() and plugins.entry(name) is None:
-        return _aliased(name)
+        return _of_table(name) or _aliased(name)
+    return _installed(name)
+
+
+@lru_cache(maxsize=64)
+def _installed(name: str) -> Dialect:
     module = f"{__name__}.{name.replace('-', '_')}"
     dialect = import_module(module).DIALECT if name in names() else _plugin(name)
     if not isinstance(dialect, Dialect):
@@ -68,14 +73,26 @@ def builtin() -> list[Dialect]:
     return [get(name) for name in names()]
 
 
-def likely(values: Iterable[Any]) -> list[Dialect]:
-    """Returns the built-in dialects that may recognize some of these values.
+def own() -> list[Dialect]:
+    """Returns the dialects that the settings of the project describe."""
+    from convcli.kit.codec import found
 
-    A dialect qualifies if one of its marks is among the keys, or if it has no marks (`schemas.marks`), and if no key
-    rules it out (`schemas.absent`). Loading a dialect takes longer than looking for its marks.
+    return [get(name) for name in found.names() if name not in names()]
+
+
+def known() -> list[Dialect]:
+    """Returns the dialects that may be detected: those of the project, then the built-in ones."""
+    return [*own(), *builtin()]
+
+
+def likely(values: Iterable[Any]) -> list[Dialect]:
+    """Returns the dialects of the project, and the built-in ones that may recognize some of these values.
+
+    A built-in dialect qualifies if one of its marks is among the keys, or if it has no marks (`schemas.marks`), and if
+    no key rules it out (`schemas.absent`). Loading a dialect takes longer than looking for its marks.
     """
     each = [(value, frozenset(_keys(value))) for value in map(marked, values)]
-    return [get(name) for name in names() if any(_is_likely(name, value, keys) for value, keys in each)]
+    return [*own(), *(get(name) for name in names() if any(_is_likely(name, value, keys) for value, keys in each))]
 
 
 def _is_likely(name: str, value: Any, keys: frozenset[str]) -> bool:
@@ -111,6 +128,8 @@ def _keys_below(native: dict[str, Any]) -> Iterator[str]:
 
 def documentation(name: str) -> str:
     """Returns the docstring of the dialect's module, or an empty string."""
+    if name not in names() and plugins.entry(name) is None:
+        return ""
     entry = plugins.entry(name) if name not in names() else None
     module = f"{__name__}.{name.replace('-', '_')}" if entry is None else entry.module
     return import_module(module).__doc__ or ""
@@ -139,6 +158,18 @@ def _aliased(name: str) -> Dialect:
     if name in alias_names:
         return get(alias_names[name])
     raise unknown("dialect", name, (*names(), *plugins.names()), "convcli dialects lists them all", alias_names)
+
+
+def _of_table(name: str) -> Dialect | None:
+    """Returns the dialect of a table: of the project, or in a TOML file. None if there is none."""
+    from convcli.kit.codec import found
+
+    layout = found.layout(name)
+    if layout is None:
+        return None
+    from convcli.families import tables
+
+    return tables.dialect_of(layout, name)
 
 
 def _plugin(name: str) -> object:

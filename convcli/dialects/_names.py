@@ -56,6 +56,7 @@ DialectName: TypeAlias = Literal[
     "opencode",
     "openhands",
     "openhands-v0",
+    "openwebui",
     "otel-genai",
     "pydantic-ai",
     "qwen-code",

@@ -193,7 +193,6 @@ FORMATS = (
     Foreign("a Google AI Studio prompt", ("chunkedPrompt",)),
     Foreign("a DeepSeek export", ("mapping/root inserted_at",)),
     Foreign("a Grok export", ("conversations/*/responses/*/response",)),
-    Foreign("an Open WebUI export", ("chat/history/messages:dict", "history/messages:dict history/currentId")),
     Foreign("a LibreChat export", ("conversationId messagesTree", "conversationId messages/*/isCreatedByUser")),
     # rows of training sets
     Foreign(

@@ -17,39 +17,60 @@ _PAGE, _PAGE_RATIO = 16 << 20, 50
 a page after about 1 MiB, unless one value is longer."""
 _GROUP = 64 << 20
 """Bytes of a row group that need no reason; beyond them, the ratio of any other file is the limit."""
+_VALUES = 4 << 20
+"""Values of a row group that need no reason; beyond them, the ratio is the limit, as if each were a byte.
+
+A run of nulls or equal numbers takes a few bytes, whatever its length."""
+_REPEATED = 256 << 20
+"""Bytes that the values of a column may become if each is the whole dictionary."""
 _HEADERS = (1 << 12, 1 << 16, 1 << 24)
 """Bytes in which the header of a page is looked for: statistics in it can repeat long values."""
 _DICTIONARY = 2
+_OF_PAGE = (5, 7, 8)
+"""The fields of a header that depend on the kind of page: data, dictionary, data of version 2."""
 _DEPTH = 16
 _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 3, 4, 5, 6, 7, 8, 9, 10, 12
 
 
 class GroupSize(NamedTuple):
-    """The unpacked bytes of all pages of a row group, and of those with the values of dictionaries."""
+    """The unpacked bytes of all pages of a row group, and of those with the values of dictionaries.
+
+    `repeated`: the columns whose values may repeat those of a dictionary very often, even in one row of lists."""
 
     total: int
     dictionaries: int
+    repeated: tuple[int, ...]
 
 
 class _Page(NamedTuple):
     kind: int
     unpacked: int
     stored: int
+    values: int
     header: int
 
 
 def group_size(file: CountedFile, group: Any) -> GroupSize:
     """Returns the size of a row group. Raises ContentError `compression-bomb`, and ValueError for a damaged header."""
-    total = stored = dictionaries = 0
-    for column in map(group.column, range(group.num_columns)):
-        for page in _pages(file, column):
+    total = stored = dictionaries = values = 0
+    repeated = list[int]()
+    for index in range(group.num_columns):
+        of_column = dictionary = 0
+        for page in _pages(file, group.column(index)):
             if page.unpacked > max(_PAGE, _PAGE_RATIO * page.stored):
                 raise _bomb(file.name, f"a page of the table is more than {_PAGE_RATIO} times larger than its bytes")
             total, stored = total + page.unpacked, stored + page.stored
-            dictionaries += page.unpacked * (page.kind == _DICTIONARY)
+            is_dictionary = page.kind == _DICTIONARY
+            dictionary += page.unpacked * is_dictionary
+            of_column += page.values * (not is_dictionary)
+        if of_column * dictionary > _REPEATED:
+            repeated.append(index)
+        dictionaries, values = dictionaries + dictionary, values + of_column
     if total > max(_GROUP, MAX_RATIO * stored):
         raise _bomb(file.name, f"a row group is more than {MAX_RATIO} times larger than its bytes")
-    return GroupSize(total, dictionaries)
+    if values > max(_VALUES, MAX_RATIO * stored):
+        raise _bomb(file.name, f"a row group has more than {MAX_RATIO} values for each of its bytes")
+    return GroupSize(total, dictionaries, tuple(repeated))
 
 
 def _bomb(name: str, message: str) -> ContentError:
@@ -80,15 +101,28 @@ def _page(file: CountedFile, at: int) -> _Page:
 
 def _read_page(data: bytes) -> _Page:
     """Reads the header of a page. Raises IndexError if it is longer, and ValueError if it is damaged."""
-    reader, numbers = _Compact(data), {1: 0, 2: 0, 3: 0}
+    reader, numbers, values = _Compact(data), {1: 0, 2: 0, 3: 0}, 0
     for field, kind in reader.fields():
         if kind == _I32 and field in numbers:
             numbers[field] = reader.number()
+        elif kind == _STRUCT and field in _OF_PAGE:
+            values = _number_of_values(reader)
         else:
             reader.skip(kind)
-    if min(numbers.values()) < 0:
+    if min(*numbers.values(), values) < 0:
         raise ValueError("a page has a negative size")
-    return _Page(numbers[1], numbers[2], numbers[3], reader.at)
+    return _Page(numbers[1], numbers[2], numbers[3], values, reader.at)
+
+
+def _number_of_values(reader: _Compact) -> int:
+    """Reads the part of a header that depends on the kind of page, and returns the number of values."""
+    values = 0
+    for field, kind in reader.fields():
+        if field == 1 and kind == _I32:
+            values = reader.number()
+        else:
+            reader.skip(kind)
+    return values
 
 
 class _Compact:

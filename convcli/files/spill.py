@@ -13,12 +13,15 @@ CACHE = 64 << 20
 """Bytes of memory for each set or order."""
 
 
-def _database() -> sqlite3.Connection:
-    """Opens a database in a temporary file without a name, which ends with the connection."""
+def _database(cache: int = CACHE) -> sqlite3.Connection:
+    """Opens a database in a temporary file without a name, which ends with the connection.
+
+    It has `cache` bytes of pages in memory; sorting needs the same again.
+    """
     import sqlite3
 
     database = sqlite3.connect("", isolation_level=None)
-    database.execute(f"PRAGMA cache_size = -{CACHE >> 10}")
+    database.execute(f"PRAGMA cache_size = -{cache >> 10}")
     database.execute("PRAGMA journal_mode = OFF")
     database.execute("PRAGMA temp_store = FILE")
     database.execute("BEGIN")
@@ -45,7 +48,7 @@ class ShuffledLines:
 
     def __init__(self, seed: int) -> None:
         self._key = str(seed).encode()
-        self._database = _database()
+        self._database = _database(CACHE // 2)
         self._database.execute("CREATE TABLE lines (place BLOB, line BLOB)")
 
     def add(self, line: bytes) -> None:

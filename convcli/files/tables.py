@@ -7,16 +7,18 @@ Formats: https://parquet.apache.org/docs/file-format, https://arrow.apache.org/d
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from convcli.files.arrow_messages import check_file, checked_batches
 from convcli.files.columns import ColumnReader, Path, pyarrow
 from convcli.files.framing import Framing, Range, Record
-from convcli.files.packed import CountedFile, SeekableBytes
+from convcli.files.packed import MAX_RATIO, CountedFile, SeekableBytes
 from convcli.files.parquet_pages import group_size
+from convcli.files.repeated import may_repeat, read_size
 from convcli.model.errors import ContentError
 
 
@@ -36,6 +38,12 @@ _BATCH = 2 << 20
 """Approximate bytes of columns that are read together: allocating new memory costs as much as using it."""
 _REPEATED = 64 << 20
 """Bytes that values of dictionaries may become in rows that are read together: each row can repeat all of them."""
+_REPEATED_RATIO = 20
+"""How much larger than the file a row with repeated values may be beyond these bytes."""
+_REPEATED_IN_ALL = 1 << 30
+"""Bytes that rows with repeated values may become in all; beyond them, the ratio of any other file is the limit."""
+_EMPTY_ROWS = 1 << 20
+"""Rows that need no reason; beyond them, there must be a byte of the file for some of them."""
 _BUFFER = 1 << 18
 
 
@@ -50,6 +58,7 @@ class TableSource:
         self._table: _ParquetBatches | _ArrowBatches | None = None
         self._reader: ColumnReader | None = None
         self._keeps: Callable[[Path], bool] = _never
+        self._may_repeat, self._repeated = False, 0
         self.lines = self.blank = 0
         self._opened()
 
@@ -109,13 +118,17 @@ class TableSource:
 
         Raises ContentError `damaged-table`, after which nothing can be read.
         """
-        row, self.lines, self._reader = before + 1, 0, None
+        row, self.lines, self._reader, self._repeated = before + 1, 0, None, 0
         with _reporting_damage(self.name, self._kind):
+            self._check_rows(self.rows)
             for batch in self._opened().batches(start, stop):
+                self._may_repeat = any(map(may_repeat, batch.schema.types))
+                self._check_rows(self.lines + batch.num_rows)
                 for at in range(0, batch.num_rows, _ROWS):
                     piece = batch.slice(at, _ROWS)
                     self.lines += piece.num_rows
                     yield from self._records(piece, row)
+                    self._check_total()
                     row += piece.num_rows
 
     def ranges(self, size: int) -> Iterator[Range]:
@@ -128,8 +141,34 @@ class TableSource:
                 yield Range(start, number, before)
                 start, before, total = number, rows, 0
 
+    def _check_rows(self, count: int) -> None:
+        """Raises ContentError if the file has too few bytes for so many rows: empty ones take nearly none."""
+        if count > max(_EMPTY_ROWS, _REPEATED_RATIO * self._stored_size):
+            message = f"the table has more than {_REPEATED_RATIO} rows for each byte of the file"
+            raise ContentError("compression-bomb", message, file=self.name)
+
+    def _check_total(self) -> None:
+        """Raises ContentError if rows that repeat their values became far larger than the file."""
+        _check_size(self._repeated, self._stored_size, self.name)
+
+    @property
+    def _stored_size(self) -> int:
+        """The bytes of the file as it is stored, or as many of them as were read."""
+        return max(self._stored.unpacked_size, self._stored.count)
+
+    def _check_repeats(self, batch: Any) -> None:
+        """Raises ContentError if rows repeat their values so often that they would fill the memory."""
+        most = max(_REPEATED, _REPEATED_RATIO * self._stored_size) if batch.num_rows == 1 else _REPEATED
+        size = sum(map(read_size, batch.columns))
+        if size > most:
+            message = f"read, this row is more than {_REPEATED_RATIO} times larger than the file"
+            raise ContentError("compression-bomb", message)
+        self._repeated += size
+
     def _records(self, batch: Any, row: int) -> Iterator[Record]:
         try:
+            if self._may_repeat:
+                self._check_repeats(batch)
             values = self.columns.rows(batch, row)
         except (ValueError, OverflowError, ContentError) as error:
             if batch.num_rows > 1:
@@ -174,7 +213,14 @@ class _ParquetBatches:
             size = group_size(self._stored, self._file.metadata.row_group(group))
             most = _REPEATED // max(size.dictionaries, 1)
             together = max(min(_ROWS, rows * _BATCH // max(size.total, 1), most), 1)
-            yield from self._file.iter_batches(together, row_groups=[group], use_threads=False)
+            file = self._with_dictionaries(size.repeated) if size.repeated else self._file
+            yield from file.iter_batches(together, row_groups=[group], use_threads=False)
+
+    def _with_dictionaries(self, columns: Sequence[int]) -> Any:
+        """Opens the file again, to read strings as references to dictionaries: one list may repeat a long string."""
+        paths = [self._file.schema.column(index).path for index in columns]
+        options = {"buffer_size": _BUFFER, "pre_buffer": False, "read_dictionary": paths}
+        return import_module("pyarrow.parquet").ParquetFile(_opened_for_arrow(self._stored), **options)
 
 
 class _ArrowBatches:
@@ -184,17 +230,36 @@ class _ArrowBatches:
 
     def __init__(self, file: CountedFile, kind: str) -> None:
         arrow, opened = pyarrow(), _opened_for_arrow(file)
-        self._reader = (arrow.ipc.open_file if kind == "an Arrow file" else arrow.ipc.open_stream)(opened)
-        self._is_file = kind == "an Arrow file"
+        self._stored, self._is_file = file, kind == "an Arrow file"
+        if self._is_file:
+            check_file(file)
+        self._reader = (arrow.ipc.open_file if self._is_file else arrow.ipc.open_stream)(opened)
         self.schema = self._reader.schema
 
     def batches(self, _: int, __: int | None) -> Iterator[Any]:
         """Yields checked batches: Arrow trusts the lengths in a file, and a wrong one would crash the process."""
         read = self._reader
-        batches = map(read.get_batch, range(read.num_record_batches)) if self._is_file else iter(read)
-        for batch in batches:
+        for batch in map(read.get_batch, range(read.num_record_batches)) if self._is_file else self._streamed():
+            batch.validate()
+            if any(map(may_repeat, batch.schema.types)):  # otherwise the next check might take hours
+                _check_size(sum(map(read_size, batch.columns)), self._stored.unpacked_size, self._stored.name)
             batch.validate(full=True)
             yield batch
+
+    def _streamed(self) -> Iterator[Any]:
+        """Yields the batches of a stream, each after a check of its messages."""
+        checked = checked_batches(self._stored)
+        next(checked, None)
+        for batch in self._reader:
+            yield batch
+            next(checked, None)
+
+
+def _check_size(size: int, stored: int, name: str) -> None:
+    """Raises ContentError if rows that repeat their values become far larger than the file."""
+    if size > max(_REPEATED_IN_ALL, MAX_RATIO * stored):
+        message = f"read, the table is more than {MAX_RATIO} times larger than the file"
+        raise ContentError("compression-bomb", message, file=name)
 
 
 def _never(_: Path) -> bool:

@@ -160,7 +160,7 @@ def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Evi
     own = dialect.recognize(value)
     if own is not None and own.strength >= strength:
         return None
-    best = detection.candidates(value, [each for each in dialects.builtin() if reads_each(each)])
+    best = detection.candidates(value, [each for each in dialects.known() if reads_each(each)])
     if not best or best[0][1].strength < CERTAIN or (own is not None and own.strength >= best[0][1].strength):
         return None
     if own is not None and not schemas.findings(dialect.name, value, strict=True):

@@ -8,20 +8,18 @@ The nearest file counts, from the working directory upwards. Patterns are shell 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 
+from convcli.files import project
+from convcli.files.project import refuse
 from convcli.model import codes
-from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.model.located import number_of
 from convcli.validation.wording import did_you_mean
-
-OWN, SHARED = "convcli.toml", "pyproject.toml"
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -35,7 +33,7 @@ class Key(msgspec.Struct, frozen=True):
 
 READERS = "all commands that read files"
 KEYS: dict[str, Key] = {
-    "dialects": Key(dict, "a table of patterns and dialect names", {}, READERS),
+    "dialects": Key(dict, "a table of patterns and dialect names, or of dialects and their tables", {}, READERS),
     "exclude": Key(list, "a list of patterns", [], READERS),
     "duplicate-keys": Key(str, '"error" or "last"', "error", READERS),
     "prices": Key(dict, "a table of model patterns and price tables", {}, "stats"),
@@ -109,7 +107,8 @@ class Configuration(msgspec.Struct, frozen=True):
     def dialect(self, file: str) -> str | None:
         """Returns the dialect of the first pattern that matches a file, if any."""
         tables = self.settings.get("dialects", {})
-        return next((name for pattern, name in tables.items() if self._matches(file, pattern)), None)
+        patterns = ((pattern, name) for pattern, name in tables.items() if isinstance(name, str))
+        return next((name for pattern, name in patterns if self._matches(file, pattern)), None)
 
     def excludes(self, file: str) -> bool:
         """True if a pattern matches the file or a folder that contains it."""
@@ -141,17 +140,12 @@ def is_below(path: str, patterns: Iterable[str]) -> bool:
 
 def load(start: str | None = None) -> Configuration:
     """Loads the configuration for a folder. Raises JobError `bad-configuration`."""
-    folder = os.path.abspath(start or os.getcwd())
-    while True:
-        for name in (OWN, SHARED):
-            path = os.path.join(folder, name)
-            settings = _read(path)
-            if settings is not None:
-                _check(path, settings)
-                return Configuration(settings, folder, path)
-        if os.path.dirname(folder) == folder:
-            return Configuration()
-        folder = os.path.dirname(folder)
+    found = project.nearest(start)
+    if found is None:
+        return Configuration()
+    path, settings = found
+    _check(path, settings)
+    return Configuration(settings, os.path.dirname(path), path)
 
 
 def in_force(configuration: Configuration) -> Iterator[dict[str, Any]]:
@@ -166,48 +160,27 @@ def in_force(configuration: Configuration) -> Iterator[dict[str, Any]]:
         }
 
 
-def _read(path: str) -> dict[str, Any] | None:
-    """Returns convcli's settings in the file; None if there is no file or it has none."""
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            _refuse(path, "it is not a regular file")
-        with open(path, "rb") as file:
-            content = file.read()
-        if os.path.basename(path) != OWN and b"convcli" not in content:
-            return None
-        import tomllib  # most projects have no configuration
-
-        loaded = tomllib.loads(content.decode())
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError) as error:
-        _refuse(path, str(error).splitlines()[0])
-    if os.path.basename(path) == OWN:
-        return loaded
-    tool = loaded.get("tool")
-    settings = tool.get("convcli") if isinstance(tool, dict) else None
-    if settings is not None and not isinstance(settings, dict):
-        _refuse(path, "tool.convcli must be a table")
-    return settings
-
-
 def _check(path: str, settings: dict[str, Any]) -> None:
     for key, value in settings.items():
         if key not in KEYS:
-            _refuse(path, f'there is no key "{key}"', did_you_mean(key, KEYS))
+            refuse(path, f'there is no key "{key}"', did_you_mean(key, KEYS))
         if type(value) is not KEYS[key].kind:
-            _refuse(path, f"{key} must be {KEYS[key].wanted}")
+            refuse(path, f"{key} must be {KEYS[key].wanted}")
     if settings.get("duplicate-keys", "error") not in ("error", "last"):
-        _refuse(path, f"duplicate-keys must be {KEYS['duplicate-keys'].wanted}")
+        refuse(path, f"duplicate-keys must be {KEYS['duplicate-keys'].wanted}")
     _check_codes(path, "select", settings.get("select", ()))
     _check_codes(path, "ignore", settings.get("ignore", ()))
     for pattern, each in settings.get("per-file-ignores", {}).items():
         _check_codes(path, f'per-file-ignores: "{pattern}"', each)
     for pattern, name in settings.get("dialects", {}).items():
-        if not isinstance(name, str):
-            _refuse(path, f'dialects: "{pattern}" must be a dialect name')
+        if isinstance(name, Mapping):
+            from convcli.kit.codec import table as tables  # most configurations have none
+
+            tables.parse(name, path, f"dialects.{pattern}")
+        elif not isinstance(name, str):
+            refuse(path, f'dialects: "{pattern}" must be a dialect name, or a table that describes a dialect')
     if not all(isinstance(pattern, str) for pattern in settings.get("exclude", ())):
-        _refuse(path, f"exclude must be {KEYS['exclude'].wanted}")
+        refuse(path, f"exclude must be {KEYS['exclude'].wanted}")
     for place in settings.get("ignore-at", ()):
         _check_place(path, place)
     for pattern, prices in settings.get("prices", {}).items():
@@ -216,34 +189,30 @@ def _check(path: str, settings: dict[str, Any]) -> None:
 
 def _check_prices(path: str, pattern: str, prices: Any) -> None:
     if not isinstance(prices, Mapping):
-        _refuse(path, f'prices: "{pattern}" must be a table with {", ".join(PRICE_KEYS)}')
+        refuse(path, f'prices: "{pattern}" must be a table with {", ".join(PRICE_KEYS)}')
     for key, price in prices.items():
         if key not in PRICE_KEYS:
-            _refuse(path, f'prices: there is no key "{key}"', did_you_mean(key, PRICE_KEYS))
+            refuse(path, f'prices: there is no key "{key}"', did_you_mean(key, PRICE_KEYS))
         if type(price) not in (int, float) or not 0 <= price < float("inf"):
-            _refuse(path, f"prices: {key} must be a number, the price of a million tokens")
+            refuse(path, f"prices: {key} must be a number, the price of a million tokens")
 
 
 def _check_place(path: str, place: Any) -> None:
     if not isinstance(place, Mapping):
-        _refuse(path, f"ignore-at must be {KEYS['ignore-at'].wanted}")
+        refuse(path, f"ignore-at must be {KEYS['ignore-at'].wanted}")
     for key, value in place.items():
         if key not in PLACE_KEYS:
-            _refuse(path, f'ignore-at: there is no key "{key}"', did_you_mean(key, PLACE_KEYS))
+            refuse(path, f'ignore-at: there is no key "{key}"', did_you_mean(key, PLACE_KEYS))
         if type(value) is not PLACE_KEYS[key]:
-            _refuse(path, f"ignore-at: {key} has the wrong type")
+            refuse(path, f"ignore-at: {key} has the wrong type")
     if place.get("where", "").strip("/") and not place["where"].startswith("/"):
-        _refuse(path, 'ignore-at: where must be a pointer such as "/messages/0", in which * is any one step')
+        refuse(path, 'ignore-at: where must be a pointer such as "/messages/0", in which * is any one step')
     _check_codes(path, "ignore-at", place.get("codes", ()))
 
 
 def _check_codes(path: str, key: str, each: Any) -> None:
     if not isinstance(each, (list, tuple)):
-        _refuse(path, f"{key} must be a list of codes")
+        refuse(path, f"{key} must be a list of codes")
     for code in each:
         if not isinstance(code, str) or codes.find(code) is None:
-            _refuse(path, f'there is no code "{code}"', did_you_mean(str(code), codes.table()))
-
-
-def _refuse(path: str, message: str, help_text: str = "") -> NoReturn:
-    raise JobError("bad-configuration", message, file=path, help=help_text)
+            refuse(path, f'there is no code "{code}"', did_you_mean(str(code), codes.table()))

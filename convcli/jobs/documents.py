@@ -54,7 +54,7 @@ class Document(msgspec.Struct):
     stream · `groups`: for a table, maps records to rows · `notes`: findings that concern other documents of the file ·
     `others`: for the first of an archive, its files without transcripts · `routes`: of a document composed from several
     values of a record, its pointers and those in the record · `merged`: what earlier calls of the conversation have and
-    this one has not.
+    this one has not · `lifted`: what `lift_once` returned.
     """
 
     file: str
@@ -76,6 +76,7 @@ class Document(msgspec.Struct):
     groups: RowGroups | None = None
     routes: tuple[tuple[str, str], ...] = ()
     merged: tuple[Loss, ...] = ()
+    lifted: tuple[Transcript, list[Finding]] | None = None
 
     @property
     def original(self) -> Any:
@@ -130,6 +131,12 @@ class Document(msgspec.Struct):
         with self._locating():
             transcript, findings = lenient.lift(self.value, self.dialect)
         return transcript, self.located(findings)
+
+    def lift_once(self) -> tuple[Transcript, list[Finding]]:
+        """Returns what `lift_leniently` returns, for all conditions that choose among documents."""
+        if self.lifted is None:
+            self.lifted = self.lift_leniently()
+        return self.lifted
 
     def convert(
         self,

@@ -154,7 +154,7 @@ class Input:
         if at:
             from convcli.jobs.envelopes import ALL, Picker
 
-            among = dialects.builtin() if dialect is None else [dialect]
+            among = dialects.known() if dialect is None else [dialect]
             self._picker = Picker(source.name, at, among, is_named=dialect is not None)
             self._picker.first, self._picker.pairs = 0 if self.is_table else 1, calls != "apart"
             self._picker.outer = deque() if restores else None

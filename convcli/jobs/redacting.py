@@ -85,7 +85,7 @@ class Redaction:
         for hit in hits:
             line, where = document.place(hit.where)
             self.hits.append(replace(hit, file=file, line=line, where=self._redactor.text(where)))
-        masked: dict[str, Any] = {"value": value, "file": file}
+        masked: dict[str, Any] = {"value": value, "file": file, "lifted": None}
         if document.unparsed is not None:
             masked["unparsed"] = self._redactor.again(document.unparsed, document.dialect)
         if document.shell is not None:

@@ -85,6 +85,19 @@ def head_at(current: Any, links: Sequence[tuple[Any, Any]]) -> str | None:
     return None if last is None and known in (None, *(id_ for id_, _ in links[-1:])) else known or last
 
 
+def parents_first(parents: Mapping[str, str | None]) -> list[str]:
+    """Returns the ids of a tree with parents before their children, otherwise in the given order."""
+    done: dict[str, None] = {}
+    for start in parents:
+        line: dict[str, None] = {}
+        at: str | None = start
+        while at is not None and at in parents and at not in done and at not in line:
+            line[at] = None
+            at = parents[at]
+        done |= dict.fromkeys(reversed(line))
+    return list(done)
+
+
 def joined(keys: Iterable[Hashable | None]) -> list[list[int]]:
     """Returns the row indexes of each message: rows with the same key are one message, those without a key are
     alone."""

@@ -50,12 +50,13 @@ def _path_to(head: str, messages: list[Message]) -> list[Message]:
 
 
 def _tied_results(messages: list[Message], path: set[int]) -> set[int]:
-    """Returns the results without an id of their own that follow a message on the path."""
+    """Returns the messages without an id of their own that follow a message on the path, and the instructions before
+    the tree, which belong to every branch."""
     tied: set[int] = set()
-    inside = False
+    inside: bool | None = None
     for message in messages:
         if message.id is not None:
             inside = id(message) in path
-        elif inside:
+        elif inside or (inside is None and message.role in INSTRUCTIONS):
             tied.add(id(message))
     return tied

@@ -133,6 +133,11 @@ def _of_plugin(name: str) -> dict[str, Any]:
     """Returns the schema from a plugin's package."""
     brought = plugins.entry(name)
     if brought is None:
+        from convcli.kit.codec import found
+
+        described = found.schema_of(name)
+        if described is not None:
+            return described
         raise JobError("unknown-schema", f"there is no schema {shown_key(name)}", help=did_you_mean(name, names()))
     text = plugins.schema_text(name)
     try:

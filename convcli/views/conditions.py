@@ -244,7 +244,7 @@ class Filter:
     def __call__(self, document: Document) -> bool:
         """True if all conditions hold for a document."""
         try:
-            row = row_of(document, document.lift_leniently()[0], self._names)
+            row = row_of(document, document.lift_once()[0], self._names)
         except RefusedError:
             return True
         return all(condition.holds(row) for condition in self.conditions)

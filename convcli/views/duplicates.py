@@ -51,7 +51,9 @@ class Duplicates:
 
 
 def _digests(document: Document) -> list[bytes]:
+    """Returns the digests of a document; none for a refused document, which has to be reported."""
     try:
-        return list(prefix_digests(document.lift()))
+        transcript, findings = document.lift_once()
     except RefusedError:
         return []
+    return [] if findings else list(prefix_digests(transcript))

@@ -16,6 +16,7 @@ _WRITTEN = pattern(
     r"|\[Request interrupted by user)"
 )
 _COMMAND = pattern(r"<command-name>\s*([^<\s]{1,80})\s*</command-name>")
+_TAG = pattern(r"</?[A-Za-z][\w -]{0,40}>")
 _ARGUMENTS = pattern(r"<command-args>([^<]{0,200})</command-args>")
 
 
@@ -39,6 +40,11 @@ def label_of(text: str) -> str:
     written = _WRITTEN.match(text)
     tag = written["tag"] if written is not None else None
     return tag.replace("_", " ").replace("-", " ") if tag else " ".join(text[:80].split())
+
+
+def content_of(text: str) -> str:
+    """Returns the beginning of such a text without its tags."""
+    return " ".join(_TAG.sub(" ", text[:1000]).split())
 
 
 def without_events(transcript: Transcript) -> Transcript:

@@ -11,7 +11,9 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +31,8 @@ print(code, used.ru_maxrss, int(used.ru_utime))
 """
 """A small process that starts the program: a child's peak memory begins with that of the process that it comes from."""
 LARGE = 400 << 20
+LONG = 15 << 20
+"""A string that needs no reason: a page or buffer of this size may be anything."""
 HEAD, TAIL = b'{"messages": [{"role": "user", "content": "', b'"}]}'
 
 
@@ -90,6 +94,64 @@ def of_parquet(path: Path) -> None:
     parquet.write_table(arrow.table({"text": ["x" * LARGE]}), path, compression="zstd", use_dictionary=False)
 
 
+def of_arrow(path: Path, column: Callable[[Any], Any], *, new: str = "new_file", codec: str | None = "zstd") -> None:
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"text": column(arrow)})
+    options = arrow.ipc.IpcWriteOptions(compression=codec)
+    with getattr(arrow.ipc, new)(path, table.schema, options=options) as writer:
+        writer.write_table(table)
+
+
+def one_value(arrow: Any) -> Any:
+    return ["x" * LARGE]
+
+
+def repeated(arrow: Any, count: int = 5_000) -> Any:
+    """Rows that are the same long string, stored once."""
+    return arrow.DictionaryArray.from_arrays(arrow.array([0] * count, arrow.int32()), arrow.array(["x" * LONG]))
+
+
+def viewed(arrow: Any) -> Any:
+    """Rows that are views of the same long string."""
+    _, view, data = arrow.array(["x" * LONG], arrow.string_view()).buffers()
+    views = arrow.py_buffer(view.to_pybytes() * 3_000)
+    return arrow.Array.from_buffers(arrow.string_view(), 3_000, [None, views, data])
+
+
+def one_list(column: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """One row, a list of all values of a column."""
+
+    def listed(arrow: Any) -> Any:
+        values = column(arrow)
+        return arrow.ListArray.from_arrays([0, len(values)], values)
+
+    return listed
+
+
+def shared_lists(arrow: Any) -> Any:
+    """Many lists that share their items."""
+    starts, sizes = (arrow.array([number] * 100_000, arrow.int32()) for number in (0, 1_000))
+    return arrow.ListViewArray.from_arrays(starts, sizes, arrow.array(["x" * 1_000] * 1_000))
+
+
+def nulls(arrow: Any) -> Any:
+    return arrow.nulls(LARGE)
+
+
+def one_fixed_list(arrow: Any) -> Any:
+    return arrow.FixedSizeListArray.from_arrays(nulls(arrow), LARGE)
+
+
+def of_parquet_column(path: Path, column: Callable[[Any], Any]) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    options = {"compression": "zstd", "dictionary_pagesize_limit": 2 * LONG}
+    parquet.write_table(arrow.table({"text": column(arrow)}), path, **options)
+
+
+def fewer_nulls(arrow: Any) -> Any:
+    return arrow.nulls(LARGE // 20)
+
+
 def of_deflated_lines(path: Path) -> None:
     """Many small members, each of one line."""
     line = zlib.compress(b" " * (64 << 20), wbits=31)
@@ -105,6 +167,19 @@ BOMBS: dict[str, Callable[[Path], None]] = {
     "sqlite": of_sqlite,
     "parquet": of_parquet,
     "members of gzip": of_deflated_lines,
+    "Arrow file": partial(of_arrow, column=one_value),
+    "Arrow stream": partial(of_arrow, column=one_value, new="new_stream"),
+    "Arrow dictionary": partial(of_arrow, column=repeated),
+    "Arrow list of a dictionary": partial(of_arrow, column=one_list(repeated)),
+    "Arrow views": partial(of_arrow, column=viewed),
+    "Arrow list of views": partial(of_arrow, column=one_list(viewed)),
+    "Arrow lists of the same items": partial(of_arrow, column=shared_lists),
+    "Arrow nulls": partial(of_arrow, column=nulls, codec=None),
+    "Arrow list of nulls": partial(of_arrow, column=one_list(nulls), codec=None),
+    "Arrow list of a fixed size": partial(of_arrow, column=one_fixed_list, codec=None),
+    "Parquet list of a dictionary": partial(of_parquet_column, column=one_list(repeated)),
+    "Parquet nulls": partial(of_parquet_column, column=fewer_nulls),
+    "Parquet list of nulls": partial(of_parquet_column, column=one_list(fewer_nulls)),
 }
 
 
@@ -115,7 +190,7 @@ def test_a_bomb_is_an_error_and_takes_little_memory(tmp_path: Path, name: str) -
     path = tmp_path / "bomb"
     BOMBS[name](path)
     assert path.stat().st_size < 1 << 20
-    at = ["--at", "/text"] if name == "parquet" else []
+    at = ["--at", "/text"] if name == "parquet" or name.startswith(("Arrow", "Parquet")) else []
     words = command("convert", path, "--to", "gemini", "-o", tmp_path / "out.jsonl", *at)
     measured = [sys.executable, "-c", MEASURE, *map(str, words)]
     done = subprocess.run(measured, capture_output=True, text=True, env=environment(), check=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from convcli.files import project
 from convcli.jobs import config
 from convcli.jobs.config import KEYS, Configuration, IgnoredPlace
 from convcli.model.errors import JobError
@@ -19,7 +20,7 @@ from tests.cli_cases import ROOT
 PAGE = (ROOT / "convcli" / "pages" / "configuration.md").read_text("utf-8")
 
 
-def configured(folder: Path, text: str, name: str = config.OWN) -> Configuration:
+def configured(folder: Path, text: str, name: str = project.OWN) -> Configuration:
     (folder / name).write_text(text, encoding="utf-8")
     return config.load(str(folder))
 
@@ -28,10 +29,10 @@ def test_the_nearest_file_counts_and_the_own_one_before_the_shared_one(tmp_path:
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
     configured(tmp_path, 'ignore = ["not-json"]')
-    assert config.load(str(below)).file == str(tmp_path / config.OWN)
-    configured(tmp_path / "a", "[tool.other]\n", config.SHARED)
-    assert config.load(str(below)).file == str(tmp_path / config.OWN)
-    configured(tmp_path / "a", "[tool.convcli]\nstrict = true\n", config.SHARED)
+    assert config.load(str(below)).file == str(tmp_path / project.OWN)
+    configured(tmp_path / "a", "[tool.other]\n", project.SHARED)
+    assert config.load(str(below)).file == str(tmp_path / project.OWN)
+    configured(tmp_path / "a", "[tool.convcli]\nstrict = true\n", project.SHARED)
     assert config.load(str(below)).settings == {"strict": True}
     configured(tmp_path / "a", "strict = false\n")
     assert config.load(str(below)).settings == {"strict": False}
@@ -57,7 +58,7 @@ def test_the_nearest_file_counts_and_the_own_one_before_the_shared_one(tmp_path:
 def test_what_is_wrong_is_refused_with_the_file(tmp_path: Path, text: str, message: str, hint: str) -> None:
     with pytest.raises(JobError) as caught:
         configured(tmp_path, text)
-    assert (caught.value.code, caught.value.file) == ("bad-configuration", str(tmp_path / config.OWN))
+    assert (caught.value.code, caught.value.file) == ("bad-configuration", str(tmp_path / project.OWN))
     assert caught.value.message.startswith(message)
     assert caught.value.help == hint
 
@@ -126,7 +127,7 @@ def test_every_key_is_in_force_with_its_default_or_the_file_that_sets_it(
     monkeypatch.chdir(tmp_path)
     rows = {row["key"]: row for row in config.in_force(configured(tmp_path, "strict = true\n"))}
     assert rows.keys() == KEYS.keys()
-    assert (rows["strict"]["value"], rows["strict"]["from"]) == (True, config.OWN)
+    assert (rows["strict"]["value"], rows["strict"]["from"]) == (True, project.OWN)
     assert {row["from"] for key, row in rows.items() if key != "strict"} == {"default"}
 
 

@@ -232,6 +232,17 @@ ENVELOPES: dict[str, list[Any]] = {
     "a rollout of NeMo Gym": [{"responses_create_params": {"input": LIST, "tools": []}, "response": {}}],
     "a span of Datadog": [{"meta": {"input": {"messages": LIST[:1]}, "output": {"messages": LIST[1:]}}}],
     "a log of OpenAI Evals": [{"run_id": "r", "event_id": 1, "data": {"prompt": LIST[:1], "sampled": ["hello"]}}],
+    "a LlamaIndex chat store": [
+        {
+            "class_name": "SimpleChatStore",
+            "store": {
+                "ann": [
+                    {"role": message["role"], "blocks": [{"block_type": "text", "text": message["content"]}]}
+                    for message in LIST
+                ]
+            },
+        }
+    ],
     "a chat data set with the column conversation": [{"conversation": LIST}],
     "a chat data set with the column conversations": [{"conversations": LIST}],
 }

@@ -74,3 +74,9 @@ def test_of_several_compactions_the_last_one_counts_and_only_on_the_active_branc
     messages = [message("1"), summary("a", "all", "1"), message("2", "a"), summary("b", "all", "2"), message("3", "b")]
     assert ids(context(Transcript(messages))) == ["b", "3"]
     assert ids(context(Transcript(messages, head="2"))) == ["a", "2"]
+
+
+def test_instructions_before_a_tree_belong_to_every_branch() -> None:
+    messages = [message(None, role="system"), message(None), message("1"), message("2", "1"), message("3", "1")]
+    kept = branch(Transcript(messages, head="2"))
+    assert [(one.role, one.id) for one in kept] == [("system", None), ("user", "1"), ("user", "2")]

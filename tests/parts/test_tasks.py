@@ -23,7 +23,7 @@ from convcli.model.errors import OutputError
 from convcli.parts import Task, attempts, begin, finish, plan, run_part
 from convcli.parts.verifying import Verified, verify
 from tests import tiers
-from tests.cli_cases import OTHER, ROOT
+from tests.cli_cases import OTHER, ROOT, run, write
 
 WORDS = ["convert", "in", "--from", OTHER, "--to", "anthropic", "--keep-going", "--losses", "all", "--part-size", "900"]
 TASK = Task("convert", OTHER, "anthropic", keep_going=True, losses="all")
@@ -206,3 +206,22 @@ def test_parts_that_nobody_finds_are_an_error(
     assert whole("out") == 3
     assert "error[parts-missing]" in capfd.readouterr().err
     assert not Path("out/_SUCCESS").exists()
+
+
+@pytest.mark.parametrize(("allowed", "code"), [("2", 0), ("1", 1), ("50%", 0), ("49%", 1)])
+def test_so_much_may_be_unreadable_in_all_parts_together(tmp_path: Path, allowed: str, code: int) -> None:
+    good = {"messages": [{"role": "user", "content": "x"}]}
+    one, two = (write(tmp_path / name, good, {"messages": 3}) for name in ("a.jsonl", "b.jsonl"))
+    words = ("--from", "openai-chat", "--to", "gemini", "--out-dir", tmp_path / "out", "--engine", "local")
+    done = run("convert", one, two, *words, "--allow-bad", allowed)
+    assert done.returncode == code, done.stderr
+    assert (tmp_path / "out" / "_SUCCESS").exists()
+    assert sum(len(part.read_bytes().splitlines()) for part in (tmp_path / "out").glob("part-*.jsonl")) == 2
+
+
+def test_a_task_cannot_count_what_others_could_not_read(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", {"messages": []})
+    words = ("--to", "gemini", "--out-dir", tmp_path / "out", "--part", "1/2", "--allow-bad", "3")
+    done = run("convert", source, *words)
+    assert done.returncode == 2
+    assert b"--part and --allow-bad exclude each other" in done.stderr

@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from convcli import dialects
+from convcli.files import project
 from convcli.jobs import config, envelopes
+from convcli.kit.codec import table
 from convcli.report import pages
 from convcli.report.text import Paint
 from convcli.validation import schemas
@@ -106,6 +108,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(here / "chats.jsonl", here / "big.jsonl")
     (here / "anthropic.json").write_text(json.dumps(ANTHROPIC), encoding="utf-8")
     (here / "talk.json").write_text(TALK, encoding="utf-8")
+    log, table = (BLOCK.findall(pages.page("own-logs"))[at][1] for at in (0, 2))
+    (here / "support.json").write_text(log, encoding="utf-8")
+    (here / "support.toml").write_text(f'{table}conversation = {{ id = "chat" }}\n', encoding="utf-8")
     trace = {"id": "t", "observations": [{"input": CHAT, "output": None}]}
     (here / "traces.json").write_text(json.dumps(trace), encoding="utf-8")
     calls = {"request": CHAT, "response": {"role": "assistant", "content": "It is mild."}}
@@ -178,9 +183,17 @@ def test_the_documents_of_the_pages_are_what_they_are_called(example: Example) -
 def test_the_configurations_of_the_pages_are_taken(example: Example, tmp_path: Path) -> None:
     loaded = tomllib.loads(example.code)
     if example.topic == "configuration":
-        name = config.SHARED if "tool" in loaded else config.OWN
+        name = project.SHARED if "tool" in loaded else project.OWN
         (tmp_path / name).write_text(example.code, encoding="utf-8")
         assert config.load(str(tmp_path)).settings
+    if example.topic == "own-logs":
+        stated = loaded.get("dialects", {"support": loaded})["support"]
+        assert table.parse(stated, "support.toml").order
+
+
+def test_the_draft_on_the_page_is_what_convcli_writes(folder: Path) -> None:
+    shown = BLOCK.findall(pages.page("own-logs"))[2][1]
+    assert run("dialects", "--draft", "support.json", cwd=folder).stdout.decode() == shown
 
 
 @pytest.mark.parametrize("example", examples("yaml"), ids=str)

@@ -11,6 +11,7 @@ import pytest
 from convcli.jobs import inputs
 from convcli.jobs.inputs import Document
 from convcli.jobs.selection import Selection
+from convcli.views.conditions import of_transcripts
 from convcli.views.duplicates import Duplicates, Way
 from tests.cli_cases import OTHER, run, write
 
@@ -53,3 +54,21 @@ def test_the_command_line_leaves_out_duplicates_of_all_inputs(tmp_path: Path) ->
     assert b"2 transcripts" in run("validate", one, one, two, "--dedupe", "--limit", 2).stderr
     done = run("convert", "-", "--to", OTHER, "--dedupe=prefix", input=one.read_bytes())
     assert (done.returncode, b"standard input can be read only once" in done.stderr) == (2, True)
+
+
+def test_conditions_and_duplicates_lift_a_document_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lifted: list[Document] = []
+    lift = Document.lift_leniently
+    monkeypatch.setattr(Document, "lift_leniently", lambda self: lifted.append(self) or lift(self))
+    path = str(write(tmp_path / "a.jsonl", chat("a"), chat("b"), chat("a")))
+    condition = of_transcripts(["messages=1 and user=1"], None, None)
+    assert condition is not None
+    with OPENED(path, selection=Selection([condition, Duplicates("exact")])) as source:
+        assert sum(1 for _ in source) == 2
+    assert len(lifted) == 3
+
+
+def test_a_document_with_metadata_of_a_wrong_type_is_no_duplicate(tmp_path: Path) -> None:
+    path = str(write(tmp_path / "a.jsonl", chat("a", seed="x"), chat("a")))
+    with OPENED(path, selection=Selection([Duplicates("exact")])) as source:
+        assert sum(1 for _ in source) == 2

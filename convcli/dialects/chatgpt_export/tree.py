@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.objects import Native, as_text, has_content, omit
-from convcli.kit.sessions import head_at
+from convcli.kit.sessions import head_at, parents_first
 
 
 class Tree:
@@ -18,22 +18,11 @@ class Tree:
         self._mapping = mapping
         listed = {child: id_ for id_, node in mapping.items() for child in _children(node)}
         self._parents = {id_: _parent(node) or listed.get(id_) for id_, node in mapping.items()}
-        nodes = self._sorted()
+        nodes = parents_first(self._parents)
         self._above: dict[str, str | None] = {}
         for id_ in nodes:
             self._above[id_] = id_ if self._has_message(id_) else self._nearest(self._parents[id_])
         self.order = [id_ for id_ in nodes if self._has_message(id_)]
-
-    def _sorted(self) -> list[str]:
-        done: dict[str, None] = {}
-        for start in self._mapping:
-            line: dict[str, None] = {}
-            at: str | None = start
-            while at in self._mapping and at not in done and at not in line:
-                line[at] = None
-                at = self._parents[at]
-            done |= dict.fromkeys(reversed(line))
-        return list(done)
 
     def _has_message(self, id_: str) -> bool:
         return isinstance(self._mapping[id_].get("message"), dict)

@@ -13,7 +13,9 @@ from convcli.engine.shapes.probes import MARK
 from convcli.proof.language import holds_content
 from convcli.proof.reasons import MISSING, Level, Loss
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
+HALF_PAIR = pattern("[\ud800-\udfff]")
 KNOWN = {"Loss": Loss, "text": exact_json.write_text, "holds_content": holds_content}
 
 
@@ -87,9 +89,14 @@ def _around(value: str, whole: str, expression: str) -> str:
 
 
 def constant(value: Any) -> str:
-    """Returns the expression of a value that is the same in all documents. Raises NotRememberedError for non-JSON."""
+    """Returns the expression of a value that is the same in all documents.
+
+    Raises NotRememberedError for non-JSON, and for half of a surrogate pair, whose spellings are equal as keys.
+    """
     if value.__class__ not in (str, int, float, bool, type(None)) or MARK.search(str(value)):
         raise NotRememberedError("a mark inside text, or a value that JSON does not have")
+    if value.__class__ is str and not value.isascii() and HALF_PAIR.search(value):
+        raise NotRememberedError("half of a surrogate pair")
     return repr(value)
 
 

@@ -12,40 +12,22 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from itertools import groupby
-from typing import NamedTuple
 
-from convcli.model.branches import active
-from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
-from convcli.report.page import markdown, plot
-from convcli.report.page.calls import call_card, medium, result_block
+from convcli.model.transcript import Transcript
+from convcli.report.page.articles import ROLES, Annotation, Annotations, ConversationView, mark_list
 from convcli.report.page.pieces import in_pieces
+from convcli.report.page.rail import rail
 from convcli.report.text import safe_text
 from convcli.validation.wording import counted
-from convcli.views.program_texts import is_message_of_program, is_of_program, label_of
-from convcli.views.rows import UNWELL, CallPairs, part_text, seconds_between
+from convcli.views.facts import Fact
 
-ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "event"))
-STATUSES = frozenset(("ok", "error", "open", "orphan", "lost"))
-ENTRY = 60
-"""Characters of an entry in the outline."""
-
-
-class Annotation(NamedTuple):
-    """A note on a message: a loss or a finding, with its class and text."""
-
-    kind: str
-    text: str
-
-
-Annotations = Mapping[int, Sequence[Annotation]]
-"""By message index; -1 for the transcript as a whole."""
+__all__ = ["FIRST", "LIVE", "Annotation", "Annotations", "conversation", "index", "policy"]
 
 
 def conversation(
     transcript: Transcript,
     title: str,
-    about: Sequence[str],
+    about: Sequence[Fact],
     marks: Annotations | None = None,
     *,
     up: str = "",
@@ -56,17 +38,16 @@ def conversation(
 
     `up` is the address of the page that links to it. With a `version`, the page polls its server for a newer one.
     """
-    view = _View(transcript, marks or {})
+    view = ConversationView(transcript, marks or {})
     yield _head(title, LIVE if version else NO_REQUESTS)
     live = f' data-version="{escape(version)}"' if version else ""
-    yield f'<body{live}>\n<nav id="map" aria-label="map of the session">\n{_link(up, "all sessions")}'
-    yield plot.tokens(transcript.messages)
-    yield from view.entries()
-    yield f"</nav>\n<main>\n{_header(title, about, _marks(view.marks.get(-1, ())))}"
-    yield from view.filters()
+    yield f"<body{live}>\n"
+    yield from rail(view, up)
+    yield f"<main>\n{_header(title, about, mark_list(view.marks.get(-1, ())))}"
+    yield _filters(view)
     yield from in_pieces(view.articles())
     yield _masked(masked)
-    yield _tail()
+    yield _tail(KEYS)
 
 
 def _masked(masked: Sequence[tuple[str, int]]) -> str:
@@ -92,7 +73,7 @@ def index(
     names = "".join(f"<th>{escape(name)}</th>" for name in columns)
     asks = f' data-version="{FIRST}"' if live else ""
     yield f'{_head(title, LIVE if live else NO_REQUESTS)}<body class="index"{asks}>\n<main>\n'
-    yield f"{_header(title, about)}{SEARCH}"
+    yield f"{_header(title, [Fact(word) for word in about])}{SEARCH}"
     yield f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n"
     for row in rows:
         cells = (escape(safe_text(row.get(name, ""))) for name in columns)
@@ -110,193 +91,53 @@ SEARCH = """\
 """
 
 
-class _View:
-    """One conversation: which result belongs under which call, and which messages are on the active branch."""
-
-    def __init__(self, transcript: Transcript, marks: Annotations) -> None:
-        self.transcript, self.marks, self.messages = transcript, marks, transcript.messages
-        self.pairs = CallPairs(transcript)
-        self.asked = {id(call): (number, message) for number, (_, message, call) in enumerate(self.pairs.calls)}
-        kept = set(map(id, active(transcript))) if transcript.head is not None else None
-        self.off = {id(message) for message in self.messages if kept is not None and id(message) not in kept}
-
-    # ------------------------------------------------------------ outline and filters
-
-    def entries(self) -> Iterator[str]:
-        """Yields the outline: user messages, and summaries that replace the messages before them."""
-        yield "<ol>\n"
-        for index, message in enumerate(self.messages):
-            text = _first_text(message)
-            if message.role == "user" and text and not is_message_of_program(message):
-                kind = ' class="summary"' if message.replaces is not None else ""
-                yield f'<li{kind}><a href="#m{index}">{escape(safe_text(text))}</a></li>\n'
-        yield "</ol>\n"
-
-    def filters(self) -> Iterator[str]:
-        """Yields the filter form, hidden until the script shows it."""
-        roles = [role for role in dict.fromkeys(message.role for message in self.messages) if role in ROLES - {"tool"}]
-        tools = sorted({safe_text(call.name) for _, _, call in self.pairs.calls})
-        boxes = "".join(f'<label><input type="checkbox" value="{role}" checked> {role}</label>' for role in roles)
-        options = "".join(f"<option>{escape(name)}</option>" for name in tools)
-        yield SEARCH.replace(
-            "<output>",
-            f'{boxes}<select name="tool" aria-label="tool"><option value="">any tool</option>{options}</select>'
-            '<select name="status" aria-label="status"><option value="">any status</option><option>error</option>'
-            '<option>open</option><option>lost</option></select><button type="button">open all</button><output>',
-        )
-
-    # ------------------------------------------------------------ the conversation
-
-    def articles(self) -> Iterator[str]:
-        """Yields the messages; events are folded into groups, and results are nested under their calls."""
-        before: str | None = None
-        for is_event, group in groupby(enumerate(self.messages), lambda pair: pair[1].role == "event"):
-            number_messages = list(group)
-            if is_event:
-                yield self._events(number_messages)
-                continue
-            for index, message in number_messages:
-                if not self._stands_beneath_calls(message):
-                    yield self._article(index, message, before)
-                before = message.created_at or before
-
-    def _stands_beneath_calls(self, message: Message) -> bool:
-        results = [part for part in message.parts if isinstance(part, ToolResult)]
-        answers = bool(results) and all(self.pairs.call_of[id(part)] is not None for part in results)
-        return answers and len(results) == len(message.parts)
-
-    def _events(self, events: list[tuple[int, Message]]) -> str:
-        texts = ((index, safe_text("".join(map(part_text, message.parts)), lines=True)) for index, message in events)
-        rows = "".join(f'<div id="m{index}"><pre>{escape(text)}</pre></div>' for index, text in texts)
-        return (
-            f'<details class="item events" data-role="event"><summary>{counted(len(events), "event")}</summary>'
-            f"{rows}</details>\n"
-        )
-
-    def _article(self, index: int, message: Message, before: str | None) -> str:
-        marks = list(self.marks.get(index, ()))
-        role = message.role if message.role in ROLES else "other"
-        parts = "".join(self._part(part, index, message, marks) for part in message.parts)
-        if message.error:
-            parts += f'<p class="state error">{escape(safe_text(message.error))}</p>'
-        tools = "\n".join(safe_text(part.name) for part in message.parts if isinstance(part, ToolCall))
-        status = {self._status(part) for part in message.parts} | ({"error"} if message.error else set())
-        status |= {"lost"} if marks else set()
-        states = "\n".join(sorted(status & STATUSES))
-        facts = f'data-role="{role}" data-tool="{escape(tools)}" data-status="{states}"'
-        off = " off" if id(message) in self.off else ""
-        off += " quiet" if message.role in FOLDED_ROLES or is_message_of_program(message) else ""
-        head = self._heading(index, message, before)
-        return f'<article class="item {role}{off}" id="m{index}" {facts}>\n{head}{parts}{_marks(marks)}</article>\n'
-
-    def _heading(self, index: int, message: Message, before: str | None) -> str:
-        tokens = (message.usage or {}).get("outputTokens")
-        unwell = UNWELL.get(message.stop_reason or "")
-        words = [message.name, message.model, counted(tokens, "token") if tokens else None]
-        words += ["not on the active branch" if id(message) in self.off else None]
-        words += ["summary of what came before" if message.replaces is not None else None]
-        about = " · ".join(escape(safe_text(word)) for word in words if word)
-        state = f' <span class="state error">{unwell}</span>' if unwell else ""
-        return (
-            f'<h2><a href="#m{index}" class="mark">{index}</a> '
-            f'<span class="role">{escape(safe_text(message.role))}</span> '
-            f'<span class="dim">{about}</span>{state}{_time(message.created_at, before)}'
-            '<button type="button" class="copy">copy</button></h2>\n'
-        )
-
-    def _part(self, part: Part, index: int, message: Message, marks: list[Annotation]) -> str:
-        match part:
-            case Text():
-                text = safe_text(part.text, lines=True)
-                if message.role in FOLDED_ROLES:
-                    return _folded(message.role, markdown.html(text), len(text))
-                if message.role == "user" and is_of_program(part.text):
-                    return _folded(label_of(part.text), f"<pre>{escape(text)}</pre>", len(text))
-                return f'<div class="text">{markdown.html(text)}</div>\n'
-            case Reasoning():
-                text = safe_text("\n".join([*(part.summary or ()), part.text]), lines=True)
-                if not text.strip():
-                    return ""
-                title = f"thinking, {counted(len(text), 'character')}"
-                return f'<details class="thinking"><summary>{title}</summary>{markdown.html(text)}</details>\n'
-            case ToolCall():
-                return self._call(part, marks)
-            case ToolResult():
-                return result_block(part, self.pairs.status(part) or "", call=self.pairs.mark(part))
-            case Media():
-                return medium(part)
-            case _:
-                kind = part.dialect if isinstance(part, Opaque) else part.type
-                text = escape(safe_text(part_text(part), lines=True))
-                return f"<details><summary>{escape(safe_text(kind))}</summary><pre>{text}</pre></details>\n"
-
-    def _call(self, call: ToolCall, marks: list[Annotation]) -> str:
-        number, asked = self.asked[id(call)]
-        results = self.pairs.results_of.get(number, [])
-        answer = "".join(self._answer(at, by, result) for at, by, result in results)
-        seconds = seconds_between(asked.created_at, results[0][1].created_at) if results else None
-        marks += [mark for at, _, _ in results for mark in self.marks.get(at, ())]
-        return call_card(call, self.pairs.mark(call), self._status(call), seconds, answer)
-
-    def _answer(self, index: int, message: Message, result: ToolResult) -> str:
-        if self._stands_beneath_calls(message):
-            return result_block(result, self.pairs.status(result) or "", index=index)
-        return f'<p class="elsewhere">its result: <a href="#m{index}">message {index}</a></p>'
-
-    def _status(self, part: Part) -> str:
-        """Returns the status of a part; a call has that of its result."""
-        if isinstance(part, ToolCall):
-            results = self.pairs.results_of.get(self.asked[id(part)][0])
-            return self.pairs.status(results[0][2] if results else part) or ""
-        return (self.pairs.status(part) or "") if isinstance(part, ToolResult) else ""
+FILTERS = """\
+<form id="filters" hidden>
+<span class="search"><input type="search" aria-label="search" placeholder="search (press /)"><output></output>
+<button type="button" name="previous" aria-label="previous hit" title="previous hit (p)">‹</button>
+<button type="button" name="next" aria-label="next hit" title="next hit (n)">›</button></span>
+<details class="menu"><summary>filter</summary><div>{boxes}{tools}{states}</div></details>
+<button type="button" name="open">open all</button>
+<button type="button" name="theme" aria-label="dark or light" title="dark or light (t)">◐</button>
+<button type="button" name="keys" aria-label="keys" title="keys (?)">?</button>
+</form>
+"""
+STATES = ("error", "open", "lost")
+KEYS = """\
+<dialog id="keys"><h2>Keys</h2><dl>
+<dt>/</dt><dd>search; Enter goes to the next hit</dd><dt>n p</dt><dd>next and previous hit</dd>
+<dt>j k</dt><dd>next and previous message</dd><dt>u U</dt><dd>next and previous prompt</dd>
+<dt>e E</dt><dd>next and previous failure</dd><dt>o</dt><dd>open or close all</dd>
+<dt>t</dt><dd>dark or light</dd><dt>Esc</dt><dd>end the search</dd><dt>?</dt><dd>these keys</dd>
+</dl><form method="dialog"><button>close</button></form></dialog>
+"""
 
 
-FOLDED_ROLES = frozenset(("system", "developer"))
-"""Roles whose text no person reads first: it is folded to one line."""
+def _filters(view: ConversationView) -> str:
+    """Returns the filter form, hidden until the script shows it."""
+    known = ROLES - {"tool"}
+    roles = [role for role in dict.fromkeys(message.role for message in view.messages) if role in known]
+    boxes = "".join(f'<label><input type="checkbox" value="{role}" checked> {role}</label>' for role in roles)
+    tools = sorted({safe_text(call.name) for _, _, call in view.pairs.calls})
+    return FILTERS.format(boxes=boxes, tools=_choice("tool", tools), states=_choice("status", STATES))
 
 
-def _folded(title: str, content: str, length: int) -> str:
-    """Returns text that is one line at first."""
-    summary = f'{escape(safe_text(title))} <span class="dim">{counted(length, "character")}</span>'
-    return f'<details class="program"><summary>{summary}</summary>{content}</details>\n'
+def _choice(name: str, values: Sequence[str]) -> str:
+    options = "".join(f"<option>{escape(value)}</option>" for value in values)
+    return f'<select name="{name}" aria-label="{name}"><option value="">any {name}</option>{options}</select>'
 
 
-def _first_text(message: Message) -> str:
-    texts = (part.text for part in message.parts if isinstance(part, Text) and part.text.strip())
-    text = next((text for text in texts if not is_of_program(text)), "")
-    words = " ".join(text[: 4 * ENTRY].split())
-    return words if len(words) <= ENTRY else f"{words[: ENTRY - 1]}…"
+def _header(title: str, about: Sequence[Fact], more: str = "") -> str:
+    chips = "".join(map(_chip, about))
+    return f'<header>\n<h1>{escape(safe_text(title))}</h1>\n<p class="facts">{chips}</p>\n{more}</header>\n'
 
 
-def _header(title: str, about: Sequence[str], more: str = "") -> str:
-    words = "".join(f"<span>{escape(safe_text(word))}</span> " for word in about)
-    return f"<header>\n<h1>{escape(safe_text(title))}</h1>\n<p>{words}</p>\n{more}</header>\n"
-
-
-def _marks(marks: Sequence[Annotation]) -> str:
-    items = "".join(f'<li class="{mark.kind}">{escape(safe_text(mark.text))}</li>' for mark in marks)
-    return f'<ul class="marks">{items}</ul>\n' if items else ""
-
-
-def _link(address: str, text: str) -> str:
-    return f'<p><a href="{escape(address)}">{text}</a></p>\n' if address else ""
-
-
-# ---------------------------------------------------------------- times
-
-
-def _time(time: str | None, before: str | None) -> str:
-    if not time:
-        return ""
-    seconds = seconds_between(before, time)
-    later = f" +{_duration(seconds)}" if seconds is not None and seconds >= 1 else ""
-    return f' <time datetime="{escape(safe_text(time))}">{escape(safe_text(time[:19].replace("T", " ")))}{later}</time>'
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+def _chip(fact: Fact) -> str:
+    """Returns a fact; failures link to the messages that failed."""
+    kind, hint = (f' {name}="{escape(safe_text(value))}"' if value else "" for name, value in
+                  (("class", fact.kind), ("title", fact.hint)))  # fmt: skip
+    tag, address = ("a", ' href="#status=error"') if fact.kind == "error" else ("span", "")
+    return f"<{tag}{kind}{hint}{address}>{escape(safe_text(fact.text))}</{tag}> "
 
 
 # ---------------------------------------------------------------- the frame
@@ -339,5 +180,5 @@ def _head(title: str, more: str) -> str:
 """
 
 
-def _tail() -> str:
-    return f"</main>\n<script>{_frame()[1]}</script>\n</body>\n</html>\n"
+def _tail(more: str = "") -> str:
+    return f"</main>\n{more}<script>{_frame()[1]}</script>\n</body>\n</html>\n"

@@ -1,94 +1,161 @@
-"""Calls and results as cards: one argument per line, commands as console code, edits as diffs."""
+"""The part of a page that shows calls: a call with its changes, its result and the run of its subagent; media."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import unified_diff
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from convcli.model.transcript import Media, ToolCall, ToolResult
-from convcli.report.page.markdown import code
+from convcli.report.page.diffs import change_block
+from convcli.report.page.markdown import code, html
 from convcli.report.text import json_text, safe_text
 from convcli.validation.wording import counted
-from convcli.views.gists import COMMANDS, command_of, gist
+from convcli.views.call_lines import call_line
+from convcli.views.changes import Changes
+from convcli.views.facts import plain
+from convcli.views.gists import COMMANDS, command_of
+from convcli.views.outputs import CommandOutput, is_rejected, output_of
 from convcli.views.rows import part_text
+from convcli.views.todos import SIGNS, todos_of
 from convcli.wire.decimals import builtins
 
 INLINE = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 """Image types that are shown: raster formats, which cannot contain scripts."""
-CHANGES = (("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str"), ("old_text", "new_text"))
-"""Argument pairs of an edit: the old text and the new text."""
-DIFFS = ("patch", "diff", "unified_diff")
 STATES = frozenset(("ok", "error", "open", "orphan"))
 """Statuses that the style knows; programs may have others."""
-SHORT = 80
-"""Maximum length of an argument that the heading shows in full."""
 NO_TIME = 0.05
 """Durations in seconds below this are not shown."""
-MOST_OPEN = 30
+MOST_OPEN = 40
 """Maximum number of diff lines that are shown unfolded."""
-FIRST = 120
+FIRST = 160
 """Characters of a result shown in its heading."""
+AGENTS = frozenset(("Task", "Agent", "task", "agent", "spawn_agent", "subagent"))
+"""Tools that start an agent: its task and its answer are Markdown."""
+MARKDOWN = frozenset(("plan", "prompt", "markdown"))
+"""Arguments that are Markdown."""
+DEFAULTS = {"replace_all": False, "replaceAll": False, "expected_replacements": 1}
+"""Arguments of edits that are not shown with these values."""
+_KINDS = {
+    "plan": ("todo", "plan", "task", "agent", "skill", "question"),
+    "run": ("bash", "shell", "exec", "command", "terminal", "stdin", "process"),
+    "edit": ("edit", "write", "patch", "replace", "create", "notebook", "delete"),
+    "find": ("read", "grep", "glob", "search", "find", "list", "ls", "view", "fetch", "web", "open"),
+}
+"""Kinds of tools, for their color, by words in their names."""
 
 
-def call_card(call: ToolCall, mark: str, status: str, seconds: float | None, answer: str) -> str:
-    """Returns a call with its arguments, and its result folded below."""
-    words = safe_text(gist(call.arguments if call.raw_arguments is None else call.raw_arguments))
-    time = f'<span class="dim">{seconds:,.1f} s</span>' if seconds is not None and seconds >= NO_TIME else ""
-    state = _state(status) if status not in ("ok", "") else ""
+class Shown(NamedTuple):
+    """What a call shows, apart from its arguments: its result and the run of its subagent as HTML."""
+
+    answer: str = ""
+    run: str = ""
+    output: CommandOutput | None = None
+    is_seen: bool = False
+    """True if there is something to look at, such as an image."""
+
+
+def call_card(
+    call: ToolCall,
+    mark: str,
+    status: str,
+    seconds: float | None,
+    changes: Changes,
+    shown: Shown,
+    cwd: str | None = None,
+) -> str:
+    """Returns a call as one line, with its arguments, its run and its result folded below."""
+    arguments = call.arguments if call.raw_arguments is None else call.raw_arguments
+    line = call_line(arguments, changes, cwd)
     number = mark.removeprefix("#")
+    size = sum(len(change.lines) for change in changes.files)
+    is_open = 0 < size <= MOST_OPEN or shown.is_seen
+    state = status if status in STATES else ""
+    body = "".join((*_arguments(call, line.shown, changes), shown.run, shown.answer))
+    counts = _counts(changes) if changes.files else ""
     return (
-        f'<section class="card {status if status in STATES else ""}" id="call-{number}">'
-        f"<h3>{_mark(f'call-{number}', mark)}"
-        f"<b>{escape(safe_text(call.name))}</b> <code>{escape(words)}</code> {state}{time}</h3>"
-        f"{''.join(_arguments(call))}{answer}</section>\n"
+        f'<details class="card {state} {kind_of(call.name)}" id="call-{number}"{" open" * is_open}>'
+        f"<summary><b>{escape(safe_text(call.name))}</b>"
+        f"{_dim(line.purpose, 'purpose')} <code>{escape(safe_text(line.text))}</code>{counts}"
+        f"{_state(status, shown.output)}{_seconds(seconds, shown.output)}{_mark(f'call-{number}', mark)}"
+        f"{_why(status, shown.output)}</summary>"
+        f"{body}</details>\n"
     )
 
 
-def _state(status: str) -> str:
-    known = f" {status}" if status in STATES else ""
-    return f'<span class="state{known}">{escape(safe_text(status))}</span>'
+def kind_of(name: str) -> str:
+    """Returns the kind of a tool, by its name."""
+    lower = name.lower()
+    return next((kind for kind, words in _KINDS.items() if any(word in lower for word in words)), "other")
 
 
-def _is_told(arguments: dict[str, Any]) -> bool:
-    """True if the heading already shows the only argument."""
-    value = next(iter(arguments.values()))
-    return len(arguments) == 1 and isinstance(value, str) and len(value) < SHORT and "\n" not in value
+def _counts(changes: Changes) -> str:
+    added, removed = (sum(getattr(change, name) for change in changes.files) for name in ("added", "removed"))
+    return f' <span class="counts"><ins>+{added:,}</ins> <del>−{removed:,}</del></span>'
 
 
-def _arguments(call: ToolCall) -> Iterator[str]:
-    """Yields the arguments, folded."""
+def _state(status: str, output: CommandOutput | None) -> str:
+    """Returns the status as a badge: nothing for a success, the exit code and the first words of a failure."""
+    if status == "error" and output is not None:
+        is_refused = is_rejected(output.text)
+        code_ = f"exit {output.exit_code}" if output.exit_code else "rejected" if is_refused else "failed"
+        return _badge("rejected" if is_refused else "error", code_)
+    if status in ("ok", ""):
+        return _badge("exit", f"exit {output.exit_code}") if output is not None and output.exit_code else ""
+    return _badge(status if status in STATES else "", {"open": "no result"}.get(status, status))
+
+
+def _why(status: str, output: CommandOutput | None) -> str:
+    """Returns the first words of a failure."""
+    words = " ".join(output.text[: 4 * FIRST].split())[:FIRST] if status == "error" and output is not None else ""
+    return f'<span class="why">{escape(safe_text(words))}</span>' if words else ""
+
+
+def _badge(kind: str, words: str) -> str:
+    return f' <span class="state {kind}">{escape(safe_text(words))}</span>'
+
+
+def _seconds(seconds: float | None, output: CommandOutput | None) -> str:
+    known = output.seconds if output is not None and output.seconds else seconds
+    return _dim(f"{known:,.1f} s", "seconds") if known is not None and known >= NO_TIME else ""
+
+
+def _dim(words: str, kind: str) -> str:
+    return f' <span class="dim {kind}">{escape(safe_text(words))}</span>' if words else ""
+
+
+def _arguments(call: ToolCall, shown: frozenset[str], changes: Changes) -> Iterator[str]:
+    """Yields the arguments that the line does not show whole."""
     if call.raw_arguments is not None:
-        yield _folded("arguments", f"<pre>{escape(safe_text(call.raw_arguments, lines=True))}</pre>")
+        yield f"<pre>{escape(safe_text(call.raw_arguments, lines=True))}</pre>"
         return
-    if call.arguments and not _is_told(call.arguments):
-        inside = "".join(_fields(call.arguments))
-        is_open = _change_of(call.arguments) != () and inside.count("\n") <= MOST_OPEN
-        yield _folded(counted(len(call.arguments), "argument"), inside, is_open=is_open)
+    hidden = shown | changes.names | {name for name, value in DEFAULTS.items() if call.arguments.get(name) is value}
+    yield from _fields({name: value for name, value in call.arguments.items() if name not in hidden})
+    todos = todos_of(call.arguments)
+    if todos is not None:
+        items = (
+            f'<li class="{todo.state}"><span aria-hidden="true">{SIGNS[todo.state]}</span> '
+            f"{escape(safe_text(todo.text))}{_hidden(todo.state)}</li>"
+            for todo in todos[1]
+        )
+        yield f'<ul class="todos">{"".join(items)}</ul>'
+    for change in changes.files:
+        yield change_block(change, with_path=len(changes.files) > 1)
+
+
+def _hidden(state: str) -> str:
+    """Returns the state for readers who do not see the box."""
+    return f' <span class="unseen">({state})</span>' if state != "open" else ""
 
 
 def _fields(arguments: dict[str, Any]) -> Iterator[str]:
-    changed = _change_of(arguments)
     for name, value in arguments.items():
         if name in COMMANDS and command_of(value):
             yield f'<pre class="code">{code(safe_text(f"$ {command_of(value)}", lines=True), "console")}</pre>'
-        elif name in DIFFS and isinstance(value, str):
-            yield f'<pre class="code">{code(safe_text(value, lines=True), "diff")}</pre>'
-        elif name not in changed:
+        elif name in MARKDOWN and isinstance(value, str) and "\n" in value:
+            yield f'<div class="text inset">{html(safe_text(value, lines=True))}</div>'
+        else:
             yield f'<div class="field"><span class="dim">{escape(safe_text(name))}</span> {_value(value)}</div>'
-    if changed:
-        yield f'<pre class="code">{_change(*(arguments[name] for name in changed))}</pre>'
-
-
-def _change_of(arguments: dict[str, Any]) -> tuple[str, ...]:
-    """Returns the names of the arguments with the old and the new text of an edit, if any."""
-    return next((pair for pair in CHANGES if all(isinstance(arguments.get(name), str) for name in pair)), ())
-
-
-def _change(before: str, after: str) -> str:
-    lines = list(unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
-    return code(safe_text("\n".join(lines), lines=True), "diff")
 
 
 def _value(value: Any) -> str:
@@ -98,24 +165,41 @@ def _value(value: Any) -> str:
     return f"<code>{escape(json_text(builtins(value)))}</code>"
 
 
-def result_block(result: ToolResult, status: str, *, index: int | None = None, call: str = "") -> str:
+def result_block(
+    result: ToolResult,
+    status: str,
+    *,
+    index: int | None = None,
+    call: str = "",
+    is_open: bool = False,
+    agent: bool = False,
+) -> str:
     """Returns a folded result: its first words, then all of it.
 
-    Under its call it links to its message; elsewhere it links to the call.
+    Under its call it links to its message; elsewhere it links to the call. The answer of an agent is Markdown.
     """
-    link = _mark(f"m{index}", str(index)) if index is not None else ""
+    link = f' <a href="#m{index}" class="link">{index}</a>' if index is not None else ""
     link += _mark(f"call-{call.removeprefix('#')}", call) if call.startswith("#") else ""
-    text = safe_text(part_text(result), lines=True)
-    first = " ".join(text[: 4 * FIRST].split())[:FIRST]
-    shown = f"<pre>{escape(text)}</pre>" if result.kind != "multimodal" else "".join(map(_piece, result.value))
-    size = f'<span class="dim">{counted(len(text), "character")}</span>'
-    head = f"{link}{_state(status)} {escape(first)}{'…' if len(text) > len(first) else ''} ·"
+    output = CommandOutput("\n\n".join(map(part_text, result.value))) if agent and result.kind == "multimodal" else None
+    output = output or output_of(part_text(result))
+    text = safe_text(output.text, lines=True)
+    first = plain(text, FIRST) if agent else " ".join(text[: 4 * FIRST].split())[:FIRST]
+    shown = "".join(map(_piece, result.value)) if result.kind == "multimodal" and not agent else _text(text, agent)
+    size = _dim(counted(len(text), "character"), "size")
     place = f' id="m{index}"' if index is not None else ""
-    return f'<details class="result"{place}><summary>{head} {size}</summary>{shown}</details>'
+    badge = _state(status, output) or (_badge("ok", "result") if status == "ok" else "")
+    return (
+        f'<details class="result"{place}{" open" * is_open}><summary>{badge} <span class="first">{escape(first)}'
+        f"</span>{size}{link}</summary>{shown}</details>"
+    )
+
+
+def _text(text: str, is_markdown: bool) -> str:
+    return f'<div class="text inset">{html(text)}</div>' if is_markdown else f"<pre>{escape(text)}</pre>"
 
 
 def _mark(place: str, words: str) -> str:
-    return f'<a href="#{place}" class="mark">{words}</a> '
+    return f' <a href="#{place}" class="mark">{words}</a>'
 
 
 def _piece(part: Any) -> str:
@@ -132,7 +216,3 @@ def medium(part: Media) -> str:
 
 def _is_base64(data: str) -> bool:
     return data.isascii() and data.replace("+", "").replace("/", "").rstrip("=").isalnum()
-
-
-def _folded(title: str, inside: str, *, is_open: bool = False) -> str:
-    return f'<details class="arguments"{" open" * is_open}><summary>{title}</summary>{inside}</details>'

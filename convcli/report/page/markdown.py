@@ -54,6 +54,7 @@ MOST_COLOURED, LONGEST_LINE = 5_000, 300
 """Limits on the characters of colored code, and of each line: lexers take quadratic time in both."""
 _SPACES = pattern(r"\s{31}")
 """More white space than code has; lexers take even more than quadratic time for it."""
+_UNCOLORED = pattern(r'<span class="k-(?:n|nn|nv|nx|ni|na|bp|p|o|w|kp|err|vc|vi|vg|sx|si|sa|l|ld|g|gt)">([^<]*)</span>')
 FORMATTER = HtmlFormatter(nowrap=True, classprefix="k-")
 
 
@@ -66,12 +67,24 @@ def html(text: str) -> str:
 def code(text: str, language: str) -> str:
     """Renders code as HTML, colored if the language is known and the code is short enough."""
     lexer = _lexer(language) if language and _is_quickly_coloured(text) else None
-    return escape(text) if lexer is None else highlight(text, lexer, FORMATTER)
+    return escape(text) if lexer is None else _colored(text, lexer)
 
 
-def _lexer(language: str) -> Any:
+def code_lines(text: str, language: str) -> list[str]:
+    """Renders the lines of code as HTML; each is complete in itself."""
+    lexer = _lexer(language, stripnl=False, ensurenl=False) if language and _is_quickly_coloured(text) else None
+    colored = escape(text) if lexer is None else _colored(text, lexer).removesuffix("\n")
+    return colored.split("\n")
+
+
+def _colored(text: str, lexer: Any) -> str:
+    """Returns colored code; tokens without a color get no element, which halves the size."""
+    return _UNCOLORED.sub(r"\1", highlight(text, lexer, FORMATTER))
+
+
+def _lexer(language: str, **options: bool) -> Any:
     try:
-        lexer = get_lexer_by_name(language)
+        lexer = get_lexer_by_name(language, **options)
     except ClassNotFound:
         return None
     return lexer if lexer.aliases[0] in LANGUAGES else None

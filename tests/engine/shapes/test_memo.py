@@ -359,3 +359,28 @@ def test_zero_and_minus_zero_are_different_values() -> None:
     messages = [{"role": "user", "content": "Hi."}]
     for temperature in (0.0,) * 20 + (-0.0, 0, 0.0):
         assert_both_ways(converter, {"messages": messages, "temperature": temperature, "note": {"x": temperature}})
+
+
+EQUAL = (
+    *(b"0.0", b"-0.0", b"0", b"-0", b"false", b"1", b"1.0", b"true", b"1e22", b"10000000000000000000000"),
+    *(b"0.7", b"0.70000000000000000001", b"0.70000000000000000002", b'"\\udaaa"', b'"\\uDAAA"', b'"\\uDaAa"'),
+)
+"""JSON texts, some of which are equal values in Python."""
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini"])
+def test_constants_that_are_equal_in_python_are_different_values(target: str) -> None:
+    for first in EQUAL:
+        converter = remembering(CHAT, dialects.get(target))
+        for text in (*[first] * 2 * OFTEN, *EQUAL):
+            document = exact_json.parse(with_constant(text))
+            expected = exact_json.write(at_length(document, converter.source, converter.target).document)
+            assert exact_json.write(converter.convert(document).document) == expected, (first, text)
+
+
+def with_constant(text: bytes) -> bytes:
+    """A document with a tool in whose schema this JSON text is a value, or a key if it is a string."""
+    member = b"%s: 1" % text if text.startswith(b'"') else b'"k": %s' % text
+    schema = b'{"type": "object", "properties": {"a": {"enum": [1], "x-note": {%s}}}}' % member
+    tool = b'{"type": "function", "function": {"name": "f", "parameters": %s}}' % schema
+    return b'{"messages": [{"role": "user", "content": "Hi."}], "tools": [%s]}' % tool

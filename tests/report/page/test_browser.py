@@ -58,9 +58,9 @@ class Browser:
             options.add_argument(f"--{word}")
         self.driver: Any = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
 
-    def width(self, pixels: int) -> None:
-        """As if the window were so wide."""
-        size = {"width": pixels, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    def width(self, pixels: int, height: int = 900) -> None:
+        """As if the window were so wide and high."""
+        size = {"width": pixels, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def run(self, script: str) -> Any:
@@ -118,7 +118,7 @@ COUNT = "document.querySelector('#filters output').textContent"
 def test_nothing_hostile_runs_or_asks_and_nothing_leaves_its_box(opened: Callable[..., Browser], width: int) -> None:
     hostile = [*everywhere(HOSTILE).messages, *everywhere(CROWDED).messages, WIDE]
     browser = opened(Transcript([*SESSION.messages, *hostile]), width=width)
-    browser.driver.find_element("css selector", "#filters button").click()
+    browser.driver.find_element("css selector", "#filters button[name=open]").click()
     assert browser.run("document.title") == "A session"
     assert (
         browser.run("document.querySelectorAll('iframe, object, embed, main script, img:not([src^=\"data:\"])').length")
@@ -136,15 +136,20 @@ def test_nothing_hostile_runs_or_asks_and_nothing_leaves_its_box(opened: Callabl
         ("", 6),
         ("?q=MARKDOWN%20nowhere", 0),
         ("?q=tables.py", 1),
+        ("#q=tables.py", 1),
         ("?tool=bash", 1),
+        ("#tool=bash", 1),
         ("?status=error", 1),
+        ("#m5&status=error", 1),
         ("?hide=event,assistant", 1),
+        ("#hide=event,assistant", 1),
     ],
 )
 def test_an_address_can_choose(opened: Callable[..., Browser], query: str, shown: int) -> None:
     browser = opened(query=query)
     browser.wait(SHOWN, shown)
-    browser.wait(COUNT, "" if shown == 6 else f"{shown} of 6")
+    hits = f"{shown} hit{'s' * (shown != 1)}, " if "q=" in query else ""
+    browser.wait(COUNT, "" if shown == 6 else f"{hits}{shown} of 6")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -152,11 +157,12 @@ def test_keys_search_mark_and_open_what_they_find(opened: Callable[..., Browser]
     browser = opened(width=width)
     browser.press("/")
     browser.press("no such")
-    browser.wait(COUNT, "1 of 6")
+    browser.wait(COUNT, "1 hit, 1 of 6")
     assert browser.run("document.getElementById('m7').open")
     assert browser.run("CSS.highlights.get('found').size") > 0
     browser.press("\ue00c")  # Escape
     browser.wait(COUNT, "")
+    browser.width(width, 300)
     browser.press("j")
     browser.press("j")
     assert browser.run("scrollY") > 0
@@ -167,6 +173,7 @@ def test_keys_search_mark_and_open_what_they_find(opened: Callable[..., Browser]
 
 def test_boxes_and_lists_filter(opened: Callable[..., Browser]) -> None:
     browser = opened()
+    browser.driver.find_element("css selector", ".menu summary").click()
     browser.driver.find_element("css selector", "input[value=event]").click()
     browser.wait(COUNT, "5 of 6")
     browser.driver.find_element("css selector", "select[name=status] option:nth-child(3)").click()
@@ -175,18 +182,22 @@ def test_boxes_and_lists_filter(opened: Callable[..., Browser]) -> None:
 
 def test_folds_open_alone_together_and_by_their_address(opened: Callable[..., Browser]) -> None:
     browser = opened(query="#m5")
-    browser.wait("document.getElementById('m5').open", True)
+    browser.wait("document.getElementById('call-1').open", True)
     assert not browser.run("document.getElementById('m7').open")
-    browser.driver.find_element("css selector", "#filters button").click()
-    assert browser.run("[...document.querySelectorAll('main details')].every((fold) => fold.open)")
-    browser.driver.find_element("css selector", "#filters button").click()
-    assert browser.run("[...document.querySelectorAll('main details')].every((fold) => !fold.open)")
+    browser.driver.find_element("css selector", "#filters button[name=open]").click()
+    assert browser.run("[...document.querySelectorAll('.item, .item details')].every((fold) => fold.open ?? true)")
+    browser.driver.find_element("css selector", "#filters button[name=open]").click()
+    assert browser.run("[...document.querySelectorAll('.item, .item details')].every((fold) => !fold.open)")
+    browser.driver.find_element("css selector", "#call-2 > summary").click()
     browser.driver.find_element("css selector", "#m7 summary").click()
     assert browser.run("document.getElementById('m7').open")
 
 
 ARTICLES = "document.querySelectorAll('article').length"
-AT_END = "(scrollTo(0, 1e9), document.getElementById('m{}')?.getBoundingClientRect().bottom <= innerHeight)"
+AT_END = (
+    "(document.querySelector('main').scrollIntoView({{block: 'end'}}), "
+    "document.getElementById('m{}')?.getBoundingClientRect().bottom <= innerHeight)"
+)
 
 
 def test_a_long_session_is_made_when_it_comes_near_and_all_of_it_is_searched(opened: Callable[..., Browser]) -> None:
@@ -196,9 +207,9 @@ def test_a_long_session_is_made_when_it_comes_near_and_all_of_it_is_searched(ope
     browser.wait("Math.abs(document.getElementById('m899')?.getBoundingClientRect().top ?? 9999) < 900", True)
     browser.press("/")
     browser.press("number 7")
-    browser.wait(COUNT, "252 of 900")
-    assert 0 < browser.run(SHOWN) < 252
-    browser.wait(AT_END.format(897), True)
+    browser.wait(COUNT, "111 hits, 111 of 900")
+    assert 0 < browser.run(SHOWN) < 111
+    browser.wait(AT_END.format(799), True)
     assert browser.run("[...document.querySelectorAll('article')].every((each) => each.hidden || /number .*7/.test("
                        "each.textContent))")  # fmt: skip
 
@@ -217,10 +228,105 @@ def test_what_is_far_away_leaves_the_page_and_comes_back_as_it_was(opened: Calla
 @pytest.mark.parametrize("number", [5, 899])
 def test_a_link_leads_to_its_place_though_a_filter_hides_it(opened: Callable[..., Browser], number: int) -> None:
     browser = opened(LOTS, query="?q=number+12.")
-    browser.wait(COUNT, "9 of 900")
+    browser.wait(COUNT, "1 hit, 1 of 900")
     browser.driver.execute_script(f"location.hash = 'm{number}'")
     browser.wait(f"Math.abs(document.getElementById('m{number}')?.getBoundingClientRect().top ?? 9999) < 900", True)
     assert browser.run(COUNT) == ""
+
+
+HERE = "[...CSS.highlights.get('here')].map((range) => range.toString())[0]"
+HERE_TOP = "[...CSS.highlights.get('here')][0]?.getBoundingClientRect().top"
+ENTER = "\ue007"
+
+
+def test_search_goes_from_hit_to_hit_and_opens_what_hides_it(opened: Callable[..., Browser]) -> None:
+    browser = opened(LOTS)
+    browser.press("/")
+    browser.press("NUMBER 89")
+    browser.wait(COUNT, "11 hits, 11 of 900")
+    browser.press(ENTER)
+    browser.wait(COUNT, "1/11 hits, 11 of 900")
+    browser.driver.find_element("css selector", "button[name=previous]").click()
+    browser.wait(COUNT, "11/11 hits, 11 of 900")
+    assert browser.run(HERE) == "number 89"
+    browser.wait(f"0 < {HERE_TOP} && {HERE_TOP} < innerHeight", True)
+    assert browser.run("document.getElementById('m899') !== null")
+
+
+def test_a_hit_may_reach_over_elements_and_stand_in_a_fold(opened: Callable[..., Browser]) -> None:
+    browser = opened(query="#q=look+at+this.")
+    browser.wait(COUNT, "1 hit, 1 of 6")
+    browser = opened(query="#q=two")
+    browser.wait(COUNT, "1 hit, 1 of 6")
+    browser.press("n")
+    browser.wait(COUNT, "1/1 hit, 1 of 6")
+    assert browser.run("document.getElementById('call-2').open")
+
+
+def test_filters_and_search_stand_in_the_address(opened: Callable[..., Browser]) -> None:
+    browser = opened()
+    browser.press("/")
+    browser.press("x 1")
+    browser.wait("location.hash", "#q=x+1")
+    browser.driver.find_element("css selector", ".menu summary").click()
+    browser.driver.find_element("css selector", "input[value=event]").click()
+    browser.wait("location.hash", "#q=x+1&hide=event")
+    browser.driver.execute_script("location.hash = 'm5'")
+    browser.wait("location.hash", "#m5")
+    browser.wait(COUNT, "")
+    browser.driver.execute_script("location.hash = 'tool=bash'")
+    browser.wait(COUNT, "1 of 6")
+    browser.driver.execute_script("location.hash = 'm8'")
+    browser.wait("location.hash", "#m8&tool=bash")
+    browser.wait(COUNT, "1 of 6")
+
+
+def test_keys_are_listed_and_the_theme_changes(opened: Callable[..., Browser]) -> None:
+    browser = opened()
+    browser.press("?")
+    assert browser.run("document.getElementById('keys').open")
+    browser.press("?")
+    assert not browser.run("document.getElementById('keys').open")
+    color = "getComputedStyle(document.documentElement).backgroundColor"
+    before = browser.run(color)
+    browser.press("t")
+    assert browser.run(color) != before
+    browser.driver.find_element("css selector", "button[name=theme]").click()
+    assert browser.run(color) == before
+
+
+def test_the_plot_has_axes_and_leads_to_the_message(opened: Callable[..., Browser]) -> None:
+    browser = opened()
+    assert browser.run(
+        "[...document.querySelectorAll('.plot text')].map((text) => text.textContent).join(' ')"
+    ).startswith("10 0 3 0")
+    browser.driver.find_element("css selector", ".plot .read").click()
+    browser.wait("location.hash", "#m3")
+    browser.wait("document.getElementById('m3').classList.contains('target')", True)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_conversation_comes_first_and_uses_the_width(opened: Callable[..., Browser], width: int) -> None:
+    instructions = Message("system", [Text("Be brief.\n\n" * 500)])
+    written = [Message("user", [Text("<local-command-stdout>" + "line\n" * 900 + "</local-command-stdout>")])] * 4
+    browser = opened(Transcript([instructions, *written, *SESSION.messages]), width=width)
+    assert browser.run("document.querySelector('article.user:not(.quiet)').getBoundingClientRect().top") <= 600
+    main, rail = (
+        browser.run(f"document.querySelector('{name}').getBoundingClientRect().toJSON()") for name in ("main", "#map")
+    )
+    if width == 420:
+        assert main["top"] < rail["top"]
+    else:
+        assert main["left"] >= rail["right"] - 1
+        side = browser.run("document.querySelector('#side').getBoundingClientRect().toJSON()")
+        assert side["right"] > 1890 if width == 1920 else side["left"] < main["left"]
+
+
+def test_printing_leaves_folded_what_is_folded(opened: Callable[..., Browser]) -> None:
+    browser = opened()
+    before = browser.run("document.querySelectorAll('main details[open]').length")
+    browser.driver.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert browser.run("document.querySelectorAll('main details[open]').length") == before
 
 
 def test_a_long_session_that_is_served_opens_with_its_beginning_and_gets_its_end(

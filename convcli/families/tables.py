@@ -1,0 +1,206 @@
+"""The dialect that a table describes: its functions, passes, places and reasons follow from the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from convcli.kit import custom, fitting, passes, results, sessions, streams, unsupported
+from convcli.kit.codec import reading, writing
+from convcli.kit.codec.layout import LogLayout
+from convcli.kit.codec.objects import value_at
+from convcli.kit.results import ResultTexts
+from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.rule import Rule
+from convcli.model.transcript import Path, ToolResult, Transcript
+from convcli.validation.rules import arguments, links
+
+STRENGTH = 88
+"""Of the evidence for a project's own dialect: more than a shape that others share, less than a unique mark."""
+LEAST = 0.5
+"""The share of rows that must be messages."""
+
+
+@lru_cache(maxsize=64)
+def dialect_of(layout: LogLayout, name: str) -> Dialect:
+    """Returns the dialect of a table."""
+    table = layout.table
+
+    def lift(document: Any) -> Transcript:
+        return reading.lift(layout, name, document)
+
+    def write(transcript: Transcript, options: Options) -> Any:
+        return writing.write(layout, transcript)
+
+    title = table.title or layout.owner
+    failed = layout.result is not None and layout.result.failed is not None
+    texts = ResultTexts("", data=layout.result is None or layout.result.json)
+    return Dialect(
+        name=name,
+        title=title,
+        specification=f"the table of {layout.owner}",
+        framings=("events",) if layout.lines else ("document", "records"),
+        forms=("log",),
+        detect=lambda document: _detect(layout, document),
+        lift=lift,
+        write=write,
+        fit=(*_passes(layout, texts, failed=failed), fitting.settle_by_reading_back(lift, write, "log")),
+        unsupported=_unsupported(layout),
+        has=frozenset(("tool_call.custom",)) if layout.call is not None and layout.call.form == "text" else frozenset(),
+        conventions=() if failed else (texts.convention(),),
+        rules=_rules(layout),
+        reasons=_reasons(layout, title),
+        places=_places(layout),
+        metadata=frozenset(table.metadata),
+        envelope=frozenset((*table.metadata, reading.ROW)),
+        family=layout.owner,
+        answer_boundaries=(lambda: _boundaries(layout)) if layout.split else None,
+    )
+
+
+def _boundaries(layout: LogLayout) -> streams.Boundaries:
+    """Returns the limits of conversations: lines with another value of the key."""
+
+    def limits(row: Any) -> streams.Limits:
+        id_ = value_at(row, layout.split or ())
+        return streams.Limits(isinstance(id_, str), id=id_)
+
+    return streams.Boundaries(limits, by_id=True)
+
+
+def _detect(layout: LogLayout, document: Any) -> Evidence | None:
+    """Recognizes a document in which most rows are messages."""
+    rows = document
+    if layout.messages or layout.before or layout.after:
+        rows = value_at(document, layout.messages) if layout.messages else [document]
+        texts = [value_at(document, path) for path, _ in (*layout.before, *layout.after)]
+        if not all(text is None or isinstance(text, str) for text in texts) or (texts and not any(texts)):
+            return None
+        if not layout.messages:
+            return Evidence(STRENGTH, f"the texts of {layout.owner}") if isinstance(document, dict) else None
+    elif isinstance(document, dict) and not layout.lines:
+        rows = [document]
+    if not isinstance(rows, list) or not rows:
+        return None
+    rows = rows[1:] if layout.lines and reading.is_header(layout, rows[0]) else rows
+    messages = [row for row in rows if layout.matches(row) and _has_content(layout, row)]
+    if not messages or len(messages) < LEAST * len(rows):
+        return None
+    return Evidence(STRENGTH, f"messages of {layout.owner}")
+
+
+def _has_content(layout: LogLayout, row: Any) -> bool:
+    """True if a message has one of the keys of its content."""
+    native = value_at(row, layout.object) if layout.object else row
+    keys = [layout.text, layout.texts, layout.reasoning, layout.images, *(path for path, _ in layout.turns)]
+    keys += [layout.result.value] if layout.result is not None else []
+    keys += [layout.call.at or layout.call.name] if layout.call is not None else []
+    return any(value_at(native, path) is not None for path in keys if path)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _passes(layout: LogLayout, texts: ResultTexts, *, failed: bool) -> Iterable[Pass]:
+    def fit_result(result: ToolResult) -> ToolResult:
+        if failed and results.has_failed(result):
+            return results.one_value(result)
+        return texts.fits(result)
+
+    def is_message(row: Any) -> bool:
+        return layout.matches(row)
+
+    roles = {"developer": "system", "system": "developer"}
+    yield sessions.keep_active_branch
+    yield sessions.keep_own_events(layout.owner, is_message)
+    if any(field.name == "model" for field in layout.fields):
+        yield sessions.set_models_of_answers
+    yield fitting.roles({old: new for old, new in roles.items() if new in layout.word_of and old not in layout.word_of})
+    yield fitting.refusals_as_texts
+    if layout.call is None or layout.call.form != "text":
+        yield custom.as_functions
+    yield results.separate_results
+    yield passes.on_messages(results.keep_one_result_each)
+    yield sessions.put_results_before_events
+    yield passes.on_results(fit_result)
+
+
+# ---------------------------------------------------------------- what the table states
+
+
+def _stated(layout: LogLayout) -> set[str]:
+    """Returns the fields of the intermediate format that the table has keys for."""
+    fields = {field for field, _ in _field_paths(layout)}
+    if layout.result is not None:
+        fields |= {"tool_result", "tool_result.name"} if layout.result.name else {"tool_result"}
+    if layout.call is not None:
+        fields |= {"tool_call", "tool_call.rawArguments"}
+        fields |= {"tool_result"} if layout.call.result else set()
+    fields |= {"reasoning"} if layout.reasoning else set()
+    return fields | ({"image"} if layout.images else set())
+
+
+def _unsupported(layout: LogLayout) -> frozenset[str]:
+    every = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.MEDIA | unsupported.CALL_ONLY
+    every |= unsupported.fields(
+        "message.model reasoning reasoning.summary refusal tool_call tool_result tool_result.name image.detail "
+        "image.name"
+    )
+    return every - _stated(layout)
+
+
+def _reasons(layout: LogLayout, title: str) -> dict[str, str]:
+    reasons = {"refusal": f"{title} has no field for a refusal: it is written as text"}
+    if layout.text or layout.turns:
+        reasons["text"] = f"a message of {title} has one text"
+    if layout.reasoning:
+        reasons["reasoning"] = f"a message of {title} has one reasoning text"
+    if layout.call is not None and layout.call.at is None:
+        reasons["tool_call"] = f"a message of {title} has one call"
+    return reasons
+
+
+def _field_paths(layout: LogLayout) -> Iterable[tuple[str, Path]]:
+    """Yields the fields that the table has keys for, by their names in losses."""
+    for field in layout.whole.fields:
+        yield _camel(field.name), field.path
+    for field in layout.fields:
+        yield f"message.{_camel(field.name)}", field.path
+    if layout.split:
+        yield "id", layout.split
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def _places(layout: LogLayout) -> dict[str, Path]:
+    places = dict(_field_paths(layout))
+    if layout.role:
+        places["message.role"] = layout.role
+    call, result = layout.call, layout.result
+    if call is not None:
+        places["tool_call.name"] = call.name
+        if call.id:
+            places["tool_call.id"] = call.id
+        if call.arguments:
+            places["tool_call.arguments"] = places["tool_call.rawArguments"] = call.arguments
+        if call.result:
+            places["tool_result.value"] = places["tool_result.kind"] = call.result
+    if result is not None:
+        places["tool_result.value"] = places["tool_result.kind"] = result.value
+        if result.call:
+            places["tool_result.toolCallId"] = result.call
+        if result.name:
+            places["tool_result.name"] = result.name
+    if layout.object:
+        places[f"extras.{reading.ROW}"] = ("..",) * len(layout.object)
+    return places
+
+
+def _rules(layout: LogLayout) -> tuple[Rule, ...]:
+    if layout.call is None:
+        return ()
+    return (links.paired(links.PairingRules(where="later", missing=None)), arguments.readable())

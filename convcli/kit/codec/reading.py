@@ -1,0 +1,253 @@
+"""Lifts the documents of a table: every value is in a field, in a part, or left in extras."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit import custom
+from convcli.kit.codec.layout import CallLayout, LogLayout, WholeLayout, as_word
+from convcli.kit.codec.objects import lift_fields, rest_of, value_at
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Native, make_extras
+from convcli.kit.results import fail
+from convcli.kit.values import read_arguments, split_data_url
+from convcli.model.transcript import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
+
+ROW = "row"
+"""The key in extras of what is left of a row around its message."""
+
+
+def lift(layout: LogLayout, name: str, document: Any) -> Transcript:
+    """Returns the transcript of a document in the dialect of this name."""
+    context = LiftContext(name, document, owner=layout.owner)
+    transcript = context.transcript()
+    if layout.lines:
+        _lift_lines(layout, document, context, transcript)
+        return transcript
+    if isinstance(document, dict) and (layout.messages or layout.before or layout.after):
+        _lift_whole(layout.whole, layout.owner, document, transcript)
+        _lift_texts(layout.before, document, context)
+        rows = value_at(document, layout.messages) if layout.messages else None
+        _lift_rows(layout, rows if isinstance(rows, list) else [], layout.messages or (), context)
+        _lift_texts(layout.after, document, context)
+    elif isinstance(document, list):
+        _lift_rows(layout, document, (), context)
+    else:
+        _lift_row(layout, document, (), context)
+    return transcript
+
+
+def _lift_lines(layout: LogLayout, rows: list[Any], context: LiftContext, transcript: Transcript) -> None:
+    begin = 0
+    if rows and is_header(layout, rows[0]):
+        begin = 1
+        context.origin.routes |= {(key,): (0, key) for key in rows[0]}
+        _lift_whole(layout.whole, layout.owner, rows[0], transcript)
+    if layout.split:
+        stated = next((value for row in rows if (value := value_at(row, layout.split)) is not None), None)
+        transcript.id = stated if isinstance(stated, str) and stated else None
+    for i in range(begin, len(rows)):
+        _lift_row(layout, rows[i], (i,), context, transcript.id)
+
+
+def is_header(layout: LogLayout, row: Any) -> bool:
+    """True if the first line describes the conversation."""
+    whole = layout.whole
+    if not isinstance(row, dict) or not (whole.where or whole.keys) or layout.matches(row):
+        return False
+    if whole.where:
+        return all(value_at(row, path) == value for path, value in whole.where)
+    return any(value_at(row, path) is not None for path in whole.keys)
+
+
+def _lift_whole(whole: WholeLayout, owner: str, native: Native, transcript: Transcript) -> None:
+    kept: list[Path] = []
+    lift_fields(native, transcript, whole.fields, kept)
+    kept += [path for path, value in (*whole.where, *whole.constants) if value_at(native, path) != value]
+    transcript.extras = make_extras(owner, rest_of(native, whole.tree, kept))
+
+
+def _lift_texts(keys: tuple[tuple[Path, str], ...], native: Native, context: LiftContext) -> None:
+    """Adds the messages that are keys of the document."""
+    for path, role in keys:
+        value = value_at(native, path)
+        if value:
+            context.add(Message(role, [Text(value)]), path, [()])
+
+
+def _lift_rows(layout: LogLayout, rows: list[Any], prefix: Path, context: LiftContext) -> None:
+    for i, row in enumerate(rows):
+        _lift_row(layout, row, (*prefix, i), context)
+
+
+def _lift_row(layout: LogLayout, row: Any, path: Path, context: LiftContext, id_: str | None = None) -> None:
+    """Adds the messages of a row; `id_` is the conversation that it names."""
+    if not layout.matches(row):
+        context.add(Message("event", [Opaque(layout.owner, row)]), path, [()])
+        return
+    around: list[Path] = []
+    if layout.split and value_at(row, layout.split) != id_:
+        around.append(layout.split)
+    native = value_at(row, layout.object) if layout.object else row
+    inside = (*path, *layout.object) if layout.object else path
+    kept = [] if layout.object else around
+    first = len(context.messages)
+    if layout.turns:
+        _lift_turns(layout, native, inside, context)
+    else:
+        _lift_message(layout, native, inside, context, kept)
+    message = context.messages[first]
+    lift_fields(native, message, layout.fields, kept)
+    tree = layout.result_tree if message.role == "tool" and not layout.turns else layout.tree
+    extra = rest_of(native, tree, kept)
+    if layout.object:
+        row_rest = rest_of(row, layout.row_tree, around)
+        extra = {**extra, **({ROW: row_rest} if row_rest else {})}
+    message.extras = make_extras(layout.owner, extra)
+
+
+def _lift_turns(layout: LogLayout, native: Native, path: Path, context: LiftContext) -> None:
+    """Adds a message for each key that is one."""
+    for key, role in layout.turns:
+        value = value_at(native, key)
+        if value is not None:
+            context.add(Message(role, [Text(value)]), path, [key])
+
+
+def _lift_message(layout: LogLayout, native: Native, path: Path, context: LiftContext, kept: list[Path]) -> None:
+    role = layout.role_of(native)
+    assert role is not None, "the row matches"
+    if role == "tool":
+        context.add(Message(role, [_lift_result(layout, native, context)]), path, [()])
+        return
+    parts: list[Part] = []
+    places: list[Path] = []
+    _lift_texts_of(layout, native, parts, places)
+    answers = _lift_calls(layout, native, parts, places, context, kept)
+    context.add(Message(role, parts), path, places)
+    for result, place in answers:
+        context.add(Message("tool", [result]), (*path, *place), [()])
+
+
+def _lift_texts_of(layout: LogLayout, native: Native, parts: list[Part], places: list[Path]) -> None:
+    """Adds the reasoning, texts and images of a message."""
+    for key, kind in ((layout.reasoning, Reasoning), (layout.text, Text)):
+        value = value_at(native, key) if key else None
+        if key and value:
+            parts.append(kind(value))
+            places.append(key)
+    for key, lift_item in ((layout.texts, _text_item), (layout.images, _image_item)):
+        value = value_at(native, key) if key else None
+        if key is None or value is None or value == "":
+            continue
+        items = value if isinstance(value, list) else [value]
+        for k, item in enumerate(items):
+            parts.append(lift_item(item, layout.owner))
+            places.append((*key, k) if isinstance(value, list) else key)
+
+
+def _text_item(item: Any, owner: str) -> Part:
+    """Reads a string, or an object with a string under `text`."""
+    if isinstance(item, str):
+        return Text(item)
+    if isinstance(item, dict) and isinstance(item.get("text"), str) and item.get("type") in (None, "text"):
+        rest = {key: value for key, value in item.items() if key not in ("type", "text") and value is not None}
+        return Text(item["text"], extras=make_extras(owner, rest))
+    return Opaque(owner, item)
+
+
+def _image_item(item: str, _: str) -> Part:
+    """Reads a data URL, another URL, or a path."""
+    split = split_data_url(item)
+    if split is not None:
+        return Media("image", data=split[1], media_type=split[0])
+    return Media("image", url=item) if "://" in item or item.startswith("data:") else Media("image", path=item)
+
+
+Answers = list[tuple[ToolResult, Path]]
+
+
+def _lift_calls(
+    layout: LogLayout, native: Native, parts: list[Part], places: list[Path], context: LiftContext, kept: list[Path]
+) -> Answers:
+    """Adds the calls of a message. Returns the results that stand in its calls."""
+    call = layout.call
+    if call is None:
+        return []
+    answers: Answers = []
+    if call.at is None:
+        if value_at(native, call.name):
+            parts.append(_lift_call(call, native, (), answers, layout, context, kept))
+            places.append(())
+        else:
+            paths = (call.name, call.id, call.arguments, call.result)
+            kept += [path for path in paths if path and value_at(native, path) not in (None, "")]
+        return answers
+    value = value_at(native, call.at)
+    items = value if isinstance(value, list) else [] if value is None else [value]
+    for k, item in enumerate(items):
+        place = (*call.at, k) if isinstance(value, list) else call.at
+        places.append(place)
+        inner: list[Path] = []
+        part = _lift_call(call, item, place, answers, layout, context, inner)
+        part.extras = make_extras(layout.owner, rest_of(item, call.tree, inner))
+        parts.append(part)
+    return answers
+
+
+def _lift_call(
+    call: CallLayout,
+    native: Native,
+    place: Path,
+    answers: Answers,
+    layout: LogLayout,
+    context: LiftContext,
+    kept: list[Path],
+) -> ToolCall:
+    name = value_at(native, call.name)
+    id_ = as_word(value_at(native, call.id)) if call.id else None
+    part = ToolCall(context.pairing.call(id_, name), name, {})
+    stated = value_at(native, call.arguments) if call.arguments else None
+    if isinstance(stated, dict):
+        part.arguments = stated
+    elif isinstance(stated, str) and stated:
+        _read_text(part, stated, call.form)
+    fixed = (*call.constants, *call.defaults)
+    kept += [path for path, value in fixed if value_at(native, path) not in (None, value)]
+    outcome = value_at(native, call.result) if call.result else None
+    if call.result and outcome is not None:
+        context.pairing.result(part.id, name)
+        kind = "text" if isinstance(outcome, str) else "data"
+        answers.append((ToolResult(part.id, name, kind, outcome), place))  # type: ignore[arg-type]
+    return part
+
+
+def _read_text(part: ToolCall, text: str, form: str) -> None:
+    """Reads arguments in a string: JSON, or in the form `text` anything else, as the input of a custom tool."""
+    part.arguments, part.raw_arguments = read_arguments(text)
+    if part.raw_arguments is not None and form == "text":
+        part.arguments, part.raw_arguments, part.custom = custom.lift_input(text), None, True
+
+
+def _lift_result(layout: LogLayout, native: Native, context: LiftContext) -> ToolResult:
+    stated = layout.result
+    assert stated is not None, "the row matches"
+    call, name = (as_word(value_at(native, path)) if path else None for path in (stated.call, stated.name))
+    id_, name = context.pairing.result(call, name)
+    value = value_at(native, stated.value)
+    is_text = value is None or isinstance(value, str)
+    result = ToolResult(id_, name, "text" if is_text else "data", "" if value is None else value)
+    if stated.failed and value_at(native, stated.failed):
+        fail(result)
+    return result

@@ -1,0 +1,163 @@
+"""What one wants to know of a session first: its title, where it ran, how long it took, what it cost, what failed."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from convcli.jobs.documents import Document
+from convcli.model.transcript import Message, Text, Transcript
+from convcli.validation.wording import counted
+from convcli.views import columns
+from convcli.views.changes import files_changed
+from convcli.views.program_texts import is_of_program
+from convcli.views.rows import CallPairs, Row, is_error, seconds_between
+from convcli.wire.patterns import pattern
+
+LONGEST_TITLE = 120
+"""Characters of a title; longer ones are cut between words."""
+READ = 1_000
+"""Characters of a prompt in which its title is looked for."""
+_MARKS = pattern(r"`|\*\*|~~")
+_MARKUP = pattern(r"```\w*|^\s{0,3}(?:#{1,6}|>|[-*+])\s+", 8)  # MULTILINE
+_EMPTY_LINE = pattern(r"\n[ \t]*\n")
+_LONE_TAG = pattern(r"</?\w[^\n]*>")
+"""A tag alone, such as those that Codex writes around an image."""
+_LINK = pattern(r"!?\[([^\[\]]{1,200})\]\([^()\s]{1,500}\)")
+
+
+class Fact(NamedTuple):
+    """A fact in a few words. Its kind is `project`, `branch`, `model`, `error` and so on; `hint` says more."""
+
+    text: str
+    kind: str = ""
+    hint: str = ""
+
+
+def facts_of(document: Document, transcript: Transcript, row: Row) -> list[Fact]:
+    """Returns the facts below a title, from the session alone: a page says nothing of where its file is.
+
+    `row` is that of `views.rows.by_transcript`.
+    """
+    project, branch = columns.project_of(transcript.cwd), columns.branch_of(document, transcript)
+    pairs = CallPairs(transcript)
+    files = files_changed(transcript, pairs)
+    cost, failures = recorded_cost(transcript), failures_of(transcript)
+    facts = [
+        Fact(project or "", "project", f"ran in {transcript.cwd}"),
+        Fact(branch or "", "branch", "git branch"),
+        Fact(program_of(document), "program"),
+        Fact(row["model"] or "", "model"),
+        Fact(_day(row["begin"]), "time", f"{row['begin'] or ''} to {row['end'] or ''}"),
+        Fact(duration(seconds_between(row["begin"], row["end"])), "duration", "from the first to the last message"),
+        Fact(f"${cost:,.2f}" if cost else "", "cost", "as the session records it"),
+        Fact(counted(row["messages"], "message"), "messages"),
+        Fact(counted(row["calls"], "call") if row["calls"] else "", "calls"),
+        Fact(f"{counted(len(files), 'file')} changed" if files else "", "files"),
+        Fact(f"{counted(failures, 'failure')}" if failures else "", "error", "failed calls and answers"),
+        Fact(_tokens(row), "tokens", _all_tokens(transcript)),
+    ]
+    return [fact for fact in facts if fact.text]
+
+
+def program_of(document: Document) -> str:
+    """Returns the name of the agent program or of the format, as people call it."""
+    programs = document.dialect.programs
+    names = [program.name for program in programs]
+    if document.dialect.name in names and len(names) == 1:
+        return document.dialect.title
+    parts = os.path.abspath(document.file).split(os.sep)
+    return next((each.name for each in programs if each.root in parts), names[0] if names else document.dialect.title)
+
+
+def recorded_cost(transcript: Transcript) -> float | None:
+    """Returns the cost in US dollars that the session itself records; None if it records none."""
+    costs = [message.cost for message in transcript.messages if message.cost is not None]
+    return sum(costs) if costs else None
+
+
+def failures_of(transcript: Transcript) -> int:
+    """Returns the number of failed calls and of answers that ended with an error."""
+    failed = sum(is_error(part) for message in transcript.messages for part in message.parts)
+    return failed + sum(message.error is not None for message in transcript.messages)
+
+
+def title_of(transcript: Transcript) -> str:
+    """Returns the title: that of the session, else its first prompt, without markup; empty if there is none.
+
+    A command alone, such as `/model`, is a title only if no other prompt follows.
+    """
+    if transcript.title and (title := plain(transcript.title)):
+        return title
+    first = ""
+    for prompt in filter(None, map(prompt_of, transcript.messages)):
+        if not prompt.startswith("/") or " " in prompt:
+            return prompt
+        first = first or prompt
+    return first
+
+
+def prompt_of(message: Message, width: int = LONGEST_TITLE) -> str:
+    """Returns the beginning of a user message on one line; empty if a program wrote all of it."""
+    if message.role != "user":
+        return ""
+    texts = (part.text for part in message.parts if isinstance(part, Text) and not is_of_program(part.text))
+    texts = (text for text in texts if not _LONE_TAG.fullmatch(text[:READ].strip()))
+    return next(filter(None, (plain(_beginning(text), width) for text in texts)), "")
+
+
+def _beginning(text: str) -> str:
+    """Returns the first paragraph, with the next one if it introduces something."""
+    paragraphs = [paragraph for paragraph in _EMPTY_LINE.split(text[:READ].strip()) if paragraph.strip()]
+    end = next(
+        (at for at, paragraph in enumerate(paragraphs, 1) if not paragraph.rstrip().endswith(":")), len(paragraphs)
+    )
+    return "\n".join(paragraphs[:end])
+
+
+def plain(text: str, width: int = LONGEST_TITLE) -> str:
+    """Returns text on one line and without the markup of Markdown, cut between words."""
+    words = " ".join(_MARKS.sub("", _MARKUP.sub(" ", _LINK.sub(r"\1", text[:READ]))).split())
+    if len(words) <= width:
+        return words
+    return f"{words[: width - 1].rpartition(' ')[0] or words[: width - 1]}…"
+
+
+def duration(seconds: float | None) -> str:
+    """Returns a duration in words of two units; empty if it is unknown or less than a second."""
+    if seconds is None or seconds < 1:
+        return ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{counted(days, 'day')} {hours} h"
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def _day(time: str | None) -> str:
+    if not time or len(time) < 16:
+        return time or ""
+    zone = " UTC" if time.endswith(("Z", "+00:00")) else time[19:] if time[19:20] in ("+", "-") else ""
+    return f"{time[:10]} {time[11:16]}{zone}"
+
+
+def _tokens(row: Row) -> str:
+    return f"{_short(row['input'])} tokens in, {_short(row['output'])} out" if row["input"] or row["output"] else ""
+
+
+def _all_tokens(transcript: Transcript) -> str:
+    totals = dict[str, int]()
+    for message in transcript.messages:
+        for name, count in (message.usage or {}).items():
+            totals[name] = totals.get(name, 0) + count
+    return ", ".join(f"{name} {count:,}" for name, count in totals.items())
+
+
+def _short(count: Any) -> str:
+    """Returns a count with three significant digits."""
+    for limit, unit in ((1_000_000, "M"), (1_000, "k")):
+        if count >= limit:
+            value = count / limit
+            return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
+    return f"{count:,}"

@@ -1,0 +1,67 @@
+"""The output of a command without what its agent program wrote around it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from convcli.model.errors import ContentError
+from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
+
+LONGEST_PREAMBLE = 600
+"""Characters in which a preamble ends."""
+_PREAMBLE = pattern(
+    r"(?:(?:Chunk ID: [0-9a-f]+|Wall time: (?P<seconds>[0-9.]+) seconds|Exit code: (?P<exit>-?[0-9]+)"
+    r"|Process exited with code (?P<code>-?[0-9]+)|Process running with session ID [0-9]+"
+    r"|Original token count: [0-9]+|Total output lines: [0-9]+)\n)+Output:\n"
+)
+_EXIT = pattern(r"(?:Error: )?(?:Exit|exit) code (?P<code>-?[0-9]+)(?:\n|$)")
+_WRAPPED = pattern(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", 16)  # DOTALL
+_REJECTED = ("The user doesn't want to proceed with this tool use", "exec command rejected by user", "rejected by user")
+
+
+class CommandOutput(NamedTuple):
+    """What a command printed, its exit code, and how long it took, as far as the text states it."""
+
+    text: str
+    exit_code: int | None = None
+    seconds: float | None = None
+
+
+def output_of(text: str) -> CommandOutput:
+    """Returns the output of a result. Codex puts a preamble or a JSON object around it, Claude Code a tag or a line."""
+    found = _PREAMBLE.match(text[:LONGEST_PREAMBLE])
+    if found is not None:
+        code, seconds = found["code"] or found["exit"], found["seconds"]
+        return CommandOutput(text[found.end() :], int(code) if code else None, _number(seconds))
+    if text.startswith('{"output":'):
+        return _of_json(text)
+    wrapped = _WRAPPED.fullmatch(text) if text.lstrip().startswith("<tool_use_error>") else None
+    if wrapped is not None:
+        return CommandOutput(wrapped[1].strip())
+    stated = _EXIT.match(text[:LONGEST_PREAMBLE])
+    return CommandOutput(text[stated.end() :], int(stated["code"])) if stated is not None else CommandOutput(text)
+
+
+def is_rejected(text: str) -> bool:
+    """True if the user refused the call, so the tool never ran."""
+    return any(words in text[:LONGEST_PREAMBLE] for words in _REJECTED)
+
+
+def _of_json(text: str) -> CommandOutput:
+    try:
+        value: Any = exact_json.parse(text)
+    except ContentError:
+        return CommandOutput(text)
+    output, facts = (value.get("output"), value.get("metadata")) if isinstance(value, dict) else (None, None)
+    if not isinstance(output, str) or not isinstance(facts, dict) or value.keys() != {"output", "metadata"}:
+        return CommandOutput(text)
+    code, seconds = facts.get("exit_code"), facts.get("duration_seconds")
+    return CommandOutput(output, int(code) if isinstance(code, int) else None, _number(seconds))
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value) if value is not None else None
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,110 @@
+"""What stands at the top of a page: the title, and facts in a few words."""
+
+from __future__ import annotations
+
+import pytest
+
+from convcli import dialects
+from convcli.jobs.documents import Document
+from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
+from convcli.views.columns import row_of
+from convcli.views.facts import duration, facts_of, plain, program_of, prompt_of, recorded_cost, title_of
+
+
+def user(*texts: str) -> Message:
+    return Message("user", [Text(text) for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("A bug with `entire resume`. Fix **it**!", "A bug with entire resume. Fix it!"),
+        ("Implement the following plan:\n\n# Add a *switch*\n\nMore.", "Implement the following plan: Add a *switch*"),
+        ("See [the docs](https://x.example/a) and ![it](b.png)", "See the docs and it"),
+        ("First.\n\nSecond.", "First."),
+        ("- one\n- two", "one two"),
+        ("# <b>bold</b>", "<b>bold</b>"),
+        ("snake_case and 2 * 3", "snake_case and 2 * 3"),
+    ],
+)
+def test_a_title_is_the_prompt_without_markup(text: str, title: str) -> None:
+    assert title_of(Transcript([user(text)])) == title
+
+
+def test_a_title_is_of_a_person_and_the_title_of_the_session_counts_first() -> None:
+    messages = [Message("system", [Text("Be brief.")]), user("<environment_context>x"), user("Hi.")]
+    assert title_of(Transcript(messages)) == "Hi."
+    assert title_of(Transcript(messages, title="`Mine`")) == "Mine"
+    assert title_of(Transcript([])) == ""
+    assert title_of(Transcript([user("/model"), user("/fix it")])) == "/fix it"
+    assert title_of(Transcript([user("/model"), user("/clear")])) == "/model"
+    assert prompt_of(Message("assistant", [Text("Hi.")])) == ""
+    image = [Text('<image name=[Image #1] path="<HOME-1>/a.png">'), Text("</image>"), Text("Look.")]
+    assert prompt_of(Message("user", [*image])) == "Look."
+
+
+def test_a_long_title_is_cut_between_words() -> None:
+    assert plain("one two three", 9) == "one two…"
+    assert plain("x" * 20, 9) == "x" * 8 + "…"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(None, ""), (0.2, ""), (-5, ""), (59, "59 s"), (61, "1 min 01 s"), (3_720, "1 h 02 min"), (90_000, "1 day 1 h")],
+)
+def test_a_duration_is_two_units(seconds: float | None, words: str) -> None:
+    assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("dialect", "file", "program"),
+    [
+        ("openclaw", "/home/a/.pi/agent/sessions/x/s.jsonl", "pi"),
+        ("openclaw", "/home/a/.openclaw/agents/main/sessions/s.jsonl", "openclaw"),
+        ("openclaw", "s.jsonl", "pi"),
+        ("claude-code", "s.jsonl", "Claude Code"),
+        ("openai-chat", "s.json", "OpenAI Chat Completions"),
+    ],
+)
+def test_a_program_has_the_name_that_its_users_know(dialect: str, file: str, program: str) -> None:
+    assert program_of(Document(file, 1, None, b"", dialects.get(dialect))) == program
+
+
+def test_facts_are_those_of_the_session_and_failures_stand_out() -> None:
+    edit = {"file_path": "a", "old_string": "x", "new_string": "y"}
+    transcript = Transcript(
+        [
+            Message("user", [Text("Hi.")], created_at="2026-01-08T12:45:00Z"),
+            Message("assistant", [ToolCall("1", "Edit", edit), ToolCall("2", "Bash", {})], cost=0.5, model="m",
+                    usage={"inputTokens": 12_345, "outputTokens": 3}),
+            Message("tool", [ToolResult("1", "Edit", "text", "ok")]),
+            Message("tool", [ToolResult("2", "Bash", "error", "no")], created_at="2026-01-08T12:47:03Z"),
+        ],
+        cwd="/home/a/shop",
+        extras={"claude-code": {"session": {"gitBranch": "main"}}},
+    )  # fmt: skip
+    document = Document("s.jsonl", 1, None, b"", dialects.get("claude-code"))
+    facts = facts_of(document, transcript, row_of(document, transcript))
+    assert [(fact.kind, fact.text) for fact in facts] == [
+        ("project", "shop"),
+        ("branch", "main"),
+        ("program", "Claude Code"),
+        ("model", "m"),
+        ("time", "2026-01-08 12:45 UTC"),
+        ("duration", "2 min 03 s"),
+        ("cost", "$0.50"),
+        ("messages", "4 messages"),
+        ("calls", "2 calls"),
+        ("files", "1 file changed"),
+        ("error", "1 failure"),
+        ("tokens", "12.3k tokens in, 3 out"),
+    ]
+    assert recorded_cost(Transcript([Message("user", [])])) is None
+
+
+def test_a_fact_says_nothing_of_where_the_file_is() -> None:
+    transcript = Transcript([user("Hi.")])
+    document = Document(
+        "/home/mira/.claude/projects/-home-mira-shop/s.jsonl", 1, None, b"", dialects.get("claude-code")
+    )
+    assert "mira" not in str(facts_of(document, transcript, row_of(document, transcript)))

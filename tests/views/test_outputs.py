@@ -1,0 +1,45 @@
+"""Results without what agent programs write around an output."""
+
+from __future__ import annotations
+
+import pytest
+
+from convcli.views.outputs import CommandOutput, is_rejected, output_of
+
+CODEX = "Chunk ID: 94bd74\nWall time: 0.5000 seconds\nProcess exited with code 1\nOriginal token count: 13\nOutput:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "output"),
+    [
+        (CODEX + "a\nOutput:\nb", CommandOutput("a\nOutput:\nb", 1, 0.5)),
+        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nok", CommandOutput("ok", 0, 0.0)),
+        ('{"output":"a\\nb","metadata":{"exit_code":2,"duration_seconds":0.1}}', CommandOutput("a\nb", 2, 0.1)),
+        ("Exit code 1\n3 failed", CommandOutput("3 failed", 1)),
+        ("<tool_use_error>File not read</tool_use_error>", CommandOutput("File not read")),
+    ],
+)
+def test_the_preamble_becomes_facts(text: str, output: CommandOutput) -> None:
+    assert output_of(text) == output
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "plain",
+        "Output:\nx",
+        "Wall time: long\nOutput:\nx",
+        '{"output": 1, "metadata": {}}',
+        '{"output":"a","metadata":{},"more":1}',
+        '{"output":"torn',
+        "Exit codes are numbers",
+    ],
+)
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert output_of(text) == CommandOutput(text)
+
+
+def test_a_call_that_the_user_refused_is_not_a_failure_of_the_tool() -> None:
+    assert is_rejected("The user doesn't want to proceed with this tool use. The tool use was rejected")
+    assert not is_rejected("no such file")
