@@ -21,6 +21,9 @@ PARENTS = (
 ASIDE, AGENT = "isSidechain", "agentId"
 """The keys in the row of a message that mark the run of a subagent, and name it."""
 
+RUN = "run"
+"""The name of a run whose messages have no id, within its session."""
+
 
 class Portion(msgspec.Struct, frozen=True):
     """What one row has of a transcript.
@@ -90,7 +93,8 @@ def _runs(transcript: Transcript, owner: str) -> Iterator[Portion]:
     for key, of_run in runs.items():
         first = transcript.messages[of_run[0]]
         started_by = callers.get(first.parent_call_id or "")
-        yield Portion(taken(transcript, of_run), id=key, parent=started_by or transcript.id)
+        name = f"{transcript.id}/{RUN}" if key == RUN and transcript.id else key
+        yield Portion(taken(transcript, of_run), id=name, parent=started_by or transcript.id)
 
 
 def _run_of(message: Message, owner: str, roots: dict[str, str], *, is_run: bool) -> str:
@@ -99,7 +103,7 @@ def _run_of(message: Message, owner: str, roots: dict[str, str], *, is_run: bool
     row = row if isinstance(row, dict) else {}
     if message.role == "event" or not (is_run or message.parent_call_id or row.get(ASIDE) is True):
         return ""
-    root = roots.get(message.parent_id or "") or message.id or message.parent_id or ASIDE
+    root = roots.get(message.parent_id or "") or message.id or message.parent_id or RUN
     if message.id is not None:
         roots[message.id] = root
     agent = row.get(AGENT)
