@@ -45,7 +45,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
         " --branch --view --form --text-columns --arguments --framing --chunk --columns --events --no-trunc"
         " --findings --pager",
     ),
-    ("How files are read", "--keep-going --allow-bad --lenient --duplicate-keys --nulls --isolated"),
+    ("How files are read", "--keep-going --allow-bad --lenient --duplicate-keys --nulls --max-line --isolated"),
     ("Losses and records", "--losses --restore-file --receipt --card"),
     ("Private data", "--redact --mask --allow --write-allow"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),

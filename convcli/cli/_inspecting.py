@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from convcli.views.rows import Row
 
 NARROW = 100
-SPARED = frozenset(("size", "tokens", "output", "model", "title"))
-"""Narrower terminals do not get the columns of `SPARED`: text and file names need the room."""
+SPARED = frozenset(("size", "tokens", "model", "dialect"))
+"""Narrower terminals do not get the columns of `SPARED`: titles, text and file names need the room."""
+HEADING = "heading"
+"""The key of a row for the title of a session, or its first words."""
 BESIDE_TEXTS, LEAST_ROOM = 60, 30
 """Cells of the other columns in a table of messages, and the least that the column of text gets."""
 
@@ -159,7 +161,14 @@ class Inspecting:
         if self.arguments.tool_rows or self.arguments.number is not None:
             raise JobError("usage", "--tools and --message are for one transcript", help="name one: FILE:LINE")
         names = self._named_columns()
-        self._overview(row_of(*pair, names) for pair in chain(first, others))
+        self._overview(self._row_with_heading(*pair, names) for pair in chain(first, others))
+
+    def _row_with_heading(self, document: Document, transcript: Transcript, names: Collection[str]) -> Row:
+        """Returns the row of one of many transcripts; for a terminal with the words that stand for a missing title."""
+        from convcli.views.gists import heading_of
+
+        row = row_of(document, transcript, names)
+        return row if self._width() is None else {**row, HEADING: heading_of(transcript)}
 
     def _check(self) -> None:
         arguments = self.arguments
@@ -282,13 +291,32 @@ class Inspecting:
         if chosen is not None:
             columns = [column_named(name, every, HEADS) for name in chosen.split(",")]
             rows = ({name: row[name] for name in columns} for row in rows)
-        if chosen is None and self.arguments.form == "table" and (self._width() or NARROW) < NARROW:
-            columns = [name for name in columns if name not in SPARED]
+        if chosen is None and self.arguments.form == "table" and self._width() is not None:
+            if rows_of == "transcript":
+                columns, rows = headed(columns, rows)
+            if (self._width() or NARROW) < NARROW:
+                columns = [name for name in columns if name not in SPARED]
         if len(title) > 1:
             self.screen.announce(heading(title, self.screen.err, _shared.width(sys.stderr)))
         view = tables.View(self._width(), self.screen.out, self.arguments.whole, tuple(title))
         _shared.show_table(self.screen, self.arguments.form, columns, rows, view)
         _selecting.announce_notes(self.screen, (note for condition in found for note in condition.notes()))
+
+
+def headed(columns: list[str], rows: Iterator[Row]) -> tuple[list[str], Iterator[Row]]:
+    """Returns columns with title and age first, the file last, and the rows that fill them."""
+    last = [name for name in ("file", "line") if name in columns]
+    others = [name for name in columns if name not in ("title", "unpaired", "output", *last)]
+    shown = ({**row, "title": row[HEADING], "ended": age(row["end"])} for row in rows)
+    return ["title", "ended", *others, *last], shown
+
+
+def age(time: str | None) -> str | None:
+    """Returns how long ago a session ended; None if that is unknown."""
+    from convcli.views.times import ago, moment_of
+
+    moment = moment_of(time)
+    return None if moment is None else ago(moment)
 
 
 def _room_of_texts(width: int | None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import msgspec
 
-from convcli.cli import _shaping, _shared
-from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names
+from convcli.cli import _selecting, _shaping, _shared
+from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names, size_in_bytes
 from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
@@ -27,11 +26,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT = ("all", "first", "none")
-_SIZE = pattern(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
 _SHARE = pattern(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})")
 LEAST = 64 << 10
 """Bytes of the smallest part. With smaller ones, the files about parts would outgrow the documents."""
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -59,10 +56,7 @@ class Engine(msgspec.Struct, frozen=True):
     @property
     def size(self) -> int:
         """Returns the size of a part in bytes. Raises JobError."""
-        match = _SIZE.fullmatch(self.part_size)
-        if match is None:
-            raise JobError("usage", "--part-size needs a number of bytes", help="write 512K, 64M or 1G")
-        size = int(match[1]) * _UNITS[match[2].upper()]
+        size = size_in_bytes(self.part_size, "--part-size")
         if size < LEAST:
             raise JobError("usage", f"--part-size is at least {LEAST >> 10}K")
         return size
@@ -266,6 +260,7 @@ def convert(screen: Screen, arguments: Any) -> int:
             losses=_kept(arguments.losses),
             duplicate_keys=arguments.reading.keys,
             nulls=arguments.reading.nulls,
+            max_line=arguments.reading.max_line,
             fail_on=LEVELS[arguments.fail_on_loss],
             form=arguments.form,
             branch=arguments.branch,
@@ -332,6 +327,7 @@ def validate(screen: Screen, arguments: Any) -> int:
             target,
             duplicate_keys=arguments.reading.keys,
             nulls=arguments.reading.nulls,
+            max_line=arguments.reading.max_line,
             strict=arguments.strict,
             check_arguments=arguments.check_arguments,
             select=select,
@@ -354,27 +350,26 @@ def validate(screen: Screen, arguments: Any) -> int:
 def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> int:
     """Runs `stats` in parts and returns the exit code."""
     from convcli.parts import Task
+    from convcli.views.costs import Prices
     from convcli.views.statistics import Statistics
 
     def announce(report: Report) -> None:
-        statistics = Statistics()
+        statistics = Statistics(Prices(prices))
         statistics.add_counted(report.counts)
         _shared.show_table(screen, arguments.form, columns, statistics.rows())
-        announce_unpriced(screen, statistics)
+        announce_costs(screen, statistics)
 
     reading = arguments.reading
 
     def task(source: str) -> Task:
-        return Task("stats", source, duplicate_keys=reading.keys, nulls=reading.nulls, prices=prices)
+        how = {"duplicate_keys": reading.keys, "nulls": reading.nulls, "max_line": reading.max_line}
+        return Task("stats", source, **how, prices=prices)
 
     return _job(screen, arguments).run(task, announce)
 
 
-def announce_unpriced(screen: Screen, statistics: Statistics) -> None:
-    """Prints which answers have no price while others have one."""
-    from convcli.report.text import safe_text
-    from convcli.validation.wording import counted
+def announce_costs(screen: Screen, statistics: Statistics) -> None:
+    """Prints the sum of the costs, their source, and which answers have no price."""
+    from convcli.report import totals
 
-    for model, number in statistics.unpriced.most_common():
-        name = safe_text(model) or "no known model"
-        screen.announce(f"note: the configuration has no price for {counted(number, 'answer')} of {name}\n")
+    _selecting.announce_notes(screen, totals.notes(statistics))

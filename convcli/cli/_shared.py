@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 import click
 
 from convcli.cli import _selecting
-from convcli.cli._types import DIALECT, PATH, Near
-from convcli.kit.codec.found import without_project
+from convcli.cli._types import DIALECT, PATH, Near, size_in_bytes
 from convcli.model.dialect import Dialect
 from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, WRONG_JOB, ConvcliError, OutputError, RefusedError
 from convcli.model.findings import OF_FILE, Finding
@@ -167,6 +166,7 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         exclude: tuple[str, ...],
         isolated: bool,
         nulls: Any,
+        max_line: int,
         source: Dialect | None = None,
         line: int | None = None,
         at: tuple[str, ...] = (),
@@ -187,11 +187,10 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
         selection = _selecting.selection(only, since, until, dedupe, offset, most, sample, seed)
-        reading = ReadingOptions(
-            configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, nulls=nulls, calls=calls
-        )
-        with without_project(is_asked=isolated):
-            return function(*args, reading=reading, **values)
+        how = {"nulls": nulls, "calls": calls, "max_line": max_line}
+        picked = _patterns(at), selection
+        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, *picked, **how)
+        return function(*args, reading=reading, **values)
 
     return _file_options(cast(F, with_reading), is_converted=is_converted)
 
@@ -206,7 +205,14 @@ def _file_options(function: F, *, is_converted: bool) -> F:
     help_text = "For tables: drop nulls in tool arguments and other open objects (padding), or keep them (data)."
     choice = Near("choice", lambda: ["drop", "keep"])
     nulls = click.option("--nulls", type=choice, default="drop", help=help_text, hidden=not is_converted)
-    return exclude(keys(nulls(isolated(function))))
+    help_text = "Read lines, and members of arrays, of at most this size. They must fit into the memory."
+
+    def size(_: click.Context, __: click.Parameter, text: str) -> int:
+        return size_in_bytes(text, "--max-line")
+
+    shown: dict[str, Any] = {"metavar": "SIZE", "default": "256M", "show_default": True}
+    longest = click.option("--max-line", callback=size, help=help_text, hidden=not is_converted, **shown)
+    return exclude(keys(nulls(longest(isolated(function)))))
 
 
 def from_option(function: F) -> F:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import click
 from convcli import dialects
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
+from convcli.wire.patterns import pattern
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -76,6 +78,18 @@ class _PathType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
+
+
+_SIZE = pattern(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def size_in_bytes(text: str, option: str) -> int:
+    """Returns the bytes that a size such as 64M means. Raises JobError that names the option."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise JobError("usage", f"{option} needs a number of bytes", help="write 512K, 64M or 1G")
+    return int(match[1]) * _UNITS[match[2].upper()]
 
 
 PATH = _PathType()

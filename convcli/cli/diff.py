@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from msgspec.structs import replace
@@ -16,22 +17,40 @@ from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE
 from convcli.report import tables
 from convcli.report.screen import Screen
+from convcli.report.text import Paint
 
 if TYPE_CHECKING:
     from convcli.engine.compare import Difference
     from convcli.jobs.inputs import Document
     from convcli.jobs.reading import ReadingOptions
+    from convcli.report.side_by_side import Comparison
 
 EXAMPLES = """\
 convcli samples chat -o chat.json
 convcli convert chat.json --to gemini -o gemini.json
 convcli diff chat.json gemini.json                   # the same conversation: exit 0
 convcli diff chat.json gemini.json --level content -O json
+convcli diff chat.json gemini.json -o diff.html      # side by side, for a browser
 """
 
 COLUMNS = ["level", "kind", "field", "line", "first", "second", "before", "after"]
 ONE_SIDED = ("dropped", "invented")
 LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("content", "context", "envelope")}
+
+
+class DiffArguments(NamedTuple):
+    """The arguments of the command."""
+
+    first: str
+    second: str
+    reading: ReadingOptions
+    target: Dialect | None
+    level: str
+    exact: bool
+    with_ids: bool
+    output: str | None
+    force: bool
+    form: str | None
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -46,61 +65,109 @@ LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("c
     default="any",
     help="Differences that count: what a model reads (content), what replaying needs too (context), or all.",
 )
-@click.option("--exact", is_flag=True, help="Also count what the dialect of the other file cannot store.")
+@click.option("--exact", is_flag=True, help="Also count ids, and what the dialect of the other file cannot store.")
+@click.option("--ids", "with_ids", is_flag=True, help="Also count ids and times, which differ between any two runs.")
+@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; FILE.html is a page, side by side.")
+@click.option("--force", is_flag=True, help="Replace an output that exists.")
 @click.option(
     "-O",
     "--output-format",
     "form",
     type=Near("format", lambda: ["text", *format_of(tables).words()]),
-    default="text",
-    help="The format of the differences.",
+    help="The format of the differences: text, or html for a page, side by side.  [default: by the suffix of -o]",
 )
 @click.pass_obj
-def command(
-    screen: Screen,
-    first: str,
-    second: str,
-    reading: ReadingOptions,
-    target: Dialect | None,
-    level: str,
-    exact: bool,
-    form: str,
-) -> int:
+def command(screen: Screen, /, **values: Any) -> int:
     """Compare two conversations, across dialects.
 
-    Two things do not count: ids that only link calls to results, and what the dialect of the other file cannot store.
-    Files with many transcripts are compared one by one. Exits 0 if they are equal, 1 if not.
+    These do not count: ids and times, and what the dialect of the other file cannot store. Files with many transcripts
+    are compared one by one. Exits 0 if they are equal, 1 if not.
     """
-    every = list(_rows(first, second, reading, target, exact=exact))
-    rows = [row for row, counts in every if counts and row["level"] in LEVELS[level]]
-    if form == "text":
-        from convcli.report import differences
+    arguments = DiffArguments(**values)
+    form = arguments.form or ("html" if (arguments.output or "").endswith((".html", ".htm")) else "text")
+    comparing = Comparing(arguments)
+    compared = list(comparing.run())
+    with _sink(screen, arguments):
+        _show(screen, arguments, form, compared, comparing)
+    return UNACCEPTABLE if any(each.rows for each in compared) else DONE
 
-        beyond = sum(not counts and row["level"] == "content" and row["kind"] in ONE_SIDED for row, counts in every)
-        screen.show(differences.listed(rows, first, second, screen.out, beyond))
-    else:
+
+def _sink(screen: Screen, arguments: DiffArguments) -> AbstractContextManager[None]:
+    if arguments.output is None:
+        return nullcontext()
+    from convcli.files.outputs import open_output
+
+    inputs = [arguments.first, arguments.second]
+    return screen.into(open_output(arguments.output, force=arguments.force, inputs=inputs))
+
+
+def _show(
+    screen: Screen, arguments: DiffArguments, form: str, compared: list[Comparison], comparing: Comparing
+) -> None:
+    from convcli.report import differences, side_by_side
+
+    rows = [row for each in compared for row in each.rows]
+    if form not in ("text", "html"):
         _shared.show_table(screen, form, COLUMNS, rows)
-    return UNACCEPTABLE if rows else DONE
+        return
+    paint = screen.out if form == "text" else Paint()
+    others = differences.Uncounted(comparing.unstored, comparing.identities)
+    text = differences.listed(rows, arguments.first, arguments.second, paint, others)
+    if form == "text":
+        screen.show(text)
+    else:
+        *_, summary = differences.listed(rows, arguments.first, arguments.second, paint)
+        screen.show(side_by_side.page(arguments.first, arguments.second, compared, summary.strip()))
 
 
-def _rows(
-    first: str, second: str, reading: ReadingOptions, target: Dialect | None, *, exact: bool
-) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Yields each difference as a row, and whether it counts; for equal transcripts, those of `--exact`."""
-    from convcli.engine.compare import Difference, differences
+class Comparing:
+    """Compares the transcripts of two files.
 
-    ours = reading.documents(first)
-    theirs = replace(reading, dialect=None if target is None else target.name).documents(second)
-    for one, other in zip_longest(ours, theirs):
-        if one is None or other is None:
-            only_in = Difference("content", "invented" if one is None else "dropped", "transcript", "", "")
-            yield _row(only_in, one, other), True
-        else:
-            compared = one.lift(), other.lift(), one.dialect, other.dialect
-            found = differences(*compared, exact=exact)
-            yield from ((_row(each, one, other), True) for each in found)
-            if not found and one.dialect is not other.dialect:
-                yield from ((_row(each, one, other), False) for each in differences(*compared, exact=True))
+    `unstored` counts content that only one file has because the dialect of the other cannot store it; `identities`
+    counts differences of ids and times that do not count.
+    """
+
+    def __init__(self, arguments: DiffArguments) -> None:
+        self.arguments = arguments
+        self.unstored = self.identities = 0
+
+    def run(self) -> Iterator[Comparison]:
+        """Yields each pair of transcripts with the rows of the differences that count."""
+        from convcli.engine.compare import Difference
+        from convcli.report.side_by_side import Comparison
+
+        arguments = self.arguments
+        ours = arguments.reading.documents(arguments.first)
+        target = arguments.target
+        theirs = replace(arguments.reading, dialect=None if target is None else target.name).documents(arguments.second)
+        for one, other in zip_longest(ours, theirs):
+            if one is None or other is None:
+                only_in = Difference("content", "invented" if one is None else "dropped", "transcript", "", "")
+                first, second = (None if each is None else each.lift() for each in (one, other))
+                yield Comparison(first, second, self._rows([only_in], one, other))
+            else:
+                yield self._compared(one, other)
+
+    def _compared(self, one: Document, other: Document) -> Comparison:
+        from convcli.engine.compare import differences
+        from convcli.report.side_by_side import Comparison
+
+        pair = one.lift(), other.lift()
+        found = differences(*pair, one.dialect, other.dialect, exact=self.arguments.exact)
+        if not found and one.dialect is not other.dialect:
+            more = differences(*pair, one.dialect, other.dialect, exact=True)
+            self.unstored += sum(each.level == "content" and each.kind in ONE_SIDED for each in more)
+        return Comparison(*pair, self._rows(found, one, other))
+
+    def _rows(self, found: list[Difference], one: Document | None, other: Document | None) -> list[dict[str, Any]]:
+        from convcli.engine.identities import is_identity
+
+        counted = [each for each in found if each.level in LEVELS[self.arguments.level]]
+        if self.arguments.exact or self.arguments.with_ids:
+            return [_row(each, one, other) for each in counted]
+        kept = [each for each in counted if not is_identity(each)]
+        self.identities += len(counted) - len(kept)
+        return [_row(each, one, other) for each in kept]
 
 
 def _row(difference: Difference, one: Document | None, other: Document | None) -> dict[str, Any]:

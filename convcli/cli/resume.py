@@ -217,13 +217,10 @@ def _tell_findings(
     printer.finish()
 
 
-UNSENT = {"system": "instructions", "reasoning": "thinking"}
-"""Kinds that a program may store without sending them, in words."""
-
-
 def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> None:
     """Prints what the program does not send to the model again, and what it rewrites; in its own sessions too."""
     from convcli.jobs import programs
+    from convcli.validation.rules.turns import SENT_WORDS
 
     target = programs.dialect_of(program.name)
     title = target.title if program.name == target.name else program.name
@@ -232,7 +229,7 @@ def _tell_unsent(screen: Screen, conversion: Conversion, program: Program) -> No
     held = {message.role for message in messages} | {part.type for part in parts}
     for kind in program.unsent:
         if kind in held:
-            screen.announce(f"note: {title} does not send the {UNSENT[kind]} of a session\n")
+            screen.announce(f"note: {title} does not send the {SENT_WORDS[kind]} of a session\n")
     changes = Counter(filter(None, map(program.resent, parts))) if program.resent is not None else {}
     for change, count in changes.items():
         screen.announce(f"note: {title} sends {change} ({count:,} ×)\n")

@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 convcli sessions                                     # of all known programs, newest first
 convcli sessions --program claude-code --limit 10
-convcli sessions --since 14d --where "project=convcli and errors>0"
+convcli sessions --cwd . --since 14d                 # of this project, in two weeks
+convcli sessions --where "project=convcli and errors>0"
 convcli sessions ~/.claude/projects -O json          # of one folder
 """
 
 COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file"]
+ON_TERMINAL = ["title", "ended", "program", "messages", "errors", "project", "id"]
 
 
 def _programs() -> list[str]:
@@ -43,10 +45,14 @@ def _programs() -> list[str]:
 @click.argument("folder", required=False, type=PATH, metavar="[DIR]")
 @click.option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this agent program.")
 @click.option("--home", type=PATH, metavar="DIR", help="The home directory that contains the folders of the programs.")
+@click.option("--cwd", type=PATH, metavar="DIR", help="Only sessions that ran in this directory or below it.")
 @_selecting.where
 @_selecting.dated
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many sessions, newest first.")
 @_shared.reading_options
+@click.option(
+    "-i", "--interactive", "picks", is_flag=True, help="Pick a session on the terminal, to inspect, resume or share it."
+)
 @click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @click.pass_obj
 def command(
@@ -54,7 +60,9 @@ def command(
     folder: str | None,
     program: str | None,
     home: str | None,
+    cwd: str | None,
     limit: int | None,
+    picks: bool,
     form: str,
     reading: ReadingOptions,
 ) -> int:
@@ -73,16 +81,38 @@ def command(
         paths = [(path, each.name) for each in chosen for path in programs.files(each, home)]
     paths.sort(key=lambda pair: _changed(pair[0]), reverse=True)
     codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
-    is_filtered = reading.selection is not None or (program is not None and folder is not None)
+    is_filtered = reading.selection is not None or cwd is not None or (program is not None and folder is not None)
     rows = _rows(paths if is_filtered else islice(paths, limit), reading, codes)
-    rows = islice((row for row in rows if program in (None, row["program"])), limit)
+    rows = (row for row in rows if program in (None, row["program"]) and (cwd is None or _is_below(row["cwd"], cwd)))
+    rows = islice(rows, limit)
     if not paths:
         screen.announce("no sessions found\n")
+    elif picks:
+        from convcli.cli import _picking
+
+        codes.add(_picking.run(screen, rows, home))
+    elif form == "table" and _shared.width() is not None:
+        _shared.show_table(screen, form, ON_TERMINAL, map(_with_age, rows))
     else:
         _shared.show_table(screen, form, COLUMNS, rows)
     printer.finish()
     codes.finish()
     return codes.worst
+
+
+def _is_below(directory: str | None, parent: str) -> bool:
+    """True for the directory itself, and for one below it; links are followed."""
+    if not directory:
+        return False
+    root, path = os.path.realpath(os.path.expanduser(parent)), os.path.realpath(directory)
+    return path == root or path.startswith(os.path.join(root, ""))
+
+
+def _with_age(row: Row) -> Row:
+    from convcli.cli._inspecting import age
+    from convcli.views.columns import project_of
+
+    return {**row, "ended": age(row["end"]), "project": project_of(row["cwd"])}
 
 
 def _changed(path: str) -> float:
@@ -122,7 +152,7 @@ def _opened(path: str, program: str | None, reading: ReadingOptions, names: Cont
 
 def _row(document: Document, program: str) -> Row:
     from convcli.jobs import programs
-    from convcli.views.gists import first_words
+    from convcli.views.gists import heading_of
     from convcli.views.rows import by_transcript
 
     transcript = document.lift_leniently()[0]
@@ -132,4 +162,4 @@ def _row(document: Document, program: str) -> Row:
     size = None if document.line else _shared.size_of(document.file)  # one of many in a database has no size
     directory = transcript.cwd or programs.directory(program, document.file)
     about = {"program": program, "cwd": directory, "size": size}
-    return {**row, **about, "title": transcript.title or first_words(transcript)}
+    return {**row, **about, "title": heading_of(transcript)}

@@ -8,7 +8,8 @@ import click
 
 from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import format_of
+from convcli.cli._types import PATH, format_of
+from convcli.model.errors import JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -23,7 +24,7 @@ convcli stats session.jsonl -O json
 """
 
 
-COLUMNS = ["what", "name", "count", "errors", "size", "seconds", "cost"]
+COLUMNS = ["what", "name", "count", "errors", "rejected", "size", "seconds", "cost"]
 
 
 class StatsArguments(NamedTuple):
@@ -36,6 +37,7 @@ class StatsArguments(NamedTuple):
     force: bool
     jobs: int
     engine: _parts.Engine | None
+    price_file: str | None
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -45,30 +47,44 @@ class StatsArguments(NamedTuple):
 @click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @_parts.folder_option
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
+@click.option(
+    "--prices",
+    "price_file",
+    type=PATH,
+    metavar="FILE",
+    help="Prices in litellm's format, instead of the built-in ones.",
+)
 @_shared.jobs
 @_parts.options
 @click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
-    """Count models, tools, errors, tokens, time and cost.
+    """Count models, tools, failures, tokens, time and cost.
 
-    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Sizes are in characters. Costs need prices in the
-    configuration. On a terminal there are plots over time and by tool.
+    FILE is a file, FILE:LINE, a folder, a glob, or - for stdin. Sizes are in characters. Costs are estimates by list
+    prices, by model, project and day. On a terminal there are plots over time and by tool.
     """
-    from convcli.views.costs import Prices
+    from convcli.report import totals
+    from convcli.views import costs
+    from convcli.views.columns import directory_of, project_of
     from convcli.views.statistics import Statistics
 
     arguments = StatsArguments(**values)
     prices = arguments.reading.configuration.settings.get("prices", {})
     if arguments.engine is not None:
+        if arguments.price_file is not None:
+            raise JobError("usage", "--engine and --prices exclude each other", help="set [prices] in convcli.toml")
         return _parts.stats(screen, arguments, COLUMNS, prices)
-    statistics = Statistics(Prices(prices))
+    more = {} if arguments.price_file is None else costs.load(arguments.price_file)
+    statistics = Statistics(costs.Prices(prices, more))
     codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, arguments.reading)
     for document, transcript in _shared.lifted(arguments.paths, arguments.reading, codes, printer):
-        statistics.add(transcript, document.dialect.name)
-    _shared.show_table(screen, arguments.form, COLUMNS, statistics.rows())
+        statistics.add(transcript, document.dialect.name, project_of(directory_of(document, transcript)))
     if arguments.form == "table" and (width := _shared.width()) is not None:
+        _shared.show_table(screen, arguments.form, totals.COLUMNS, totals.rows(statistics))
         _plots(screen, statistics, width)
-    _parts.announce_unpriced(screen, statistics)
+    else:
+        _shared.show_table(screen, arguments.form, COLUMNS, statistics.rows())
+    _parts.announce_costs(screen, statistics)
     printer.finish()
     codes.finish()
     return codes.worst

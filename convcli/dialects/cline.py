@@ -254,6 +254,7 @@ DIALECT = Dialect(
         turns.keep_parts_of_roles(ROLES),
         turns.results_in_roles("user"),
         turns.decodable(),
+        turns.not_sent("Cline", PROGRAM.unsent),
     ),
     conventions=(policy.results_of(BLOCKS),),
     unsupported={"task": UNSUPPORTED | {"id", "updatedAt", "tool_result.name"}, "session": UNSUPPORTED},

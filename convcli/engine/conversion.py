@@ -210,17 +210,21 @@ def compared(
     purpose: Purpose | None = None,
     left_out: LeftOut = NOTHING,
     form: str | None = None,
+    is_original: bool = False,
 ) -> Conversion:
     """Reads an output back and returns it with its losses and findings.
 
     `left_out`: what was not to be written · `form`: the requested one · `purpose`: what the output is judged as; by
-    default what `validate` judges rows for a trainer as, and other documents as an output.
+    default what `validate` judges rows for a trainer as, and other documents as an output · `is_original`: the source
+    was made from this document, so it has the ids that reading the document generates.
     """
     purpose = purpose or ("request" if target.is_training_data else "output")
     after = answers.lift(document, target)
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
+    if is_original and after.origin is not None:
+        after.origin.generated_ids = set()
     known = _known(source)
     losses = difference(before, after, source, target, left_out, _keys(target.name), known)
     if before.tools is None and source is not None and source.is_session and target.is_training:

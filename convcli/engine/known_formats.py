@@ -61,7 +61,7 @@ FORMATS = (
     ),
     Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
     Foreign("a Kimi session", ("type^context.append",)),
-    Foreign("a VS Code chat", ("requests/*/message/text requests/*/response",)),
+    Foreign("a VS Code chat", ("requests/*/message/text requests/*/response", "kind v/requests")),
     Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
     Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
     Foreign("a Continue session", ("sessionId workspaceDirectory history/*/message",)),
@@ -98,9 +98,20 @@ FORMATS = (
     Foreign("Haystack messages", ("content/*/tool_call_result", "content/*/reasoning/reasoning_text")),
     Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
     Foreign("a Strands message", ("message message_id redact_message",)),
-    Foreign("messages of the Microsoft Agent Framework", ("type=message role contents/*/type",)),
+    Foreign(
+        "messages of the Microsoft Agent Framework",
+        ("contents/*/type role=user|assistant|system|tool", "contents/*/$type role", "type=session service_session_id"),
+    ),
     Foreign("the state of an AutoGen agent", ("llm_context/messages",)),
-    Foreign("an interaction of the Gemini API", ("object=interaction steps/*/type",)),
+    Foreign(
+        "an interaction of the Gemini API",
+        (
+            "object=interaction steps/*/type",
+            "input/*/type=user_input|model_output|function_result",
+            "previous_interaction_id",
+            "event_type^interaction.|step.",
+        ),
+    ),
     # telemetry and logs
     Foreign(
         "an OpenTelemetry event or span without messages",
@@ -191,10 +202,28 @@ FORMATS = (
     ),
     # exports
     Foreign("a Google AI Studio prompt", ("chunkedPrompt",)),
-    Foreign("a DeepSeek export", ("mapping/root inserted_at",)),
+    Foreign("a DeepSeek export", ("mapping/root inserted_at", "mapping/1/message/fragments")),
     Foreign("a Grok export", ("conversations/*/responses/*/response",)),
     Foreign("a LibreChat export", ("conversationId messagesTree", "conversationId messages/*/isCreatedByUser")),
+    Foreign("an LM Studio conversation", ("messages/*/versions messages/*/currentlySelected",)),
+    Foreign("a SillyTavern chat", ("user_name character_name chat_metadata",)),
+    Foreign("a TypingMind export", ("data/chats/*/messages",), at="'/data/chats/*/messages'"),
+    # sessions and trajectories without a dialect
+    Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
+    Foreign("a Grok Build session", ("type=assistant model_id !message !item", "chat_format_version current_model_id")),
+    Foreign("a Cursor transcript", ("role=user|assistant message/content !type !uuid",)),
+    Foreign("a log of the program llm", ("conversation_id prompt:str response:str",)),
+    Foreign("tau2-bench results", ("simulations/*/messages tasks",), at="'/simulations/*/messages'"),
+    Foreign("a trae-agent trajectory", ("agent_steps llm_interactions",)),
+    Foreign("steps of a smolagents run", ("step_number model_input_messages",)),
+    Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
+    Foreign("an A2A task", ("contextId status/state history/*/parts",)),
+    Foreign("a Semantic Kernel history", ("items/*/content_type role", "messages/*/items/*/content_type")),
+    Foreign("events of an AutoGen agent", ("source models_usage",)),
+    Foreign("results of promptfoo", ("results/results/*/prompt/raw",), at="'/results/results/*/prompt/raw'"),
     # rows of training sets
+    Foreign("an xLAM function-calling row", ("query:str answers:str tools:str",)),
+    Foreign("a Glaive function-calling row", ("system^SYSTEM chat:str",)),
     Foreign(
         "a chat data set with the column conversation",
         ("conversation/*/role conversation/*/content !working_dir",),

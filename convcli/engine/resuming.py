@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from convcli.engine import conversion
 from convcli.engine.conversion import Conversion
 from convcli.kit.ids import is_uuid, uuid_of
+from convcli.kit.pairing import calls_answered
 from convcli.kit.results import in_words
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Part, Text, ToolCall, ToolResult, Transcript
@@ -55,12 +56,13 @@ def _followed(messages: list[Message]) -> list[Message]:
 
 def _paired(messages: list[Message]) -> list[Message]:
     """Gives every call exactly one result: programs drop calls without one, and results without a call."""
-    called = Counter(part.id for message in messages for part in message.parts if isinstance(part, ToolCall))
-    answers = Counter(
-        part.tool_call_id for message in messages for part in message.parts if isinstance(part, ToolResult)
-    )
-    if called == answers:
+    parts = [part for message in messages for part in message.parts]
+    answered = calls_answered(parts, is_ordered=True)
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    if None not in answered and len(calls) == len(answered) == len(set(answered)):
         return messages
+    with_result = set(answered)
+    is_open = {id(call) for index, call in enumerate(calls) if index not in with_result}
     paired: list[Message] = []
     without: list[Message] = []
     still_open = Counter[str]()
@@ -69,8 +71,8 @@ def _paired(messages: list[Message]) -> list[Message]:
             paired += without
             without = []
         paired.append(_answering(message, still_open))
-        calls = [part for part in message.parts if isinstance(part, ToolCall) and part.id not in answers]
-        without += [Message("tool", [ToolResult(call.id, call.name, "error", INTERRUPTED)]) for call in calls]
+        missing = [part for part in message.parts if isinstance(part, ToolCall) and id(part) in is_open]
+        without += [Message("tool", [ToolResult(call.id, call.name, "error", INTERRUPTED)]) for call in missing]
     return paired + without
 
 

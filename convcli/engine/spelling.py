@@ -17,7 +17,6 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, RefusedError
 from convcli.model.transcript import Transcript
-from convcli.proof.records import GENERATED
 from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.json_patch import apply, patch
@@ -27,10 +26,12 @@ FORM = "form"
 
 
 def with_form(transcript: Transcript, document: Any, source: Dialect, hub: Dialect) -> Any:
-    """Returns the document in the intermediate format, with `form` if `source` would spell the transcript otherwise."""
+    """Returns the document in the intermediate format, with `form` if `source` would spell the transcript otherwise, or
+    if the transcript has ids that the source lacks."""
     stored = written(transcript, hub, BY_DEFAULT, source)
     spellings = [(usual, patch(usual, document)) for usual in _spellings(hub.lift(stored), source, hub)]
-    if not spellings or not spellings[0][1]:
+    has_generated = transcript.origin is not None and bool(transcript.origin.generated_ids)
+    if not spellings or not (spellings[0][1] or has_generated):
         return stored
     rows = isinstance(document, Rows)  # a patch cannot turn a list into the rows of a file
     usual, operations = min(
@@ -49,14 +50,9 @@ def respelled(conversion: Conversion, stored: Any, hub: Dialect, target: Dialect
             document = _applied(usual, form["patch"], target)
             if document is None:
                 return conversion
-            again = compared(conversion.transcript, document, target, hub)
-            return again if _facts_lost(again) <= _facts_lost(conversion) else conversion
+            again = compared(conversion.transcript, document, target, hub, is_original=True)
+            return again if len(again.losses) <= len(conversion.losses) else conversion
     return conversion
-
-
-def _facts_lost(conversion: Conversion) -> int:
-    """Counts the losses other than generated ids and names: once stored, these look like any other."""
-    return sum(loss.field not in GENERATED for loss in conversion.losses)
 
 
 def _spellings(transcript: Transcript, dialect: Dialect, hub: Dialect) -> Iterator[Any]:

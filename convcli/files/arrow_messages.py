@@ -35,7 +35,7 @@ class _Buffer(NamedTuple):
     size: int
 
 
-class _Message(NamedTuple):
+class _Block(NamedTuple):
     kind: int
     end: int
 
@@ -72,7 +72,7 @@ def _reporting_cuts() -> Iterator[None]:
         raise ValueError("a message is cut off") from error
 
 
-def _checked(file: CountedFile, at: int) -> _Message | None:
+def _checked(file: CountedFile, at: int) -> _Block | None:
     """Checks the buffers of the message at this position and returns it; None at the end of a stream."""
     head = _bytes(file, at, 8)
     if len(head) < 4:
@@ -93,7 +93,7 @@ def _checked(file: CountedFile, at: int) -> _Message | None:
         batch = batch.table(1)
     if batch is not None and (batch.table(3) is not None or _OLD_COMPRESSION in data):
         _check_buffers(file, body, [_Buffer(*struct.unpack("<qq", one)) for one in batch.structs(2, 16)])
-    return _Message(kind, body + max(root.number(3, "<q"), 0))
+    return _Block(kind, body + max(root.number(3, "<q"), 0))
 
 
 def _check_buffers(file: CountedFile, body: int, buffers: list[_Buffer]) -> None:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from convcli.files.lines import BLANK, BOM, SSE_FIELDS, TEXT_MARK, Line, sniff, split_lines
+from convcli.files.lines import BLANK, BOM, SSE_FIELDS, TEXT_MARK, Line, Omitted, sniff, split_lines, too_long
 from convcli.files.lines import Framing as Framing
 from convcli.files.members import split_members
 from convcli.files.packed import CountedFile, joined, open_file, open_stdin, unpacked
@@ -116,7 +116,7 @@ class Source:
             yield Record(1, 0, len(raw), raw, value)
         else:
             records = self.records() if self.framing == "jsonl" else self.events()
-            yield from (record for record in records if record.raw)
+            yield from (record for record in records if record.raw or record.error)
 
     def ranges(self, size: int) -> Iterator[Range]:
         """Yields all bytes of the file in ranges of this size."""
@@ -135,7 +135,7 @@ class Source:
             return self._parse(raw, BEGIN), raw
         self._chunks = iter([raw])
         read = self.records() if self.framing == "jsonl" else self.events()
-        rows = [record for record in read if record.raw]
+        rows = [record for record in read if record.raw or record.error]
         for record in rows:
             if record.error:
                 raise record.error
@@ -153,13 +153,16 @@ class Source:
 
         A byte range yields those whose line begins in it, for plain regular files only (otherwise JobError);
         `newlines` is the number before byte `start - 1`, if already counted.
-        Raises ContentError `line-too-long`, after which nothing can be read.
         """
         readable, self.lines, self.blank = start > 0, 0, 0
         for number, offset, text, move_end_to_response in self._lines_between(start, stop, newlines):
             raw = text.removesuffix(b"\r")
             self.lines += 1
-            if not raw.strip(BLANK):
+            if text.__class__ is Omitted:
+                error = too_long(self._max_line, number, offset)
+                error.file = self.name
+                yield Record(number, offset, offset + text.size, b"", error=error)
+            elif not raw.strip(BLANK):
                 self.blank += 1
             else:
                 record = Record(number, offset, offset + len(text), raw)
@@ -223,10 +226,10 @@ class Source:
 
     def _lines_between(self, start: int, stop: int | None, newlines: int | None) -> Iterator[Line]:
         if not start and stop is None:
-            return split_lines(self._chunks, self._max_line)
+            return split_lines(self._chunks, self._max_line, skips=True)
         begin = max(start - 1, 0)
         before = self.newlines(0, begin) if newlines is None else newlines
-        lines = split_lines(self._file.chunks(begin), self._max_line, begin, before + 1)
+        lines = split_lines(self._file.chunks(begin), self._max_line, begin, before + 1, skips=True)
         if start:  # the rest of the line before, or just its newline, belongs to the range before
             next(lines, None)
         return takewhile(lambda line: stop is None or line[1] < stop, lines)

@@ -18,29 +18,66 @@ BOM = b"\xef\xbb\xbf"
 BLANK = b" \t\r\n"
 TEXT_MARK = b"<|start|>"
 """The start of text between the marks of a chat template, which is not JSON."""
+RAISE = "--max-line raises the limit, for example --max-line 1G"
+MOST_SKIPPED = 64
+"""How many times longer than the limit a line may be and still be skipped."""
+_NO_LINE: Line = (0, 0, b"", False)
 SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
+class Omitted(bytes):
+    """Bytes of a line that is too long to be kept: none, but their number is known."""
+
+    size: int
+
+    def __new__(cls, size: int) -> Omitted:
+        """Creates the place of this many bytes."""
+        omitted = super().__new__(cls)
+        omitted.size = size
+        return omitted
+
+
+def too_long(max_line: int, line: int, byte: int) -> ContentError:
+    """Returns the error for a line that is longer than the limit."""
+    message = f"the line is longer than {max_line:,} bytes"
+    return ContentError("line-too-long", message, line=line, column=1, byte=byte, help=RAISE)
+
+
 def sniff(chunks: Iterator[bytes], max_line: int) -> tuple[Framing, bool, Iterator[bytes]]:
-    """Returns the framing by the first two non-blank lines, whether it is an array, and all chunks from the start."""
+    """Returns the framing by the first two non-blank lines, whether it is an array, and all chunks from the start.
+
+    In JSON Lines, lines that are too long are `Omitted`. Raises ContentError for such a line in any other file.
+    """
     taken: list[bytes] = []
 
     def remembered() -> Iterator[bytes]:
+        size = 0  # of the line
         for chunk in chunks:
-            taken.append(chunk)
-            yield chunk
+            last = chunk.rfind(b"\n")
+            size = size + len(chunk) if last < 0 else len(chunk) - last - 1
+            taken.append(chunk if last >= 0 or size <= max_line else Omitted(len(chunk)))
+            yield taken[-1]
 
-    written = (text for _, _, text, _ in split_lines(remembered(), max_line) if text.strip(BLANK))
-    first = next(written, b"").removeprefix(BOM)
-    framing = _framing(first, next(written, b""))
-    return framing, framing == "json" and begins_array(first), chain(taken, chunks)
+    lines = split_lines(remembered(), max_line, skips=True)
+    written = (line for line in lines if line[2].strip(BLANK) or line[2].__class__ is Omitted)
+    first, second = next(written, _NO_LINE), next(written, _NO_LINE)
+    framing = _framing(first[2].removeprefix(BOM), second[2])
+    if framing != "jsonl":
+        for number, offset, text, _ in (first, second):
+            if text.__class__ is Omitted:
+                raise too_long(max_line, number, offset)
+    return framing, framing == "json" and begins_array(first[2].removeprefix(BOM)), chain(taken, chunks)
 
 
 def _framing(first: bytes, second: bytes) -> Framing:
     """One whole value and more below it is JSON Lines. So is a broken line above a whole object, which no writer of
     one document puts at the margin, unless the broken line ends as an indented document begins."""
+    if first.__class__ is Omitted:
+        return "jsonl" if second.startswith(b"{") and _is_whole(second) else "json"
     if first.startswith(SSE_FIELDS):
         return "sse"
+    if second.__class__ is Omitted:
+        return "jsonl" if _is_whole(first) else "json"
     if not second or first.startswith(TEXT_MARK):
         return "json"
     if _is_whole(first):
@@ -57,24 +94,30 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def split_lines(chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1) -> Iterator[Line]:
-    """Yields the physical lines of a stream, starting at this number and offset. Raises ContentError."""
+def split_lines(
+    chunks: Iterator[bytes], max_line: int, offset: int = 0, number: int = 1, *, skips: bool = False
+) -> Iterator[Line]:
+    """Yields the physical lines of a stream, starting at this number and offset.
+
+    One that is too long is `Omitted` with `skips`. Otherwise, and if it seems to have no end, it raises ContentError.
+    """
     pending, size = list[bytes](), 0
     for chunk in chunks:
+        if chunk.__class__ is Omitted:
+            size += chunk.size
+            if size > MOST_SKIPPED * max_line:
+                raise too_long(max_line, number, offset)
+            continue
         for index, piece in enumerate(chunk.split(b"\n")):
             if index:
-                yield number, offset, b"".join(pending), True
+                yield number, offset, b"".join(pending) if size <= max_line else Omitted(size), True
                 number, offset, pending, size = number + 1, offset + size + 1, [], 0
             size += len(piece)
-            if size > max_line:
-                raise ContentError(
-                    "line-too-long",
-                    f"the line is longer than {max_line:,} bytes",
-                    line=number,
-                    column=1,
-                    byte=offset,
-                    help="the limit is fixed: split the document",
-                )
-            pending.append(piece)
+            if size <= max_line:
+                pending.append(piece)
+            elif skips and size <= MOST_SKIPPED * max_line:
+                pending.clear()
+            else:
+                raise too_long(max_line, number, offset)
     if size:
-        yield number, offset, b"".join(pending), False
+        yield number, offset, b"".join(pending) if size <= max_line else Omitted(size), False

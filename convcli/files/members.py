@@ -162,6 +162,7 @@ class _Text:
                 line=line,
                 column=column,
                 byte=byte,
+                help="--max-line raises the limit, for example --max-line 1G",
             )
         while size <= wanted and (piece := next(self._chunks, None)) is not None:
             pieces.append(piece)

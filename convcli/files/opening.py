@@ -27,8 +27,8 @@ TABLES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"\xff\xff\xff\
 _MOST_MAGIC = 16
 
 
-def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error") -> AnySource:
-    """Opens an input by path, "-" for stdin.
+def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error", max_line: int = MAX_LINE) -> AnySource:
+    """Opens an input by path, "-" for stdin; lines, and members of arrays, have at most `max_line` bytes.
 
     Raises as `open_source` does, JobError `arrow-missing` and ContentError `damaged-table` for tables, and ContentError
     `not-json` and `broken-compression` for archives and databases."""
@@ -42,7 +42,7 @@ def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error") -> AnySour
             return _table(stored, kind, chunks)
         if head.startswith(ARCHIVE):
             return _archive(stored, chunks, duplicate_keys)
-        return Source(stored.name, stored, chunks, MAX_LINE, duplicate_keys)
+        return Source(stored.name, stored, chunks, max_line, duplicate_keys)
 
 
 def _table(stored: CountedFile, kind: str, chunks: Iterable[bytes]) -> TableSource:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from convcli import dialects
 from convcli.engine import texts
-from convcli.files.framing import Framing, Range, Record, Source
+from convcli.files.framing import MAX_LINE, Framing, Range, Record, Source
 from convcli.files.opening import open_input
 from convcli.jobs.choosing import (
     LOOK_AHEAD,
@@ -88,6 +88,7 @@ def opened(
     otherwise: Dialect | None = None,
     masked: Mask | None = None,
     calls: Calls = "apart",
+    max_line: int = MAX_LINE,
 ) -> Iterator[Input]:
     """Opens an input and chooses its dialect.
 
@@ -101,7 +102,7 @@ def opened(
     matches, or if it is one JSON document that cannot be read."""
     named, (path, line) = path, split_line(path)
     open_as = partial(Input, line=line, at=at, restores=restores, calls=calls, otherwise=otherwise)
-    with open_input(path, duplicate_keys=duplicate_keys) as source:
+    with open_input(path, duplicate_keys=duplicate_keys, max_line=max_line) as source:
         named_dialect = None if dialect is None else dialects.get(dialect)
         try:
             opened = open_as(path, source, named_dialect)

@@ -90,7 +90,7 @@ def _walk(folder: str) -> list[InputFile]:
 
     for place, below, names in os.walk(folder, onerror=keep):
         below.sort()
-        paths = (os.path.join(place, name) for name in sorted(names) if _is_ours(name))
+        paths = (path for name in sorted(names) if _is_read(path := os.path.join(place, name)))
         files += [InputFile(path, os.path.relpath(path, folder)) for path in paths]
     if not files:
         raise JobError("no-input", f"there is no {', '.join(SUFFIXES)} file in the folder {folder}")
@@ -101,10 +101,10 @@ def count_others(paths: Iterable[str]) -> dict[str, int]:
     """Counts the files of these folders that are not read, by suffix; hidden files and folders do not count."""
     counts: dict[str, int] = {}
     for path in filter(os.path.isdir, paths):
-        for _, below, names in os.walk(path):
+        for place, below, names in os.walk(path):
             below[:] = [name for name in below if not name.startswith(".")]
             for name in names:
-                if not name.startswith(".") and not _is_ours(name):
+                if not name.startswith(".") and not _is_read(os.path.join(place, name)):
                     suffix = os.path.splitext(without_packing(name))[1].lower()
                     counts[suffix] = counts.get(suffix, 0) + 1
     return counts
@@ -122,6 +122,15 @@ def _matches(pattern: str) -> list[InputFile]:
 
 def _is_ours(name: str) -> bool:
     return without_packing(name).lower().endswith(SUFFIXES)
+
+
+def _is_read(path: str) -> bool:
+    """True for a file of a folder that has the suffix of a transcript, or of a log and its beginning."""
+    if _is_ours(path):
+        return True
+    from convcli.jobs import logs  # rarely needed
+
+    return without_packing(path).lower().endswith(logs.LOGS) and logs.begins_like_transcript(path)
 
 
 def companion(path: str, suffix: str) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from convcli.files.framing import MAX_LINE
 from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
 from convcli.jobs.inputs import Calls, Document, Input, InputFile, Nulls
@@ -31,7 +32,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     relative to the working directory · `line`: one transcript of the one file · `at`: picks transcripts in documents ·
     `selection`: chooses among all · `restores`: keeps their surroundings · `nulls`: in open objects of tables ·
     `otherwise`: the dialect of files that match none or more than one · `calls`: whether those of one conversation are
-    joined · `out_dir`: where outputs go · `redaction`: masks what it reads.
+    joined · `out_dir`: where outputs go · `redaction`: masks what it reads · `max_line`: bytes that a line may have.
     """
 
     configuration: Configuration = Configuration()
@@ -47,6 +48,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     redaction: Redaction | None = None
     calls: Calls = "apart"
     out_dir: str | None = None
+    max_line: int = MAX_LINE
 
     def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
         """Returns the files that these paths mean, without excluded ones.
@@ -103,6 +105,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
             otherwise=self.otherwise,
             masked=None if self.redaction is None else self.redaction.document,
             calls=self.calls,
+            max_line=self.max_line,
         )
 
     def documents(self, path: str) -> Iterator[Document]:

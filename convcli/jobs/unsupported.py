@@ -6,17 +6,11 @@ import re
 
 from convcli.engine.known_formats import LOOKS_LIKE
 from convcli.jobs.inputs import split_line
+from convcli.jobs.logs import TURN
 from convcli.model.errors import ContentError
 
 LOOK_AT = 1 << 20
 """Bytes of a file that are searched for a message."""
-_TURN = re.compile(
-    rb'"(?:role|from|sender|author|speaker)"\s*:\s*"(?:user|assistant|system|developer|tool|model|function|human|gpt|ai|bot)"'
-    rb'|"(?:messages|contents|conversations?|turns|history|chat_messages|tool_calls|toolCalls|parts|choices|candidates)"'
-    rb"\s*:\s*[\[{]",
-    re.IGNORECASE,
-)
-"""Found in transcripts of any format, but not in settings: a role, or a list of messages."""
 _HOLES = re.compile(rb"[\x00-\x08\x80-\xff]")
 
 
@@ -35,4 +29,4 @@ def is_no_transcript(path: str, error: ContentError) -> bool:
     except OSError:
         return False
     is_complete = not is_all or content.rstrip().endswith((b"}", b"]"))
-    return is_complete and not _HOLES.search(content[:512]) and not _TURN.search(content)
+    return is_complete and not _HOLES.search(content[:512]) and not TURN.search(content)

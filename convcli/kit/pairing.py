@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from convcli.model.transcript import ToolCall
+from convcli.model.transcript import Part, ToolCall, ToolResult
 
 UNKNOWN = "unknown"
 """The generated name of a result that answers no call and does not name its tool."""
@@ -106,6 +106,33 @@ class Pairing:
             if id_ not in self._taken:
                 self.invented.add(id_)
                 return id_
+
+
+def calls_answered(parts: Iterable[Part], *, is_ordered: bool = False) -> list[int | None]:
+    """Returns for each result the index of the call that it answers, both counted in order; None without one.
+
+    A result answers the oldest open call before it that has its id. Another result of the same id belongs to the last
+    answered call, and a result without a call before it to an open call after it; with `is_ordered` to none.
+    """
+    waiting: dict[str, deque[int]] = {}
+    last: dict[str, int] = {}
+    answered: list[int | None] = []
+    early: list[tuple[int, str]] = []
+    calls = 0
+    for part in parts:
+        if isinstance(part, ToolCall):
+            waiting.setdefault(part.id, deque()).append(calls)
+            calls += 1
+        elif isinstance(part, ToolResult):
+            id_ = part.tool_call_id
+            if waiting.get(id_):
+                last[id_] = waiting[id_].popleft()
+            elif id_ not in last:
+                early.append((len(answered), id_))
+            answered.append(last.get(id_))
+    for index, id_ in () if is_ordered else early:
+        answered[index] = waiting[id_].popleft() if waiting.get(id_) else None
+    return answered
 
 
 def ids_in(document: Any) -> set[str]:

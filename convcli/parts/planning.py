@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -11,10 +12,11 @@ from convcli import dialects
 from convcli.engine import arguments
 from convcli.engine.texts import ArgumentStyle
 from convcli.files import stores
+from convcli.files.framing import MAX_LINE
 from convcli.jobs import converting, inputs
 from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job
-from convcli.jobs.inputs import Nulls
+from convcli.jobs.inputs import Input, Nulls
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.reading import ReadingOptions
@@ -51,6 +53,7 @@ class Task(msgspec.Struct, frozen=True):
     losses: Kept = "first"
     duplicate_keys: DuplicateKeys = "error"
     nulls: Nulls = "drop"
+    max_line: int = MAX_LINE
     fail_on: Level | None = None
     form: str | None = None
     branch: Literal["active", "all"] = "all"
@@ -180,10 +183,16 @@ def _pieces(path: str, task: Task, size: int, config: Configuration) -> list[Inp
     if length <= size:
         return [whole]
     try:
-        with inputs.opened(path, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls) as source:
+        with opened(path, task) as source:
             return list(cut(whole, source, size, counts=any(place.line is not None for place in whole.places)))
     except ContentError:
         return [whole]
+
+
+def opened(path: str, task: Task) -> AbstractContextManager[Input]:
+    """Opens a file as the task reads it."""
+    keys, nulls = task.duplicate_keys, task.nulls
+    return inputs.opened(path, task.source, duplicate_keys=keys, nulls=nulls, max_line=task.max_line)
 
 
 def _readable(path: str) -> str:

@@ -13,7 +13,6 @@ import msgspec
 
 from convcli.files import stores
 from convcli.files.outputs import Output
-from convcli.jobs import inputs
 from convcli.jobs.converting import InputConversion, Sinks, Summary
 from convcli.jobs.documents import finding_of, skipped
 from convcli.jobs.inputs import Document, Input, Item, Skipped
@@ -23,8 +22,9 @@ from convcli.jobs.running import PieceResult, convert_piece, judge_piece, keepin
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.parts.marks import PartMark
-from convcli.parts.planning import Part, Task
+from convcli.parts.planning import Part, Task, opened
 from convcli.proof.reasons import Loss
+from convcli.views.columns import project_of
 from convcli.views.costs import Prices
 from convcli.views.statistics import Statistics
 from convcli.wire import exact_json
@@ -114,7 +114,8 @@ def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
         mark.torn, mark.refused = mark.torn + item.torn, mark.refused + (not item.torn)
         return
     try:
-        counted.add(item.lift_leniently()[0], item.dialect.name)
+        transcript = item.lift_leniently()[0]
+        counted.add(transcript, item.dialect.name, project_of(transcript.cwd))
         mark.transcripts += 1
     except RefusedError as error:
         mark.refused += 1
@@ -126,7 +127,7 @@ def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
     """Opens the file of a piece. Raises JobError if it has changed since planning."""
     if stores.facts(piece.file)[1] != piece.version:
         raise JobError("input-changed", "the file has changed since the job was planned", file=piece.file)
-    return inputs.opened(piece.file, task.source, duplicate_keys=task.duplicate_keys, nulls=task.nulls)
+    return opened(piece.file, task)
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ Nothing here compares anything: the level follows from the field, the reason fro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -132,8 +132,13 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
 NO_FIELD = "cannot store this field"
 """Used only where it is true: a law checks it against the target's schema and against what it `unsupported`."""
 
-SUMS = {"message.usage.totalTokens": "it is the sum of input and output tokens"}
-"""Values that the source does not have but that follow from others."""
+REASONS_TO_INVENT = {
+    "message.usage.totalTokens": "it is the sum of input and output tokens",
+    "tool_call.id": "the source has no call ids, and a result names its call",
+    "tool_result.toolCallId": "the source has no call ids, and a result names its call",
+    "tool_result.name": "the source does not name the tool of this result",
+}
+"""Why a value is written that the source does not have, for any target. What a target accepts is no reason for it."""
 
 KeysOf: TypeAlias = Callable[[], Collection[str]]
 """The keys that the target's schema names."""
@@ -152,17 +157,26 @@ def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf =
     was written: a reason that only applies to another form is not used."""
     reasons = target.reasons if target is not None else {}
     title = target.title if target is not None else "the other transcript"
-    if kind == "invented" and field in SUMS:
-        return SUMS[field]
+    if kind == "invented":
+        return _why_invented(field, title, reasons)
     unsupported = target.unsupported_in() if target is not None else frozenset()
     for name in ("moved",) if kind == "moved" else general(field):
         if (name in reasons or name in REASONS) and not (name != field and _is_of_another_form(name, target, form)):
             return reasons.get(name) or REASONS[name]
         if name in unsupported and name in UNSUPPORTED_REASONS:
             return UNSUPPORTED_REASONS[name]
-    if kind == "invented":
-        return f"the output in {title} has a value that the source does not have"
     return _why_dropped(field, title, target, keys, form) if kind == "dropped" else f"written differently in {title}"
+
+
+def _why_invented(field: str, title: str, reasons: Mapping[str, str]) -> str:
+    """Returns why the output has a value that the source lacks. The reasons of what contains the field, and of an id
+    of the whole transcript, explain losses and nothing else."""
+    if field in REASONS_TO_INVENT:
+        return REASONS_TO_INVENT[field]
+    steps = field.split(".")
+    names = [field] if steps[0] == "settings" else [".".join(steps[begin:]) for begin in range(len(steps))]
+    named = next((reasons[name] for name in names if name in reasons and (name != "id" or field == "id")), "")
+    return named or f"the output in {title} has a value that the source does not have"
 
 
 def _is_of_another_form(name: str, target: Dialect | None, form: str) -> bool:

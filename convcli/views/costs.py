@@ -1,39 +1,173 @@
-"""Costs of answers, by prices that the project configures: convcli has no prices, because services change them."""
+"""Estimated costs of answers: by prices of the project, of a file in litellm's format, or of the dated built-in table.
+
+Services change their prices. Each entry of `prices.json` has the day on which it was read and its source;
+`python -m tests.prices` makes the table. A model without an entry has no price.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from convcli.files.packed import unreadable
+from convcli.model.errors import JobError
+from convcli.wire.patterns import pattern
 
 MILLION = 1_000_000
-"""The number of tokens that a price is for."""
+"""The number of tokens that a price of the configuration is for."""
+BUILT_IN = files(__package__).joinpath("prices.json")
+KEYS = {
+    "input": "input_cost_per_token",
+    "output": "output_cost_per_token",
+    "cache-read": "cache_read_input_token_cost",
+    "cache-write": "cache_creation_input_token_cost",
+}
+"""The keys of litellm's format, in US dollars per token, by the kind of token."""
+TOKEN_COST = pattern(rf"({'|'.join(KEYS.values())})(?:_above_(\d{{1,5}})k_tokens)?")
+"""A key of litellm's format, and the thousands of input tokens above which it counts."""
+
+_PREFIX = pattern(
+    r"(?:models|anthropic|openai|google|gemini|deepseek|x-?ai|mistral(?:ai)?|moonshot(?:ai)?|z-?ai|qwen|dashscope)/"
+)
+"""The vendor before a model name, as routers write it."""
+_DATE = pattern(r"[-@](?:\d{8}|\d{4}-\d\d-\d\d)")
+_CONTEXT = pattern(r"\[[0-9a-z]{1,8}\]")
+"""The marker of a longer context window in model names of Claude Code."""
 
 
-class Prices:
-    """Prices by patterns of model names; the first pattern that matches counts."""
+class Price(NamedTuple):
+    """Prices in US dollars per token, by the kind of token; `above` has those for longer inputs, the longest first."""
 
-    def __init__(self, table: Mapping[str, Mapping[str, float]]) -> None:
-        self.table = table
-        self._of = cache(self._first)
+    costs: Mapping[str, float]
+    above: tuple[tuple[int, Mapping[str, float]], ...] = ()
+    date: str = ""
+    source: str = ""
 
-    def cost(self, usage: Mapping[str, int] | None, model: str | None) -> float | None:
-        """Returns the cost of an answer, None if its tokens or the prices of its model are unknown.
+    def cost(self, usage: Mapping[str, int]) -> float:
+        """Returns the cost of an answer.
 
         Tokens read from or written to a cache are included in the input tokens, and cost the same unless they have a
-        price of their own."""
-        price = self._of(model or "")
-        if price is None or not usage:
-            return None
+        price of their own.
+        """
+        given = usage.get("inputTokens", 0)
         read, written = usage.get("cacheReadTokens", 0), usage.get("cacheWriteTokens", 0)
         counts = {
-            "input": max(usage.get("inputTokens", 0) - read - written, 0),
+            "input": max(given - read - written, 0),
             "output": usage.get("outputTokens", 0),
             "cache-read": read,
             "cache-write": written,
         }
-        usual = {"cache-read": price.get("input", 0), "cache-write": price.get("input", 0)}
-        return sum(count * float(price.get(name, usual.get(name, 0))) for name, count in counts.items()) / MILLION
+        longer = next((costs for most, costs in self.above if given > most), {})
+        costs = {**self.costs, **longer}
+        usual = costs.get("input", 0.0)
+        return sum(count * costs.get(name, usual if "cache" in name else 0.0) for name, count in counts.items())
 
-    def _first(self, model: str) -> Mapping[str, float] | None:
-        return next((price for pattern, price in self.table.items() if fnmatchcase(model, pattern)), None)
+
+class Prices:
+    """The prices that count: patterns of the configuration first, then exact names of a file and of the built-in table.
+
+    `table` maps patterns to prices per million tokens; `more` are entries in litellm's format.
+    """
+
+    def __init__(self, table: Mapping[str, Mapping[str, float]], more: Mapping[str, Mapping[str, Any]] | None = None):
+        self._own = {
+            name: Price({key: float(cost) / MILLION for key, cost in each.items()}) for name, each in table.items()
+        }
+        self._more = _entries(more or {})
+        self.of = cache(self._first)
+
+    def cost(self, usage: Mapping[str, int] | None, model: str | None) -> float | None:
+        """Returns the cost of an answer, None if its tokens or the prices of its model are unknown."""
+        price = self.of(model or "")
+        return price.cost(usage) if price is not None and usage and any(usage.values()) else None
+
+    def _first(self, model: str) -> Price | None:
+        """Returns the price of a model, None for an unknown one."""
+        own = next((price for name, price in self._own.items() if fnmatchcase(model, name)), None)
+        if own is not None or not model:
+            return own
+        return next(
+            (table[name] for name in _names(model) for table in (self._more, _built_in()) if name in table), None
+        )
+
+
+def load(path: str) -> dict[str, dict[str, Any]]:
+    """Returns the entries of a file in litellm's format that price tokens. Raises JobError."""
+    try:
+        with open(path, "rb") as file:
+            document = json.loads(file.read())
+    except FileNotFoundError:
+        raise JobError("no-such-file", "there is no such file of prices", file=path) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except (ValueError, RecursionError):
+        document = None
+    entries = dict(_priced(document)) if isinstance(document, dict) else {}
+    if not entries:
+        raise JobError("not-prices", "this is not a JSON file of prices in litellm's format", file=path)
+    return entries
+
+
+def undated(model: str) -> str:
+    """Returns a model name without its date at the end."""
+    found = list(_DATE.finditer(model))
+    return model[: found[-1].start()] if found and found[-1].end() == len(model) else model
+
+
+def _priced(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, entry in document.items():
+        costs = entry if isinstance(entry, dict) else {}
+        kept = {key: value for key, value in costs.items() if TOKEN_COST.fullmatch(key) and _is_price(value)}
+        if KEYS["input"] in kept and name != "sample_spec":  # the description of the format itself
+            about = {
+                key: costs[key] for key in ("source", "date", "litellm_provider") if isinstance(costs.get(key), str)
+            }
+            yield name, {**kept, **about}
+
+
+def _is_price(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def _entries(document: Mapping[str, Mapping[str, Any]]) -> dict[str, Price]:
+    """Returns prices by name; one with the prefix of its provider also without it, if no other entry has that name."""
+    entries = {name.lower(): _price(entry) for name, entry in document.items()}
+    for name, entry in document.items():
+        prefix = f"{entry.get('litellm_provider', '')}/"
+        if name.startswith(prefix) and _PREFIX.fullmatch(prefix):
+            entries.setdefault(name.removeprefix(prefix).lower(), entries[name.lower()])
+    return entries
+
+
+def _price(entry: Mapping[str, Any]) -> Price:
+    kinds = {key: kind for kind, key in KEYS.items()}
+    usual: dict[str, float] = {}
+    above: dict[int, dict[str, float]] = {}
+    for key, value in entry.items():
+        cost = TOKEN_COST.fullmatch(key)
+        if cost is not None:
+            costs = above.setdefault(int(cost[2]) * 1000, {}) if cost[2] else usual
+            costs[kinds[cost[1]]] = float(value)
+    return Price(usual, tuple(sorted(above.items(), reverse=True)), entry.get("date", ""), entry.get("source", ""))
+
+
+@cache
+def _built_in() -> Mapping[str, Price]:
+    return _entries(json.loads(BUILT_IN.read_bytes()))
+
+
+def _names(model: str) -> Iterator[str]:
+    """Yields the names by which a table may know a model, the most exact first."""
+    name = model.lower()
+    yield name
+    prefix = _PREFIX.match(name)
+    name = name[prefix.end() :] if prefix is not None else name
+    yield name
+    name = _CONTEXT.sub("", name)
+    name = name.replace(".", "-") if name.startswith("claude-") else name
+    yield name
+    yield undated(name)

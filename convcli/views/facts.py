@@ -21,8 +21,8 @@ READ = 1_000
 _MARKS = pattern(r"`|\*\*|~~")
 _MARKUP = pattern(r"```\w*|^\s{0,3}(?:#{1,6}|>|[-*+])\s+", 8)  # MULTILINE
 _EMPTY_LINE = pattern(r"\n[ \t]*\n")
-_LONE_TAG = pattern(r"</?\w[^\n]*>")
-"""A tag alone, such as those that Codex writes around an image."""
+_IMAGE_TAG = pattern(r"</?image\b[^\n]*>")
+"""A tag that Codex writes around an image."""
 _LINK = pattern(r"!?\[([^\[\]]{1,200})\]\([^()\s]{1,500}\)")
 
 
@@ -102,7 +102,7 @@ def prompt_of(message: Message, width: int = LONGEST_TITLE) -> str:
     if message.role != "user":
         return ""
     texts = (part.text for part in message.parts if isinstance(part, Text) and not is_of_program(part.text))
-    texts = (text for text in texts if not _LONE_TAG.fullmatch(text[:READ].strip()))
+    texts = (text for text in texts if not _IMAGE_TAG.fullmatch(text[:READ].strip()))
     return next(filter(None, (plain(_beginning(text), width) for text in texts)), "")
 
 

@@ -48,6 +48,12 @@ def first_words(transcript: Transcript, width: int = WORDS) -> str:
     return _cut(next((text for text in texts if not text.startswith(("<", "/"))), texts[0] if texts else ""), width)
 
 
+def heading_of(transcript: Transcript, width: int = WORDS) -> str:
+    """Returns the title of a session, or else its first words, on one line."""
+    title = " ".join((transcript.title or "")[: 4 * width].split())
+    return _cut(title, width) if title else first_words(transcript, width)
+
+
 def command_of(value: Any) -> str | None:
     """Returns a command that is a string or a list of words; None for other values."""
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):

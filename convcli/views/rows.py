@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from convcli.kit.pairing import calls_answered
 from convcli.model.branches import active
 from convcli.model.transcript import (
     Media,
@@ -41,30 +42,22 @@ UNWELL = {name: name for name in ("length", "content_filter", "refusal", "error"
 class CallPairs:
     """Links calls to their results by a common mark, `#1` for the first call.
 
-    Further results with the same id belong to the same call. If calls share an id, each gets one result before any gets
-    a second.
+    If calls share an id, a result answers the oldest open call before it (`calls_answered`).
     """
 
     def __init__(self, transcript: Transcript) -> None:
         self.calls = list(_located(transcript, ToolCall))
         self.results = list(_located(transcript, ToolResult))
-        waiting: dict[str, list[int]] = {}
-        for index, (_, _, call) in reversed(list(enumerate(self.calls))):
-            waiting.setdefault(call.id, []).append(index)
+        answered = calls_answered(part for message in transcript.messages for part in message.parts)
         self.call_of: dict[int, int | None] = {}
         self.results_of: dict[int, list[tuple[int, Message, ToolResult]]] = {}
-        answered: dict[str, int] = {}
-        for located in self.results:
-            result = located[2]
-            index = _pop(waiting, result.tool_call_id)
-            index = answered.get(result.tool_call_id) if index is None else index
-            self.call_of[id(result)] = index
+        for located, index in zip(self.results, answered, strict=True):
+            self.call_of[id(located[2])] = index
             if index is not None:
-                answered[result.tool_call_id] = index
                 self.results_of.setdefault(index, []).append(located)
         self.mark_of = {id(call): f"#{index + 1}" for index, (_, _, call) in enumerate(self.calls)}
         self.answered = {id(self.calls[index][2]) for index in self.results_of}
-        self.unpaired = sum(len(left) for left in waiting.values()) + list(self.call_of.values()).count(None)
+        self.unpaired = len(self.calls) - len(self.results_of) + list(self.call_of.values()).count(None)
 
     def mark(self, part: ToolCall | ToolResult) -> str:
         """Returns the mark of a call or result; `?` for a result that answers no call."""
@@ -80,10 +73,6 @@ class CallPairs:
         if self.call_of[id(part)] is None:
             return "orphan"
         return "error" if is_error(part) else part.status or "ok"
-
-
-def _pop(waiting: dict[str, list[int]], name: str) -> int | None:
-    return waiting[name].pop() if waiting.get(name) else None
 
 
 def _located(transcript: Transcript, kind: Any) -> Iterator[tuple[int, Message, Any]]:

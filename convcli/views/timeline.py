@@ -45,6 +45,12 @@ class Spans(NamedTuple):
     counts: dict[str, list[int]]
 
 
+def day_of(time: str | None) -> str | None:
+    """Returns the day of an RFC 3339 time, in UTC; None if it is missing or invalid."""
+    minute = _minute(time)
+    return None if minute is None else _shown(minute)[:10]
+
+
 def _minute(time: str | None) -> int | None:
     try:
         moment = datetime.fromisoformat(str(time))

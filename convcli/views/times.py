@@ -1,4 +1,4 @@
-"""Dates as a person writes them: ISO 8601, `2 weeks ago`, `14d`, `yesterday`; all others by the package dateparser."""
+"""Dates for people: ISO 8601, `2 weeks ago`, `14d`, `yesterday`; all others by the package dateparser."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from convcli.wire.patterns import pattern
 ISO_MONTH = pattern(r"(\d{4})(?:-(\d\d))?")
 ISO_BEGIN = pattern(r"\d{4}-\d")
 AGO = pattern(r"(\d{1,6})\s*(m|min|minutes?|h|hours?|d|days?|w|weeks?)(?:\s+ago)?")
+DAY = 86_400
+"""Seconds."""
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 FORMS = 'write 2026-01-31, 2026-01-31T12:00, "2 weeks ago", 14d, today or yesterday'
 
@@ -32,6 +34,18 @@ def moment_of(value: object) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def ago(moment: datetime, now: datetime | None = None) -> str:
+    """Returns how long ago a time was, in one unit up to 30 days; else its day, as for times to come."""
+    now = now or datetime.now().astimezone()
+    seconds = (now - moment).total_seconds()
+    if seconds < 0 or seconds >= 30 * DAY:
+        return moment.astimezone(now.tzinfo).date().isoformat()
+    if seconds < 60:
+        return "just now"
+    unit, size = next((unit, size) for unit, size in (("d", DAY), ("h", 3_600), ("min", 60)) if seconds >= size)
+    return f"{int(seconds // size)} {unit} ago"
 
 
 def period(text: str, now: datetime | None = None) -> Period:

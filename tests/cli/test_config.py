@@ -102,7 +102,8 @@ def test_stats_tells_costs_where_the_configuration_has_prices(tmp_path: Path) ->
     done = run("stats", "data/a.json", "--output-format", "json", cwd=tmp_path)
     costs = {row["name"]: row["cost"] for row in json.loads(done.stdout) if row["what"] == "costs"}
     assert costs == {"m-1": 4, "m-2": 4}
-    assert done.stderr == b"note: the configuration has no price for 1 answer of x\n"
+    notes = b"note: $8.00 in all; costs are estimates by list prices\nnote: there is no price for 1 answer of x\n"
+    assert done.stderr == notes
     assert b"costs" not in run("stats", "data/a.json", "--isolated", cwd=tmp_path).stdout
     assert b"prices" in run("config", cwd=tmp_path).stdout
 

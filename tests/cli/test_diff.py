@@ -42,9 +42,11 @@ def test_a_difference_has_both_places_and_values_and_exit_1(tmp_path: Path) -> N
     done = run("diff", first, second, "--from", OTHER, "--to", OTHER)
     assert done.returncode == 1
     assert done.stdout.decode().splitlines() == [
-        "text.text changed, content",
-        f'  - {first}:2 /messages/1/content  "hello"',
-        f'  + {second}:2 /messages/1/content  "good day"',
+        f"- {first}",
+        f"+ {second}",
+        "text.text changed, content: line 2 /messages/1/content",
+        '  - "hello"',
+        '  + "good day"',
         "1 difference: 1 of content",
     ]
 
@@ -65,7 +67,7 @@ def test_a_row_for_each_difference_is_json(tmp_path: Path) -> None:
 def test_a_transcript_that_only_one_file_has_is_a_difference(tmp_path: Path) -> None:
     first, second = write(tmp_path / "a.jsonl", CLEAN, CLEAN), write(tmp_path / "b.jsonl", CLEAN)
     done = run("diff", first, second, "--from", OTHER, "--to", OTHER)
-    assert (done.returncode, done.stdout.splitlines()[0]) == (1, b"transcript only in the first, content")
+    assert (done.returncode, done.stdout.splitlines()[2]) == (1, b"transcript only in the first, content: line 2")
 
 
 def test_a_level_leaves_out_what_matters_less(tmp_path: Path) -> None:
@@ -82,3 +84,54 @@ def test_a_missing_file_is_exit_2(tmp_path: Path, missing: int) -> None:
     done = run("diff", *files)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"none.json" in done.stderr
+
+
+def session(path: Path, identity: str, **more: str) -> Path:
+    """Writes a session of Claude Code with an event, whose ids and times depend on `identity`."""
+    common = {"sessionId": f"{identity * 8}-0000-4000-8000-000000000000", "timestamp": f"2026-01-0{identity}T00:00:00Z"}
+    row_id = f"00000000-0000-4000-8000-{identity * 12}"
+    message = {"role": "user", "content": "Go to 2026-01-01T00:00:00Z."} | more
+    rows = [
+        {"type": "user", "uuid": row_id, "parentUuid": None, "isSidechain": False, "message": message, **common},
+        {"type": "file-history-snapshot", "messageId": row_id, "snapshot": {"messageId": row_id, "n": 1}},
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_ids_and_times_do_not_count_unless_they_are_asked_for(tmp_path: Path) -> None:
+    words = "diff", session(tmp_path / "a.jsonl", "1"), session(tmp_path / "b.jsonl", "2")
+    done = run(*words)
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"the same conversation\n")
+    assert b"of ids and times not shown: --ids shows them" in done.stdout
+    for option in ("--ids", "--exact"):
+        done = run(*words, option)
+        assert (done.returncode, b"createdAt" in done.stdout) == (1, True)
+
+
+def test_a_time_in_a_text_counts(tmp_path: Path) -> None:
+    later = session(tmp_path / "b.jsonl", "2", content="Go to 2027-01-01T00:00:00Z.")
+    done = run("diff", session(tmp_path / "a.jsonl", "1"), later)
+    assert (done.returncode, b"text.text changed, content" in done.stdout) == (1, True)
+
+
+def test_words_that_differ_are_coloured(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", OTHER_TEXT)
+    done = run("--color", "always", "diff", first, second)
+    assert b'"\x1b[31mhello\x1b[0m"' in done.stdout
+    assert b'"\x1b[32mgood day\x1b[0m"' in done.stdout
+
+
+def test_a_page_shows_both_side_by_side_and_escapes_text(tmp_path: Path) -> None:
+    evil = {**CLEAN, "messages": [CLEAN["messages"][0], {"role": "assistant", "content": "<script>x</script>\x1b"}]}
+    first, second, page = write(tmp_path / "a.json", CLEAN), write(tmp_path / "b.json", evil), tmp_path / "d.html"
+    done = run("diff", first, second, "-o", page)
+    assert (done.returncode, done.stdout) == (1, b"")
+    text = page.read_text()
+    assert "<script" not in text
+    assert "<del>hello</del>" in text
+    assert "\\x1b</ins>" in text
+    assert "default-src 'none'; style-src 'sha256-" in text
+    assert run("diff", first, second, "-o", page).returncode == 2  # it exists
+    assert run("diff", first, second, "-o", page, "--force").returncode == 1

@@ -263,6 +263,7 @@ def test_the_total_of_tokens_counts_every_answer(tmp_path: Path) -> None:
         "inputTokens": 4,
         "outputTokens": 6,
         "totalTokens": 10,
+        "uncachedInputTokens": 4,
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli_cases import ROOT, environment, run
+from tests.cli_cases import ROOT, command, environment, on_terminal, run
 from tests.files.test_databases import GOOSE, OPENCLAW, database
 
 SAMPLES = ROOT / "samples"
@@ -50,6 +50,20 @@ def test_conditions_and_dates_choose_them(home: Path) -> None:
     assert [row["program"] for row in rows("--home", home, "--where", "calls>1 and program=codex")] == ["codex"]
     assert rows("--home", home, "--where", "messages>0", "--limit", "1")[0]["program"] == "gemini-cli"
     assert rows("--home", home, "--since", "2999") == rows("--home", home, "--until", "1900") == []
+
+
+def test_a_directory_chooses_the_sessions_that_ran_in_it_or_below(home: Path, tmp_path: Path) -> None:
+    [codex] = rows("--home", home, "--program", "codex")
+    parent = os.path.dirname(codex["cwd"])
+    assert [row["program"] for row in rows("--home", home, "--cwd", parent, "--program", "codex")] == ["codex"]
+    assert rows("--home", home, "--cwd", codex["cwd"] + "-other") == []
+
+
+def test_a_terminal_shows_the_title_first_and_the_age(home: Path) -> None:
+    words = command("sessions", "--home", home, "--program", "codex")
+    code, shown = on_terminal(words, 120, environment(NO_COLOR="1", TERM="dumb"))
+    assert code == 0
+    assert shown.split()[:2] == ["title", "ended"]
 
 
 def test_a_folder_is_listed_wherever_it_is(tmp_path: Path) -> None:

@@ -111,7 +111,8 @@ def test_everything_in_a_version_is_read_and_the_newest_is_written(minor: int) -
     parts = [part for message in transcript.messages for part in message.parts]
     of_agent = [message for message in transcript.messages if message.cost]
     assert [part.id for part in parts if isinstance(part, ToolCall)] == ["a"]
-    assert sum(isinstance(part, ToolResult) for part in parts) == (1 if minor < 2 else 2)
+    assert sum(isinstance(part, ToolResult) for part in parts) == 1
+    assert sum(message.role == "user" for message in transcript.messages) == (1 if minor < 2 else 2)
     assert sum(isinstance(part, Media) for part in parts) == (minor > 5) + (minor > 7)
     assert sum(message.parent_call_id == "a" for message in transcript.messages) == (minor > 6)
     assert (len(transcript.tools or ()), transcript.id) == (minor > 4, "s")
@@ -142,13 +143,25 @@ def test_a_result_that_names_no_call_answers_one_of_its_step_that_no_other_answe
     ] == ["b", "a"]
 
 
-def test_what_an_agent_observes_without_a_call_answers_no_earlier_one() -> None:
-    document = trajectory(agent(CALL), agent(results=[{"content": "dark"}]))
-    result = DIALECT.lift(document).messages[-1].parts[0]
-    assert isinstance(result, ToolResult)
-    assert (result.tool_call_id, result.name, result.value) == ("call_1", "unknown", "dark")
+def test_what_an_agent_observes_without_a_call_is_a_user_message_and_answers_no_earlier_call() -> None:
+    document = trajectory(agent(CALL), agent(results=[{"content": "dark", "extra": {"is_error": True}}]))
+    message = DIALECT.lift(document).messages[-1]
+    assert (message.role, message.parts) == ("user", [Text("dark")])
+    assert message.extras == {"atif": {"observed": {"extra": {"is_error": True}}}}
     codes = [(finding.code, finding.where) for finding in pipeline.validate(document, DIALECT)]
     assert codes == [("missing-tool-result", "/steps/0/tool_calls/0/tool_call_id")]
+
+
+def test_results_without_calls_come_back_in_their_step() -> None:
+    blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    document = trajectory(agent(message="ls", results=[{"content": "x"}, {"content": blocks}]), agent(message="done"))
+    transcript = DIALECT.lift(document)
+    assert [message.role for message in transcript.messages] == ["assistant", "user", "user", "assistant"]
+    conversion = pipeline.lower(transcript, DIALECT)
+    assert conversion.document["steps"] == document["steps"]
+    assert conversion.losses == []
+    chat = pipeline.convert(document, DIALECT, CHAT)
+    assert "orphan-tool-result" not in {finding.code for finding in chat.findings}
 
 
 def test_a_result_without_its_call_is_observed_in_a_step_of_its_own() -> None:

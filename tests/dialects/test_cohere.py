@@ -8,7 +8,7 @@ import pytest
 
 from convcli import dialects
 from convcli.dialects.cohere import DIALECT
-from convcli.engine import pipeline
+from convcli.engine import detection, pipeline
 from convcli.model.transcript import (
     Media,
     Message,
@@ -236,3 +236,12 @@ def test_lost_citations_and_documents_are_reported() -> None:
         ("extras.cohere.documents", "/documents"),
         ("extras.cohere.citations", "/messages/0/citations"),
     ]
+
+
+def test_thinking_without_a_signature_is_a_weak_mark() -> None:
+    blocks = [{"type": "thinking", "thinking": "Short."}, {"type": "text", "text": "Hi."}]
+    messages = [{"role": "user", "content": "Hi?"}, {"role": "assistant", "content": blocks}]
+    found = detection.detect({"model": "command-a-reasoning", "messages": messages})
+    assert (found.dialect, found.evidence.strength) == ("cohere", 60)
+    blocks[0]["signature"] = "c2ln"
+    assert detection.detect({"model": "m", "messages": messages}).dialect != "cohere"

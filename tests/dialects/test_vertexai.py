@@ -178,3 +178,33 @@ def test_without_a_mark_it_is_the_gemini_api_and_vertex_is_only_possible() -> No
     detected = detection.detect({"contents": [{"role": "user", "parts": [{"text": "?"}]}]})
     assert detected.dialect == "gemini"
     assert [name for name, _ in detected.others][:1] == ["vertexai"]
+
+
+@pytest.mark.parametrize(
+    ("number", "stop"),
+    [
+        (1, "stop"),
+        (2, "length"),
+        (3, "content_filter"),
+        (7, "content_filter"),
+        (8.0, "content_filter"),
+        (0, "FINISH_REASON_UNSPECIFIED"),
+        (99, "OTHER"),
+    ],
+)
+def test_a_finish_reason_as_a_number_is_read(number: int, stop: str) -> None:
+    candidate = {"content": {"role": "model", "parts": [{"text": "hi"}]}, "finishReason": number}
+    document = {"candidates": [candidate]}
+    assert pipeline.validate(document, VERTEX) == []
+    assert VERTEX.lift(document).messages[0].stop_reason == stop
+
+
+def test_a_schema_and_a_mode_in_numbers_are_read() -> None:
+    parameters = {"type": 6, "properties": {"port": {"type": 1, "nullable": True}}}
+    tools = [{"functionDeclarations": [{"name": "tide", "parameters": parameters}]}]
+    config = {"functionCallingConfig": {"mode": 2, "allowedFunctionNames": ["tide"]}}
+    contents = [{"role": "user", "parts": [{"text": "hi"}]}]
+    lifted = VERTEX.lift({"contents": contents, "tools": tools, "toolConfig": config})
+    assert lifted.tools is not None
+    assert lifted.tools[0].parameters == {"type": "object", "properties": {"port": {"type": ["string", "null"]}}}
+    assert lifted.tool_choice == {"name": "tide"}

@@ -62,6 +62,12 @@ def test_a_call_without_a_result_gets_one_that_says_so_and_it_is_reported() -> N
     ]
 
 
+def test_a_result_of_an_earlier_turn_does_not_hide_an_open_call_with_the_same_id() -> None:
+    called = [user(), result("a", "cut off"), call("a"), result("a"), call("a")]
+    written = [part[0] for part in parts(called)]
+    assert written == ["text", "text", "tool_call", "tool_result", "tool_call", "tool_result", "told"]
+
+
 def test_a_result_that_answers_no_call_is_written_as_text() -> None:
     found = parts([user(), call("a"), result("a"), result("a", "two"), result("b", "three")])
     assert found[2:-1] == [("tool_result", "a", "one"), ("text", "Result of f: two"), ("text", "Result of f: three")]

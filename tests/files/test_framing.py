@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from convcli.files import packed
 from convcli.files.framing import Record, Source, open_source
+from convcli.files.lines import RAISE
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
@@ -175,9 +176,41 @@ def test_a_line_beyond_the_limit_is_refused_without_reading_it_to_its_end() -> N
 
     with pytest.raises(ContentError, match="longer"):
         open_source("-", stdin=Endless(), max_line=1 << 20)  # type: ignore[arg-type]
+    with pytest.raises(ContentError, match="longer"):
+        list(opened(b"1\n2\n" + b"3" * 20, max_line=10).events())
+
+
+class InPieces(io.BytesIO):
+    """A stream that returns a few bytes at a time."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        super().__init__(data)
+        self._size = size
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(self._size if size is None or size < 0 else min(size, self._size))
+
+
+@pytest.mark.parametrize("position", [0, 1, 2, 3])
+def test_a_line_beyond_the_limit_is_one_bad_record(position: int) -> None:
+    lines = [b'{"a":1}', b'{"b":2}', b'{"c":3}']
+    lines.insert(position, b'{"long":"%s"}' % (b"x" * 300_000))
+    for size in (7, 1_000, 1 << 20):  # of the pieces in which the bytes come
+        with open_source("-", stdin=InPieces(b"\n".join(lines), size), max_line=100_000) as source:
+            assert source.framing == "jsonl"
+            read = list(source.each())
+        assert [record.value for record in read if not record.error] == [{"a": 1}, {"b": 2}, {"c": 3}]
+        (bad,) = (record for record in read if record.error)
+        place = bad.line, bad.error and bad.error.byte
+        assert (code_of(bad.error), *place) == ("line-too-long", position + 1, 8 * position)
+        assert (bad.end - bad.start, bad.raw) == (len(lines[position]), b"")
+
+
+@pytest.mark.parametrize("content", [b'{"a":"%s"}', b'{"a":\n"%s"}', b'{"a":"%s"\n}', b'["%s"]', b"data: %s\n\n"])
+def test_a_long_line_of_anything_but_lines_is_an_error(content: bytes) -> None:
     with pytest.raises(ContentError) as caught:
-        list(opened(b"1\n2\n" + b"3" * 20 + b"\n4", max_line=10).records())
-    assert (caught.value.code, caught.value.line, caught.value.byte) == ("line-too-long", 3, 4)
+        list(opened(content % (b"x" * 3_000), max_line=1_000).each())
+    assert (caught.value.code, caught.value.help) == ("line-too-long", RAISE)
 
 
 @pytest.mark.exhaustive

@@ -243,6 +243,10 @@ ENVELOPES: dict[str, list[Any]] = {
             },
         }
     ],
+    "a TypingMind export": [{"data": {"chats": [{"messages": LIST}]}}],
+    "tau2-bench results": [{"tasks": [], "simulations": [{"messages": LIST}]}],
+    "a Letta agent file": [{"agents": [{"messages": LIST}], "blocks": []}],
+    "results of promptfoo": [{"results": {"results": [{"prompt": {"raw": json.dumps(LIST)}}]}}],
     "a chat data set with the column conversation": [{"conversation": LIST}],
     "a chat data set with the column conversations": [{"conversations": LIST}],
 }

@@ -44,3 +44,16 @@ def test_a_form_that_was_written_is_not_the_reason_that_there_is_no_field(target
 def test_what_a_provider_bound_to_a_text_is_not_explained_by_what_a_text_may_be(target: str) -> None:
     why = reason_of("dropped", "text.metadata.itemId", dialects.get(target))
     assert why != reason_of("dropped", "text", dialects.get(target))
+
+
+@pytest.mark.parametrize("target", [each for each in dialects.builtin() if each.is_written], ids=lambda each: each.name)
+def test_the_reason_of_an_invented_id_is_not_that_of_a_changed_one(target: Dialect) -> None:
+    for field in ("tool_call.id", "tool_result.toolCallId"):
+        why = reason_of("invented", field, target)
+        assert why == "the source has no call ids, and a result names its call"
+        assert why not in {reason_of(kind, field, target) for kind in ("changed", "dropped")}
+
+
+def test_the_reason_of_an_invented_value_is_not_why_its_part_is_lost() -> None:
+    assert reason_of("invented", "audio.mediaType", dialects.get("inspect-ai")).endswith("the source does not have")
+    assert reason_of("invented", "id", dialects.get("codex")).startswith("a Codex session id is a UUID")

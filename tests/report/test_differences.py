@@ -29,20 +29,28 @@ def test_no_difference_says_so() -> None:
 
 
 def test_values_are_cut_and_obey_no_terminal() -> None:
-    heading, first, second, total = text(ROW)
-    assert (heading, total) == ("text.text changed, content", "1 difference: 1 of content")
-    assert first == f'  - one.jsonl:3 /a  "{"x" * (WIDTH - 2)}…'
-    assert second == '  + two.json /b  "\\u001b]0;title\\u0007"'
+    *files, heading, first, second, total = text(ROW)
+    assert files == ["- one.jsonl", "+ two.json"]
+    assert (heading, total) == ("text.text changed, content: line 3 /a → /b", "1 difference: 1 of content")
+    assert first.startswith('  - "xxx')
+    assert len(first) <= WIDTH + 5
+    assert second == '  + "\\u001b]0;title\\u0007"'
 
 
-def test_long_values_are_shown_where_they_begin_to_differ() -> None:
-    _, first, second, _ = text({**ROW, "before": "x" * 300 + "one", "after": "x" * 300 + "two"})
-    assert first.endswith(f'  …{"x" * (WIDTH // 3)}one"')
-    assert second.endswith(f'  …{"x" * (WIDTH // 3)}two"')
+def test_long_values_are_shown_around_the_words_that_differ() -> None:
+    words = "same " * 300
+    *_, first, second, _ = text({**ROW, "before": f"{words}one {words}", "after": f"{words}two {words}"})
+    assert "one same" in first
+    assert "two same" in second
+    assert max(len(first), len(second)) <= WIDTH + 5
 
 
 def test_what_only_one_side_has_has_one_place() -> None:
     gone = {**ROW, "kind": "dropped", "level": "context"}
     lines = text(gone, {**ROW, "kind": "invented"})
     assert [line[:3] for line in lines if line.startswith("  ")] == ["  -", "  +"]
+    assert [line for line in lines if line.startswith("text.text")] == [
+        "text.text only in the first, context: line 3 /a",
+        "text.text only in the second, content: /b",
+    ]
     assert lines[-1] == "2 differences: 1 of content, 1 of context"

@@ -57,7 +57,7 @@ def test_costs_are_by_the_model_of_the_answer_and_what_has_no_price_is_counted()
     assert (rows["costs", "m1"]["count"], rows["costs", "m1"]["cost"]) == (2, 6)
     assert ("costs", "m2") not in rows
     assert statistics.unpriced == {"m2": 2}
-    assert not counted({})[0].unpriced
+    assert statistics.costs["days", "2026-01-01"] == 6
 
 
 def test_the_timeline_has_tokens_calls_and_errors() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from convcli.views.times import moment_of, period
+from convcli.views.times import ago, moment_of, period
 
 NOW = datetime(2026, 3, 31, 12, 0).astimezone()
 
@@ -60,3 +60,19 @@ def test_what_is_no_date_names_the_forms(text: str) -> None:
 def test_a_time_of_a_transcript_without_a_zone_is_utc() -> None:
     assert moment_of("2026-01-31T12:00:00.000Z") == moment_of("2026-01-31T12:00:00")
     assert moment_of("noon") is moment_of(None) is None
+
+
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        ("2026-05-31T11:59:30", "just now"),
+        ("2026-05-31T11:01:00", "59 min ago"),
+        ("2026-05-30T12:00:01", "23 h ago"),
+        ("2026-05-02T12:00:00", "29 d ago"),
+        ("2026-05-01T12:00:00", "2026-05-01"),
+        ("2026-06-01T12:00:00", "2026-06-01"),
+    ],
+)
+def test_a_time_of_the_last_month_is_shown_by_its_age(moment: str, words: str) -> None:
+    now = datetime(2026, 5, 31, 12, tzinfo=UTC)
+    assert ago(datetime.fromisoformat(moment).replace(tzinfo=UTC), now) == words

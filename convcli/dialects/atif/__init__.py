@@ -14,12 +14,12 @@ Quirks
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.atif.steps import NAME, USAGE, Known, lift_step, referred, write_steps
+from convcli.dialects.atif.steps import NAME, USAGE, lift_step, referred, write_steps
 from convcli.families.openai.messages import one_reasoning
 from convcli.families.openai.request import lift_tool, write_tools
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
@@ -121,19 +121,20 @@ def write(transcript: Transcript, options: Options) -> Any:
     for message in transcript.messages:
         if message.parent_call_id is not None:
             runs.setdefault(message.parent_call_id, []).append(message)
-    known = Known(runs, transcript.origin.generated_ids if transcript.origin is not None else ())
     refs = {one.tool_call_id: ref for one in _results(transcript.messages) for ref in referred(one)}
     run_extras = {run["trajectory_id"]: run for run in extra.pop(RUNS, ())}
     main = [message for message in active(transcript) if message.parent_call_id is None]
-    content: Native = {"schema_version": VERSION, "agent": agent, "steps": write_steps(main, known)}
-    embedded = [_write_run(refs.get(id_, id_), run, run_extras, agent, known) for id_, run in runs.items()]
+    content: Native = {"schema_version": VERSION, "agent": agent, "steps": write_steps(main, runs)}
+    embedded = [_write_run(refs.get(id_, id_), run, run_extras, agent, runs) for id_, run in runs.items()]
     return TRAJECTORY.write(transcript, extra, **content, **({RUNS: embedded} if embedded else {}))
 
 
-def _write_run(id_: str, messages: list[Message], run_extras: Native, agent: Native, known: Known) -> Native:
+def _write_run(
+    id_: str, messages: list[Message], run_extras: Native, agent: Native, of_calls: Collection[str]
+) -> Native:
     """Returns a subagent trajectory, with its extras."""
     usual = {"schema_version": VERSION, "trajectory_id": id_, "agent": {key: agent[key] for key in UNKNOWN_AGENT}}
-    return RUN.put({**run_extras.get(id_, usual), "steps": write_steps(messages, known)}, None, sort=True)
+    return RUN.put({**run_extras.get(id_, usual), "steps": write_steps(messages, of_calls)}, None, sort=True)
 
 
 # ---------------------------------------------------------------- rules and fit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from convcli.families.frameworks.blocks import Block, BlockRows, whole
 from convcli.kit import results
@@ -29,6 +29,8 @@ CALL = Keys("tool_call_id function_name arguments extra", extra="extra")
 OBSERVATION = Keys("results")
 REF = "subagent_trajectory_ref"
 RESULT = Keys(f"source_call_id content {REF} extra", extra=REF)
+OBSERVED = "observed"
+"""The extra of a user message that is a result without a call: the other keys of the result."""
 COST = "cost_usd"
 USAGE: dict[tuple[str, ...], str] = {
     ("prompt_tokens",): "inputTokens",
@@ -73,7 +75,10 @@ PARTS = ROWS.table(
 
 
 def lift_step(native: Native, step_path: Path, number: int, context: LiftContext) -> list[Message]:
-    """Returns the message of a step and a message for each of its results; a step with only results has no message."""
+    """Returns the message of a step and a message for each of its results; a step with only results has no message.
+
+    A result without a call is a user message, as in the exporters of Harbor: terminus-2 writes its commands as text.
+    """
     observation = native.get("observation") or {}
     message = Message(ROLES[native["source"]], [])
     extra = STEP.lift(native, message) or {}
@@ -86,8 +91,8 @@ def lift_step(native: Native, step_path: Path, number: int, context: LiftContext
     begin = len(context.messages)
     if message != Message("system", []) or not observation.get("results"):
         context.add(message, step_path, [node_path for _, node_path in parts])
-    for j, result in enumerate(_results(observation.get("results") or (), message, context)):
-        context.add(Message("tool", [result]), (*step_path, "observation", "results", j), [()])
+    for j, (one, node_paths) in enumerate(_results(observation.get("results") or (), message, context)):
+        context.add(one, (*step_path, "observation", "results", j), node_paths)
     return context.messages[begin:]
 
 
@@ -105,15 +110,31 @@ def _parts(native: Native, context: LiftContext) -> Iterator[tuple[Part, Path]]:
         yield part, ("tool_calls", j)
 
 
-def _results(natives: Sequence[Native], message: Message, context: LiftContext) -> Iterator[ToolResult]:
-    """Yields the results of a step. A result that names no call answers an unanswered call of this step."""
-    drop_empty_name = {native.get("source_call_id") for native in natives}
-    unanswered = [part.id for part in message.parts if isinstance(part, ToolCall) and part.id not in drop_empty_name]
+def _results(natives: Sequence[Native], message: Message, context: LiftContext) -> Iterator[tuple[Message, list[Path]]]:
+    """Yields a message for each result of a step, with the paths of its parts. A result that names no call answers an
+    unanswered call of this step."""
+    named = {native.get("source_call_id") for native in natives}
+    unanswered = [part.id for part in message.parts if isinstance(part, ToolCall) and part.id not in named]
     for native in natives:
         id_ = native.get("source_call_id") or _call_in_other_step(native) or (unanswered.pop(0) if unanswered else None)
+        if id_ is None and not native.get(REF):
+            yield _lift_observed(native, context)
+            continue
         id_, name = context.pairing.result(id_, None if id_ else UNKNOWN)
         context.pairing.invented |= {UNKNOWN} if name == UNKNOWN else set()
-        yield _lift_result(native, id_, name, context)
+        yield Message("tool", [_lift_result(native, id_, name, context)]), [()]
+
+
+def _lift_observed(native: Native, context: LiftContext) -> tuple[Message, list[Path]]:
+    """Lifts a result without a call."""
+    content = native.get("content")
+    parts: list[Part] = [Text(content or "")]
+    paths: list[Path] = [("content",)]
+    if isinstance(content, list):
+        parts = [PARTS.lift(block, context) for block in content]
+        paths = [("content", k) for k in range(len(parts))]
+    rest = {key: value for key, value in native.items() if key != "content" and value is not None}
+    return Message("user", parts, extras={NAME: {OBSERVED: rest}}), paths
 
 
 def _call_in_other_step(native: Native) -> str | None:
@@ -149,36 +170,30 @@ def referred(result: ToolResult) -> list[str]:
 # ---------------------------------------------------------------- write
 
 
-class Known(NamedTuple):
-    """`runs`: calls that began a subagent trajectory, whose default id is theirs. `invented_ids`: ids without a
-    source."""
-
-    runs: Collection[str]
-    invented_ids: Collection[str]
-
-
-def write_steps(messages: Sequence[Message], known: Known) -> list[Native]:
+def write_steps(messages: Sequence[Message], runs: Collection[str]) -> list[Native]:
     """Returns a step for each message, with the results after it that it can observe.
 
-    A step observes the results of its calls. An agent step without calls observes all results after it.
+    `runs` are calls that began a subagent trajectory, whose usual id is theirs. A step observes the results of its
+    calls. An agent step without calls observes all results after it.
     """
     steps: list[Native] = []
     observed: dict[int, list[Native]] = {}
     result_step: Native | None = None
     agent, ids = 0, set[str]()  # the agent step that may have observed the next results, and its calls
     for message in messages:
-        result = results.result_of(message)
-        if result is None:
+        result, other_keys = results.result_of(message), get_extras(message.extras, NAME).get(OBSERVED)
+        if result is None and other_keys is None:
             steps.append(_write_step(message, len(steps) + 1))
             agent = len(steps) if message.role == "assistant" else 0
             ids = {part.id for part in message.parts if isinstance(part, ToolCall)}
             continue
-        is_named = bool(agent) and result.tool_call_id in ids
+        is_named = bool(agent) and result is not None and result.tool_call_id in ids
         at = agent if is_named or not ids else 0
         if not at and (not steps or steps[-1] is not result_step):
             result_step = {"step_id": len(steps) + 1, "source": "system", "message": ""}
             steps.append(result_step)
-        observed.setdefault(at or len(steps), []).append(_write_result(result, is_named, known))
+        native = _write_observed(message, other_keys) if result is None else _write_result(result, is_named, runs)
+        observed.setdefault(at or len(steps), []).append(native)
     for number, observations in observed.items():
         step = steps[number - 1]
         step["observation"] = OBSERVATION.put({"results": observations}, step.get("observation"))
@@ -212,9 +227,15 @@ def _write_call(call: ToolCall) -> Native:
     return CALL.put(native, get_extras(call.extras, NAME))
 
 
-def _write_result(result: ToolResult, is_named: bool, known: Known) -> Native:
+def _write_observed(message: Message, other_keys: Native | None) -> Native:
+    """Writes a user message that is a result without a call."""
+    blocks = [native for part in message.parts if (native := PARTS.write(part)) is not None]
+    return RESULT.put({"content": _content(blocks)}, other_keys)
+
+
+def _write_result(result: ToolResult, is_named: bool, runs: Collection[str]) -> Native:
     native: Native = {"source_call_id": result.tool_call_id} if is_named else {}
-    if result.tool_call_id in known.runs:
+    if result.tool_call_id in runs:
         native[REF] = [{"trajectory_id": result.tool_call_id}]
     native["content"] = result.value
     if result.kind == "data":
@@ -223,7 +244,7 @@ def _write_result(result: ToolResult, is_named: bool, known: Known) -> Native:
         native["content"] = [block for part in result.value if (block := PARTS.write_inside(part)) is not None]
     extra = dict(get_extras(result.extras, NAME))
     own_extra: Native = {"is_error": True} if results.has_failed(result) else {}
-    if not is_named and result.tool_call_id not in known.invented_ids:
+    if not is_named and REF not in native:
         own_extra["source_call_id"] = result.tool_call_id
     own_extra |= {} if result.status is None else {"status": result.status}
     own_extra |= extra.pop("extra", {})

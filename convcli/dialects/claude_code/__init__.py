@@ -36,6 +36,7 @@ from convcli.kit.objects import Record, get_extras, objects_in, omit, set_extras
 from convcli.kit.sessions import folder_of
 from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.transcript import Part, ToolCall, Transcript
+from convcli.validation.rules import turns
 
 MARKS = {
     "summary": ("leafUuid",),
@@ -167,7 +168,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    rules=RULES,
+    rules=(*RULES, turns.not_sent("Claude Code", PROGRAM.unsent)),
     conventions=(policy.results_of(BLOCKS),),
     unsupported=UNSUPPORTED,
     has=unsupported.fields("message.cost message.replaces message.parentCallId"),

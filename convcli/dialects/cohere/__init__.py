@@ -111,7 +111,7 @@ NAMES = Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS
 
 
 def detect(document: Any) -> Evidence | None:
-    """Recognizes Cohere by its settings, plans, documents as results, or finish reasons in capitals."""
+    """Recognizes Cohere by its settings, plans, documents as results, finish reasons in capitals, or thinking."""
     if isinstance(document, dict):
         reason = document.get("finish_reason")
         if isinstance(document.get("message"), dict) and isinstance(reason, str) and reason.isupper():
@@ -125,7 +125,19 @@ def detect(document: Any) -> Evidence | None:
             return Evidence(97, f"the setting {settings[0] if settings else 'tool_choice in capitals'}")
     if any(isinstance(message.get("tool_plan"), str) for message in messages):
         return Evidence(97, "messages with tool_plan")
-    return Evidence(97, "results with documents") if any(map(_has_document, messages)) else None
+    if any(map(_has_document, messages)):
+        return Evidence(97, "results with documents")
+    return Evidence(60, "thinking without a signature") if any(map(_has_thinking, messages)) else None
+
+
+def _has_thinking(message: Native) -> bool:
+    """True for a thinking block as a string, which Anthropic would have signed."""
+    content = message.get("content")
+    blocks = content if message.get("role") == "assistant" and isinstance(content, list) else []
+    return any(
+        isinstance(block, dict) and block.keys() == {"type", "thinking"} and isinstance(block["thinking"], str)
+        for block in blocks
+    )
 
 
 def _has_document(message: Native) -> bool:

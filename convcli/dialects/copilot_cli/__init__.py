@@ -204,6 +204,7 @@ DIALECT = Dialect(
         turns.decodable(),
         arguments.readable(),
         for_requests(Rule(("missing-key", "bad-item-id"), _can_be_resumed)),
+        turns.not_sent("GitHub Copilot CLI", PROGRAM.unsent),
     ),
     conventions=(TEXT_AND_FILES,),
     unsupported=UNSUPPORTED,

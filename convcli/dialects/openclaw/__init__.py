@@ -42,7 +42,7 @@ from convcli.kit.values import milliseconds_of_time, paths
 from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, Path, ToolCall, Transcript
-from convcli.validation.rules import arguments, links, trees
+from convcli.validation.rules import arguments, links, trees, turns
 from convcli.validation.survey import Survey, for_requests
 
 _KEYS = (
@@ -265,7 +265,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    rules=RULES,
+    rules=(*RULES, turns.not_sent("OpenClaw", OPENCLAW.unsent)),
     conventions=(RESULTS,),
     unsupported={SESSION: UNSUPPORTED | ONLY_IN_REQUESTS, REQUEST: UNSUPPORTED | ONLY_IN_SESSIONS},
     repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),

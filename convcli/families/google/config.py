@@ -106,6 +106,8 @@ def _write_declaration(tool: ToolDefinition, writer: Writer) -> Native:
 # ---------------------------------------------------------------- choice
 
 MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required", "VALIDATED": "auto"}
+MODE_NUMBERS = {1: "AUTO", 2: "ANY", 3: "NONE"}
+"""The numbers that clients with the REST transport write for a mode."""
 MODE_OF = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 
 
@@ -117,6 +119,8 @@ def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
     if not native:
         return None, other_keys
     calling, _ = CALLING.camel(native)
+    if isinstance(calling.get("mode"), int):
+        calling = {**calling, "mode": mode_of(calling) or calling["mode"]}
     choice = nearest_choice(calling)
     stated = {key: inner for key, inner in calling.items() if inner not in (None, [])}
     if choice is None or _write_calling(choice) != stated:
@@ -126,10 +130,16 @@ def lift_choice(value: Native) -> tuple[ToolChoice | None, Native]:
 
 def nearest_choice(calling: Native) -> ToolChoice | None:
     """Returns the choice nearest to `functionCallingConfig`."""
-    names = calling.get("allowedFunctionNames") or []
-    if calling.get("mode") == "ANY" and names:
+    names, mode = calling.get("allowedFunctionNames") or [], mode_of(calling)
+    if mode == "ANY" and names:
         return {"name": names[0]} if len(names) == 1 else {"names": names}
-    return MODES.get(calling.get("mode") or "")
+    return MODES.get(mode or "")
+
+
+def mode_of(calling: Native) -> str | None:
+    """Returns the mode of `functionCallingConfig` by its name; None without a known one."""
+    mode = calling.get("mode")
+    return mode if isinstance(mode, str) else MODE_NUMBERS.get(mode or 0)
 
 
 def _write_calling(choice: ToolChoice) -> Native:

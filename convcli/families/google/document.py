@@ -46,6 +46,10 @@ REASONS = FILTERED | fields(
     "FINISH_REASON_UNSPECIFIED OTHER MALFORMED_FUNCTION_CALL IMAGE_OTHER NO_IMAGE UNEXPECTED_TOOL_CALL "
     "TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE ESCALATION PUP_LIMITED_DISABLED CONTINUATION"
 )
+NUMBERS = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
+"""Finish reasons by number, as clients with the REST transport write them. The two services agree on these."""
+WITHHELD = (6, 7, 8)
+"""Other reasons to withhold an answer in both services, which number them differently. The number is kept in extras."""
 REASON_OF = pairs("stop=STOP tool_calls=STOP length=MAX_TOKENS content_filter=SAFETY refusal=SAFETY")
 
 
@@ -137,7 +141,8 @@ def _lift_candidate(document: Native, index: int, count: int, context: LiftConte
     native, extra = CANDIDATE.read(document, context.origin)
     message = contents.lift_whole(native.get("content") or {}, "assistant", ("candidates", index, "content"), context)
     finish = native.get("finishReason")
-    if finish:
+    if finish not in (None, ""):
+        finish = _named_reason(finish)
         message.stop_reason = read_reason(finish, message)
         if write_reason(message.stop_reason) != finish:
             extra["finishReason"] = finish
@@ -149,8 +154,16 @@ def _lift_candidate(document: Native, index: int, count: int, context: LiftConte
         context.origin.generated_ids.add(message.id)
 
 
-def read_reason(finish: str, message: Message) -> str:
+def _named_reason(finish: str | int) -> str | int:
+    """Returns the name of a finish reason that is a number, or the number if the services differ."""
+    is_number = not isinstance(finish, str)
+    return NUMBERS[int(finish)] if is_number and 0 <= int(finish) < len(NUMBERS) else finish
+
+
+def read_reason(finish: str | int, message: Message) -> str:
     """Returns the stop reason; an answer with calls stopped for them, which Google does not state."""
+    if not isinstance(finish, str):
+        return "content_filter" if finish in WITHHELD else "OTHER"
     if finish == "STOP" and any(part.type == "tool_call" for part in message.parts):
         return "tool_calls"
     return "content_filter" if finish in FILTERED else FINISH.get(finish, finish)

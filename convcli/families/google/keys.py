@@ -143,9 +143,12 @@ class Service(NamedTuple):
 
     def _here(self, name: str, native: Native) -> Native:
         kinds = {key: self.has.get(f"{name}.{key}") for key in native if f"{name}.{key}" not in self.unsupported}
-        return {
-            key: native[key] for key, kind in kinds.items() if kind is None or type(native[key]) in (kind, NoneType)
-        }
+        return {key: native[key] for key, kind in kinds.items() if kind is None or _is_of(native[key], kind)}
+
+
+def _is_of(value: Any, kind: type) -> bool:
+    """True for a value of this type or null; an enum may also be a number."""
+    return type(value) in (kind, NoneType) or (kind is str and type(value) is int)
 
 
 class Writer(NamedTuple):

@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.families.google.config import mode_of
 from convcli.families.google.keys import Service
 from convcli.families.google.parts import DATA
-from convcli.families.google.schema import SUBSET, subschemas
+from convcli.families.google.schema import SUBSET, subschemas, type_of
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import ToolCall
 from convcli.validation.rules import arguments, links, models, names, tools, turns
@@ -82,7 +83,7 @@ def _allowed_names(survey: Survey) -> Iterator[Breach]:
     at = NodeRef(field="toolChoice")
     config = survey.native(at)
     config = (config.get("functionCallingConfig") or config) if isinstance(config, dict) else {}
-    mode = config.get("mode")
+    mode = mode_of(config)
     if config.get("allowedFunctionNames") and mode is not None and mode not in MODES:
         yield Breach("tool-choice-mode", at, f"Google accepts function names only in the modes {' and '.join(MODES)}")
 
@@ -100,7 +101,7 @@ def _subset(survey: Survey) -> Iterator[Breach]:
 
 def _in_subset(schema: dict[str, Any], at: NodeRef) -> Iterator[Breach]:
     camel, _ = SUBSET.camel(schema)
-    kind = str(camel.get("type", "")).lower()
+    kind = str(type_of(camel) or "").lower()
     if kind == "object" and not camel.get("properties") and at.steps == ("parameters",):
         yield Breach(
             "empty-object-schema",

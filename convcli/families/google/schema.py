@@ -16,6 +16,8 @@ from convcli.model.transcript import Path
 from convcli.wire import exact_json
 
 TYPES = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
+TYPE_NUMBERS = dict(enumerate(("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"), start=1))
+"""The numbers that clients with the REST transport write for a type."""
 SUBSET = Shape(
     "parameters",
     "type format title description nullable enum items properties required propertyOrdering anyOf minItems maxItems "
@@ -108,7 +110,7 @@ def subschemas(root: Native) -> Iterator[tuple[Path, Native]]:
 def read_subset(native: Native) -> Native:
     """Converts a schema of the subset to JSON Schema."""
     native, _ = SUBSET.camel(native)
-    kind = native.get("type")
+    kind = type_of(native)
     known = kind.lower() if isinstance(kind, str) and kind.lower() in TYPES else None
     nullable = known is not None and native.get("nullable") is True and known != "null"
     out: Native = {}
@@ -118,6 +120,12 @@ def read_subset(native: Native) -> Native:
         elif not (key == "nullable" and nullable):
             _read_key(key, value, native, out)
     return out
+
+
+def type_of(native: Native) -> Any:
+    """Returns the type of a schema of the subset, by its name if it is a number."""
+    kind = native.get("type")
+    return TYPE_NUMBERS.get(kind, kind) if isinstance(kind, int) else kind
 
 
 def _read_key(key: str, value: Any, native: Native, out: Native) -> None:

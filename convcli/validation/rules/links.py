@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from convcli.kit.pairing import calls_answered
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
@@ -273,9 +274,9 @@ def same_names() -> Rule:
     """A result names the same tool as its call."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        names = {called.call.id: called for called in survey.calls} if survey.results else {}
-        for answered in survey.results:
-            called = names.get(answered.result.tool_call_id)
+        parts = (part for message in survey.messages for part in message.parts) if survey.results else ()
+        for answered, index in zip(survey.results, calls_answered(parts, is_ordered=True), strict=True):
+            called = None if index is None else survey.calls[index]
             if called is not None and called.call.name != answered.result.name:
                 message = f"the result names {shown_key(answered.result.name)}, its call {shown_key(called.call.name)}"
                 at = answered.at("tool_result.name")

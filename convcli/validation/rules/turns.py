@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from convcli.model.branches import INSTRUCTIONS as INSTRUCTIONS
 from convcli.model.findings import Severity
@@ -116,6 +116,27 @@ def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
                 yield Breach("empty-message", NodeRef(i), "the message is empty", severity)
 
     return Rule(("empty-message",), check)
+
+
+SENT_WORDS = {"system": "instructions", "reasoning": "thinking"}
+"""Kinds that a program may store without sending them, in words."""
+
+
+def not_sent(title: str, kinds: Sequence[str]) -> Rule:
+    """A session is written with messages of these roles or parts of these types, which its program does not send.
+
+    Only conversions report it: in the program's own sessions it is as the program works."""
+
+    def check(survey: Survey) -> Iterator[Breach]:
+        for kind in kinds if survey.purpose == "output" and survey.form != "request" else ():
+            parts = [NodeRef(i, k) for i, k, _ in survey.parts.get(kind, ())]
+            roles = (NodeRef(i) for i, message in enumerate(survey.messages) if message.role == kind)
+            at = parts[0] if parts else next(roles, None)
+            if at is not None:
+                problem = f"{title} stores the {SENT_WORDS[kind]} of a session and does not send them to the model"
+                yield Breach("not-sent", at, problem, "info")
+
+    return Rule(("not-sent",), check)
 
 
 def some_message(*, of_any_role: bool = False) -> Rule:
