@@ -373,7 +373,7 @@ class Converting:
         if total is None or joined is None:
             return
         total.outputs = 0
-        if total.transcripts and not total.failing and (self.keep_going or not self.codes.worst):
+        if total.rows and not total.failing and (self.keep_going or not self.codes.worst):
             with self.codes.guard(""):
                 joined.complete()
                 for file in joined.files:
@@ -423,7 +423,7 @@ class Converting:
         total = self.total
         if self.recording is None or total is None or not total.outputs:
             return
-        rows = {"": total.transcripts} if self.arranged is None else self.arranged.rows
+        rows = {"": total.rows} if self.arranged is None else self.arranged.rows
         with self.codes.guard(""):
             self.recording.finish(self._outputs(), rows, total, self._left_out())
 
@@ -451,10 +451,10 @@ class Converting:
         return [*self.unread.sentences(records), *sentences(reading.selection), *masked]
 
     def _tell_splits(self) -> None:
-        """Reports how many transcripts are in each split."""
+        """Reports how many rows are in each split."""
         if self.arguments.split is not None and self.arranged is not None:
             counts = ", ".join(f"{name} {count:,}" for name, count in self.arranged.rows.items())
-            self.screen.announce(f"note: transcripts by split: {counts}\n")
+            self.screen.announce(f"note: rows by split: {counts}\n")
 
     def _judge_unread(self) -> None:
         """Lists what was skipped, and decides whether that is acceptable."""

@@ -92,7 +92,7 @@ class LossCount(msgspec.Struct):
 
 
 COUNTED = (
-    *("transcripts", "lossy", "refused", "failing", "outputs", "withheld", "torn"),
+    *("transcripts", "rows", "lossy", "refused", "failing", "outputs", "withheld", "torn"),
     *("incomplete", "left_out", "calls", "conversations"),
 )
 """Numbers of a summary that are added."""
@@ -101,16 +101,18 @@ COUNTED = (
 class Summary(msgspec.Struct):
     """The result of one or more inputs.
 
-    `transcripts`: read · `lossy`: transcripts with losses · `refused`: unacceptable documents and lines · `failing`:
-    losses of levels that the job does not accept · `outputs`: written · `withheld`: sessions not converted only
-    because of a refused line · `incomplete`: transcripts without their refused lines, and `left_out` the number of
-    these lines · `calls`, `conversations`: joined calls, and what became of them · `groups`: at most a little more than
-    `most_groups`, with exact counts.
+    `transcripts`: read · `rows`: what they became; runs of subagents and parts have rows of their own · `lossy`:
+    transcripts with losses · `refused`: unacceptable documents and lines · `failing`: losses of levels that the job
+    does not accept · `outputs`: written · `withheld`: sessions not converted only because of a refused line ·
+    `incomplete`: transcripts without their refused lines, and `left_out` the number of these lines · `calls`,
+    `conversations`: joined calls, and what became of them · `groups`: at most a little more than `most_groups`, with
+    exact counts.
     """
 
     sources: list[str]
     target: str
     transcripts: int = 0
+    rows: int = 0
     lossy: int = 0
     refused: int = 0
     failing: int = 0
@@ -259,7 +261,7 @@ class InputConversion:
         """Counts, reports and writes a result. In a session with a refused line, the other lines are only counted."""
         summary = self.summary
         if step.is_read and self.source.is_whole and summary.refused and not self.job.keep_going:
-            summary.withheld += 1
+            summary.withheld += not step.number
             return
         _count(summary, step, self.job, self.sinks)
         if step.is_read and self._is_acceptable():
@@ -293,9 +295,9 @@ class InputConversion:
             self.summary.left_out = self.summary.refused
             self.summary.incomplete = self.summary.transcripts if self.summary.refused else 0
         self.summary.count_joined(self.source)
-        if self._file is not None and self._is_acceptable() and self.summary.transcripts:
+        if self._file is not None and self._is_acceptable() and self.summary.rows:
             count_stored(self.summary, self._file, self.job, self.sinks)
-        if self._file is not None and self._is_acceptable() and self.summary.transcripts:
+        if self._file is not None and self._is_acceptable() and self.summary.rows:
             self._file.commit()
             self.summary.outputs += 1
             _keep_rest(self.source, self.sinks)
@@ -411,14 +413,15 @@ def writes_rows(target: Dialect) -> bool:
 
 def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
     """Counts and reports a result; returns how many of its losses the job does not accept."""
-    summary.transcripts += step.is_read
+    summary.transcripts += step.is_read and not step.number
+    summary.rows += step.is_read
     if step.item is not None and step.item.dialect.name not in summary.sources:
         summary.sources.append(step.item.dialect.name)
     summary.refused += step.is_refused
     summary.torn += step.is_torn
     if step.refused is not None and sinks.refused is not None:
         sinks.refused(step.refused)
-    summary.lossy += bool(step.losses) and step.is_read
+    summary.lossy += bool(step.losses) and step.is_read and not step.has_lost
     failing = 0
     for loss in step.losses:
         summary.count(loss)

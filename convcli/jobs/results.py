@@ -60,7 +60,8 @@ class ItemResult(msgspec.Struct, frozen=True):
     """The result of one document of an input, or of one row of it, or of one stretch that is none.
 
     `is_read`: `item` passed its schema, and `conversion` is its result. A torn record is neither read nor refused; it
-    is a loss. `whole`: the transcript, if this is one of its several rows.
+    is a loss. `whole`: the transcript, if this is one of its several rows · `number`: that of the row, from 0 ·
+    `has_lost`: a row before it has losses.
     """
 
     losses: list[Loss]
@@ -70,6 +71,8 @@ class ItemResult(msgspec.Struct, frozen=True):
     item: Document | None = None
     conversion: conversion.Conversion | None = None
     whole: Transcript | None = None
+    number: int = 0
+    has_lost: bool = False
 
     @property
     def is_refused(self) -> bool:
@@ -103,12 +106,13 @@ def item_results(
     """
     for item in source:
         if isinstance(item, Document):
-            results = _rows_of(item, target, options, arguments, shape)
-            for number, result in enumerate(results):
+            has_lost = False
+            for number, result in enumerate(_rows_of(item, target, options, arguments, shape)):
                 is_around = (item.shell is not None or item.others) and result.is_read and not number
                 if is_around and not keeps_container:
                     result.losses[:0] = container_losses(item, target)
-                yield result
+                yield replace(result, number=number, has_lost=has_lost) if number else result
+                has_lost = has_lost or bool(result.losses)
         elif item.torn:
             error = item.error
             loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)

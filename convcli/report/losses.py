@@ -34,7 +34,8 @@ def summary(
     """
     sources = ", ".join(result.sources)
     incomplete = f" ({result.incomplete:,} incomplete)" if result.incomplete else ""
-    head = f"{command}: {counted(result.transcripts, 'transcript')}{incomplete}, {sources} → {result.target}"
+    rows = f" as {counted(result.rows, 'row')}" if result.rows != result.transcripts else ""
+    head = f"{command}: {counted(result.transcripts, 'transcript')}{incomplete}{rows}, {sources} → {result.target}"
     if refused := result.refused - result.left_out:
         head += f", {refused:,} refused"
     if not result.outputs:
