@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.jobs.splitting import Splitting, parts_of
+from convcli.model.branches import handed_on
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Origin, ToolCall, Transcript
 
@@ -65,8 +66,13 @@ def _parts(portion: Portion, splitting: Splitting, left_out: frozenset[int]) -> 
         if len(parts) == 1:
             yield replace(portion, tokens=tokens)
         else:
-            transcript = taken(portion.transcript, places)
+            transcript = replace(portion.transcript, messages=handed_on(portion.transcript, _others(portion, places)))
+            transcript = taken(transcript, places)
             yield replace(portion, transcript=transcript, part=number, parts=len(parts), tokens=tokens)
+
+
+def _others(portion: Portion, places: Sequence[int]) -> set[int]:
+    return set(range(len(portion.transcript.messages))).difference(places)
 
 
 # ---------------------------------------------------------------- runs of subagents
@@ -79,8 +85,10 @@ def _runs(transcript: Transcript, owner: str) -> Iterator[Portion]:
     is_run = _at(extra, ("session", ASIDE)) is True
     runs: dict[str, list[int]] = {}
     roots: dict[str, str] = {}
+    key = ""
     for i, message in enumerate(transcript.messages):
-        key = _run_of(message, owner, roots, is_run=is_run)
+        if not _is_of_same_record(transcript, i):
+            key = _run_of(message, owner, roots, is_run=is_run)
         if key:
             runs.setdefault(key, []).append(i)
     if not runs:
@@ -108,6 +116,13 @@ def _run_of(message: Message, owner: str, roots: dict[str, str], *, is_run: bool
         roots[message.id] = root
     agent = row.get(AGENT)
     return agent if isinstance(agent, str) and agent else message.parent_call_id or root
+
+
+def _is_of_same_record(transcript: Transcript, i: int) -> bool:
+    """True if a message comes from the same record as the one before it, which has the id and the mark of the run."""
+    places = [] if transcript.origin is None else transcript.origin.places
+    is_rest = transcript.messages[i].id is None and 0 < i < len(places)
+    return is_rest and places[i][0] == places[i - 1][0]
 
 
 def _calls(transcript: Transcript, places: Sequence[int]) -> Iterator[str]:

@@ -11,6 +11,9 @@ import pytest
 from convcli import dialects
 from convcli.engine import conversion
 from convcli.jobs.portions import Portion, portions
+from convcli.jobs.splitting import Splitting
+from convcli.model.branches import active
+from convcli.model.document import Rows
 from convcli.model.transcript import Transcript
 from tests.cli_cases import run, write
 from tests.support import documents
@@ -49,6 +52,40 @@ def test_a_run_in_a_file_of_its_own_has_the_id_of_its_agent(tmp_path: Path) -> N
     ]
     (row,) = rows_of(write(tmp_path / "agent-a7.jsonl", *rows))
     assert (row["id"], row["parent"], row["parts"]) == ("a7", "s-1", None)
+
+
+def session(*turns: tuple[str, Any, str | None, bool]) -> Rows:
+    """Returns rows of Claude Code with the ids "0", "1", …: role, content, parent, and whether it is of a run."""
+    about = {"sessionId": "s-1", "version": "2.1.0", "cwd": "/p"}
+    rows = [
+        {"uuid": str(i), "parentUuid": parent, "isSidechain": is_aside, "type": role, **about}
+        | {"message": {"role": role, "content": content}}
+        for i, (role, content, parent, is_aside) in enumerate(turns)
+    ]
+    return Rows(rows)
+
+
+CALL = [{"type": "tool_use", "id": "c-1", "name": "Bash", "input": {}}]
+RESULT = [{"type": "tool_result", "tool_use_id": "c-1", "content": "r"}, {"type": "text", "text": "And now?"}]
+
+
+def roles_of(document: Rows, splitting: Splitting | None = None) -> list[list[str]]:
+    dialect = dialects.get("claude-code")
+    rows = portions(conversion.lift(document, dialect), dialect, splitting)
+    return [[message.role for message in active(row.transcript)] for row in rows]
+
+
+def test_a_run_has_the_text_next_to_a_result() -> None:
+    aside = [("user", "Find it.", None, True), ("assistant", CALL, "2", True), ("user", RESULT, "3", True)]
+    main = [("user", "Hi.", None, False), ("assistant", "Ho.", "0", False)]
+    assert roles_of(session(*main, *aside)) == [["user", "assistant"], ["user", "assistant", "tool", "user"]]
+
+
+def test_a_part_of_a_tree_begins_with_the_text_next_to_a_result() -> None:
+    turns = [("user", "Hi.", None, False), ("assistant", "Gone.", "0", False), ("assistant", CALL, "0", False)]
+    last = [("user", RESULT, "2", False), ("assistant", "Ho.", "3", False)]
+    parts = roles_of(session(*turns, *last), Splitting(max_turns=1))
+    assert parts == [["user", "assistant", "tool"], ["user", "assistant"]]
 
 
 def test_a_session_that_names_its_parent_has_it_as_a_column() -> None:

@@ -108,7 +108,7 @@ def test_each_part_is_a_row_that_states_its_number(tmp_path: Path) -> None:
         (4, 1, 2, 2),
         (2, 2, 2, 1),
     ]
-    assert b"convert: 2 transcripts" in done.stderr
+    assert b"convert: 1 transcript as 2 rows" in done.stderr
     assert (
         run("convert", source, "--to", "hf-chat", "--max-turns", "2", "--restore-file", tmp_path / "r").returncode == 2
     )
