@@ -26,6 +26,8 @@ def shape(arguments: Any) -> RowShape:
 
 def splitting(arguments: Any) -> Splitting | None:
     """Returns where conversations are split. Raises JobError."""
+    if arguments.split_at is arguments.max_turns is arguments.max_tokens is arguments.tokenizer is None:
+        return None
     from convcli.jobs.splitting import splitting
 
     return splitting(arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer)

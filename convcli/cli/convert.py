@@ -124,7 +124,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "--columns",
     metavar="none|all|LIST",
     help="Columns of a training row that state where it comes from: id,model,file,… By default all, in hf-chat and in "
-    "tables. convcli help training lists them.",
+    "tables, for sessions, exports and logs. convcli help training lists them.",
 )
 @click.option(
     "--split-at",

@@ -61,9 +61,9 @@ class Job(msgspec.Struct, frozen=True):
 
     def fails_on(self, loss: Loss) -> bool:
         """True if the job does not accept this loss. What the user has chosen never counts."""
-        return (
-            not is_chosen(loss) and self.fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
-        )
+        if self.fail_on is None or is_chosen(loss):
+            return False
+        return LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
 
 
 MOST_GROUPS = 1000
@@ -210,7 +210,7 @@ def label(loss: Loss) -> str:
         return f"{before} → {after}"
     is_of_transcript = loss.field in ("id", "model", "createdAt")
     name = f"transcript {loss.field}" if is_of_transcript else loss.field.removeprefix("extras.")
-    chosen = AS_SET if loss.why == SET else AS_LEFT_OUT if is_chosen(loss) else ""
+    chosen = AS_SET if loss.why == SET else AS_LEFT_OUT if loss.field.startswith(PROGRAM_TURN) else ""
     return name.removeprefix("message.") + chosen
 
 

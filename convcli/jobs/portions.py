@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from convcli.jobs.splitting import Splitting, parts_of
 from convcli.model.branches import handed_on
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Origin, ToolCall, Transcript
+
+if TYPE_CHECKING:
+    from convcli.jobs.splitting import Splitting
 
 PARENTS = (
     ("session", "parentID"),
@@ -41,6 +44,7 @@ class Portion(msgspec.Struct, frozen=True):
     tokens: int | None = None
 
 
+@cache
 def may_have_runs(dialect: Dialect) -> bool:
     """True if a document of this dialect can contain the run of a subagent, or be one."""
     stores_runs = "message.parentCallId" in dialect.has and not dialect.bodies and not dialect.keeps_form
@@ -61,6 +65,8 @@ def portions(
 
 
 def _parts(portion: Portion, splitting: Splitting, left_out: frozenset[int]) -> Iterator[Portion]:
+    from convcli.jobs.splitting import parts_of
+
     parts = parts_of(portion.transcript, splitting, left_out)
     for number, (places, tokens) in enumerate(parts, 1):
         if len(parts) == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -15,13 +15,15 @@ from convcli.engine.texts import ArgumentStyle
 from convcli.jobs.documents import Document, Item, finding_of, torn, torn_warning
 from convcli.jobs.inputs import Input
 from convcli.jobs.portions import Portion, may_have_runs, portions
-from convcli.jobs.splitting import Splitting
 from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
 from convcli.proof.reasons import Loss
+
+if TYPE_CHECKING:
+    from convcli.jobs.splitting import Splitting
 
 MOST_KEYS = 8
 """Keys of a container that a loss names."""
@@ -125,11 +127,17 @@ def item_results(
 
 def _rows_of(
     document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None, shape: RowShape
-) -> Iterator[ItemResult]:
-    """Yields the results of a document, one for each of its rows."""
+) -> Iterable[ItemResult]:
+    """Returns the results of a document, one for each of its rows."""
     if shape.splitting is None and not (shape.separates_runs and may_have_runs(document.dialect)):
-        yield _converted(document, target, options, arguments, shape.columns)
-        return
+        return (_converted(document, target, options, arguments, shape.columns),)
+    return _several_rows(document, target, options, arguments, shape)
+
+
+def _several_rows(
+    document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None, shape: RowShape
+) -> Iterator[ItemResult]:
+    """Yields the results of a document that may become several rows."""
     left_out = partial(conversion.left_out, options=options, source=document.dialect, target=target)
     try:
         transcript, findings = document.lift_leniently() if options.lenient else (document.lift(), [])

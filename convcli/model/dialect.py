@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.model.errors import JobError
-from convcli.model.row_columns import has_columns, marked
+from convcli.model.row_columns import MARK, has_columns, marked
 from convcli.model.rule import Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
 
@@ -286,10 +286,17 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             unsupported = self.unsupported[form] if form else frozenset().union(*self.unsupported.values())
         return unsupported | (RARE - self.has)
 
+    @property
+    def names_conversations(self) -> bool:
+        """True if its documents are sessions, exports or logs, which state which conversation they are. A request has
+        no id, and that of an answer or of an item of a batch names a call."""
+        has_id = "id" not in self.unsupported_in() and not self.bodies and self.framings[0] != "sse"
+        return has_id or self.is_session or bool(self.programs or self.many)
+
     def recognize(self, document: Any) -> Evidence | None:
         """Returns the evidence of `detect`. Of the columns that state the origin of a row, only the mark is evidence: a
         dialect that has no such columns does not match."""
-        if not has_columns(document):
+        if document.__class__ is not dict or MARK not in document or not has_columns(document):
             return self.detect(document)
         return self.detect(marked(document)) if self.columns != "none" else None
 

@@ -57,7 +57,7 @@ PROGRAM_TURN = "programTurn"
 
 def is_chosen(loss: Loss) -> bool:
     """True for a loss that the user has chosen: a value set for all outputs, or a turn of the agent program."""
-    return loss.why == SET or loss.field.partition(".")[0] == PROGRAM_TURN
+    return loss.why == SET or loss.field.startswith(PROGRAM_TURN)
 
 
 CONTENT = frozenset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -13,17 +13,14 @@ from convcli.engine.conversion import Conversion
 from convcli.engine.row_choices import LeftOut
 from convcli.jobs.documents import Document
 from convcli.jobs.portions import Portion
-from convcli.model.branches import active
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.model.row_columns import COLUMNS, MARK, has_columns
-from convcli.model.transcript import ToolResult, Transcript
-from convcli.proof.reasons import MISSING, SET, Loss, is_chosen
+from convcli.model.transcript import Transcript
+from convcli.proof.reasons import MISSING, SET, Loss
 from convcli.validation.wording import unknown
-from convcli.views.columns import branch_of, directory_of, program_of
-from convcli.views.rows import about, is_error
 
-EVERY, NO, STDIN = "all", "none", "<stdin>"
+EVERY, NO = "all", "none"
 COLUMN_OF = {"id": "id", "model": "model", "cwd": "cwd", "createdAt": "created"}
 """The columns that store a field of the transcript."""
 OF_FAILURES = ("tool_result.kind", "tool_result.isError")
@@ -34,12 +31,12 @@ class RowColumns(msgspec.Struct, frozen=True):
     """The columns to write.
 
     `names`: those to find where the source has none · `carried`: those to keep of a source that has some ·
-    `adds_to_rows`: also to rows of other data sets that have none.
+    `adds_to_all`: also to requests and to rows of other data sets, whose origin is only a file and a line.
     """
 
     names: tuple[str, ...] = ()
     carried: tuple[str, ...] = tuple(COLUMNS)
-    adds_to_rows: bool = False
+    adds_to_all: bool = False
 
     def add(
         self,
@@ -58,8 +55,10 @@ class RowColumns(msgspec.Struct, frozen=True):
         if is_row and has_columns(item.value):
             columns = {name: item.value.get(name) for name in self.carried}
             row, losses = self._without_others(item, conversion, losses)
-        elif self.names and (self.adds_to_rows or not is_row):
-            facts = _Facts(item, portion or Portion(conversion.transcript), losses, left_out)
+        elif self.names and (self.adds_to_all or (not is_row and _has_origin(item, portion))):
+            from convcli.views.row_facts import FINDERS, RowFacts
+
+            facts = RowFacts(item, portion or Portion(conversion.transcript), losses, left_out)
             columns = {name: FINDERS[name](facts) for name in self.names}
         else:
             return losses
@@ -89,7 +88,8 @@ class RowColumns(msgspec.Struct, frozen=True):
 def chosen(words: str | None, target: Dialect, *, is_table: bool) -> RowColumns | None:
     """Returns the columns that `--columns` names: all, none, or a list. None if the target has none.
 
-    By default all are written into a table and where the dialect usually has them. Raises JobError.
+    By default all are written into a table and where the dialect usually has them, for sources that state an origin.
+    Raises JobError.
     """
     if target.columns == "none":
         if words not in (None, NO):
@@ -100,7 +100,7 @@ def chosen(words: str | None, target: Dialect, *, is_table: bool) -> RowColumns 
         return RowColumns(tuple(COLUMNS) if is_table or target.columns == "usual" else ())
     names = {EVERY: tuple(COLUMNS), NO: ()}.get(words) if words in (EVERY, NO) else _listed(words)
     assert names is not None
-    return RowColumns(names, names, adds_to_rows=True)
+    return RowColumns(names, names, adds_to_all=True)
 
 
 def _listed(words: str) -> tuple[str, ...]:
@@ -109,6 +109,18 @@ def _listed(words: str) -> tuple[str, ...]:
     for name in sorted(named - COLUMNS.keys()):
         raise unknown("column", name, tuple(COLUMNS), "convcli help training lists them")
     return tuple(name for name in COLUMNS if name in named or name == MARK)
+
+
+def _has_origin(item: Document, portion: Portion | None) -> bool:
+    """True for a session, a conversation from an export or a log, and a part of a conversation. Other documents are
+    converted without being lifted if others of their shape were; finding the columns would lift each of them."""
+    is_from_log = item.outer is not None or bool(item.routes)
+    return portion is not None or is_from_log or _names_conversations(item.dialect)
+
+
+@cache
+def _names_conversations(dialect: Dialect) -> bool:
+    return dialect.names_conversations
 
 
 def _is_carried(loss: Loss, columns: Mapping[str, Any]) -> bool:
@@ -129,61 +141,3 @@ def _explained(loss: Loss, columns: Mapping[str, Any]) -> Loss:
     elif loss.kind != "dropped" or not column or not _has(columns, column, loss):
         return loss
     return replace(loss, kind="encoded", why=f'the column "{column}" of the row has it')
-
-
-# ---------------------------------------------------------------- the values
-
-
-class _Facts:
-    """What the columns of a row are found from."""
-
-    def __init__(
-        self, item: Document, portion: Portion, losses: list[Loss], left_out: Callable[[Transcript], LeftOut]
-    ) -> None:
-        self.item, self.portion, self.losses = item, portion, losses
-        self.transcript = portion.transcript
-        places = (place for place in left_out(self.transcript) if isinstance(place, int))
-        self.left_out = {id(self.transcript.messages[place]) for place in places}
-        self.messages = [message for message in active(self.transcript) if message.role != "event"]
-        self.about = about(self.transcript)
-
-    @property
-    def failed(self) -> list[ToolResult]:
-        """The results of failed calls."""
-        parts = (part for message in self.messages for part in message.parts)
-        return [part for part in parts if isinstance(part, ToolResult) and is_error(part)]
-
-
-def _tokens(facts: _Facts) -> int | None:
-    """Returns the tokens of the conversation: those of the user's tokenizer, else as counted for its last answer."""
-    if facts.portion.tokens is not None:
-        return facts.portion.tokens
-    usage = next((message.usage for message in reversed(facts.messages) if message.usage), None)
-    return None if usage is None else usage.get("inputTokens", 0) + usage.get("outputTokens", 0)
-
-
-def _turns(facts: _Facts) -> int:
-    """Returns the number of user messages; several in a row are one turn."""
-    written = [message.role for message in facts.messages if id(message) not in facts.left_out]
-    return sum(role == "user" and before != "user" for before, role in pairwise(["", *written]))
-
-
-FINDERS: Mapping[str, Callable[[_Facts], Any]] = {
-    "id": lambda facts: facts.portion.id or facts.about["id"],
-    "parent": lambda facts: facts.portion.parent,
-    "program": lambda facts: program_of(facts.item) or facts.item.dialect.name,
-    "model": lambda facts: facts.about["model"],
-    "file": lambda facts: None if facts.item.file == STDIN else facts.item.file,
-    "line": lambda facts: facts.item.number,
-    "part": lambda facts: facts.portion.part or None,
-    "parts": lambda facts: facts.portion.parts or None,
-    "cwd": lambda facts: directory_of(facts.item, facts.transcript),
-    "branch": lambda facts: branch_of(facts.item, facts.transcript),
-    "created": lambda facts: facts.about["begin"],
-    "tokens": _tokens,
-    "turns": _turns,
-    "errors": lambda facts: len(facts.failed),
-    "failed": lambda facts: [result.tool_call_id for result in facts.failed],
-    "losses": lambda facts: sum(loss.level == "content" and not is_chosen(loss) for loss in facts.losses),
-}
-"""How each column is found."""

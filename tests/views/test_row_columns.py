@@ -25,7 +25,8 @@ from tests.cli_cases import run, write
 WITH = [dialect.name for dialect in dialects.builtin() if dialect.columns != "none"]
 SAMPLES = Path("samples")
 SESSION = SAMPLES / "claude-code" / "session-blocks.jsonl"
-EVERY = RowColumns(tuple(COLUMNS), tuple(COLUMNS), adds_to_rows=True)
+REQUEST = SAMPLES / "openai-chat" / "twin-weather.json"
+EVERY = RowColumns(tuple(COLUMNS), tuple(COLUMNS), adds_to_all=True)
 
 
 def converted(path: Path, target: str, out: Path, columns: RowColumns | None, **job: Any) -> tuple[Any, list[Loss]]:
@@ -63,18 +64,6 @@ def test_columns_pass_to_another_data_set_and_back_as_they_are(name: str, tmp_pa
         assert {key: again[key] for key in COLUMNS} == columns, target
 
 
-def test_the_values_say_where_the_row_comes_from(tmp_path: Path) -> None:
-    row, losses = converted(SESSION, "hf-chat", tmp_path / "row.jsonl", EVERY)
-    assert {key: row[key] for key in ("program", "file", "line", "branch", "cwd")} == {
-        "program": "claude-code", "file": str(SESSION), "line": None, "branch": "main", "cwd": "/home/mira/boat",
-    }  # fmt: skip
-    assert (row["errors"], row["failed"]) == (1, ["toolu_a2"])
-    assert row["losses"] == sum(loss.level == "content" for loss in losses)
-    assert (row["turns"], row["tokens"]) == (2, 970)
-    of_columns = {loss.field: loss.kind for loss in losses if loss.field in ("id", "cwd", "model", "tool_result.kind")}
-    assert of_columns == dict.fromkeys(of_columns, "encoded")
-
-
 def test_an_output_with_columns_restores_the_exact_original(tmp_path: Path) -> None:
     out, record = tmp_path / "out.jsonl", tmp_path / "record"
     assert run("convert", SESSION, "--to", "hf-chat", "-o", out, "--restore-file", record).returncode == 0
@@ -108,14 +97,26 @@ def test_rows_of_a_data_set_get_no_columns_by_default(tmp_path: Path) -> None:
     assert json.loads(run("convert", source, "--to", "hf-chat", "--columns", "all").stdout)[0].keys() >= COLUMNS.keys()
 
 
+def test_a_request_gets_columns_by_default_if_it_is_from_a_log_or_split(tmp_path: Path) -> None:
+    request = json.loads(REQUEST.read_bytes())
+    log = write(tmp_path / "log.jsonl", {"call": {"request": request}})
+    assert json.loads(run("convert", REQUEST, "--to", "hf-chat").stdout).keys().isdisjoint({MARK, "file"})
+    for words in ([log, "--at", "/call/request"], [REQUEST, "--max-turns", 9]):
+        assert json.loads(run("convert", *words, "--to", "hf-chat").stdout)[MARK] == "openai-chat"
+
+
+def test_conversations_with_a_name_are_those_of_sessions_exports_and_logs() -> None:
+    named = {dialect.name for dialect in dialects.builtin() if dialect.names_conversations}
+    assert named >= {"claude-code", "cline", "opencode", "chatgpt-export", "atif", "inspect-ai"}
+    assert named.isdisjoint({"openai-chat", "anthropic", "gemini-stream", "openai-batch", "langchain"})
+
+
 def test_a_table_has_typed_columns_even_without_values(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
     table = tmp_path / "rows.parquet"
-    assert (
-        run("convert", SAMPLES / "openai-chat" / "twin-weather.json", "--to", "sharegpt", "-o", table).returncode == 0
-    )
+    assert run("convert", REQUEST, "--to", "sharegpt", "-o", table, "--columns", "all").returncode == 0
     types = {field.name: str(field.type) for field in parquet.read_schema(table)}
     assert {name: types[name] for name in ("parent", "line", "failed", "losses")} == {
         "parent": "string", "line": "int64", "failed": "list<element: string>", "losses": "int64",
