@@ -15,6 +15,7 @@ import click
 
 from convcli.cli import _selecting
 from convcli.cli._types import DIALECT, PATH, Near, size_in_bytes
+from convcli.kit.codec.found import without_project
 from convcli.model.dialect import Dialect
 from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, WRONG_JOB, ConvcliError, OutputError, RefusedError
 from convcli.model.findings import OF_FILE, Finding
@@ -188,9 +189,9 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         name = None if source is None else source.name
         selection = _selecting.selection(only, since, until, dedupe, offset, most, sample, seed)
         how = {"nulls": nulls, "calls": calls, "max_line": max_line}
-        picked = _patterns(at), selection
-        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, *picked, **how)
-        return function(*args, reading=reading, **values)
+        reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, **how)
+        with without_project(is_asked=isolated):
+            return function(*args, reading=reading, **values)
 
     return _file_options(cast(F, with_reading), is_converted=is_converted)
 

@@ -73,8 +73,8 @@ NODE = Envelope(
 CONVERSATION = "#"
 """In `places`: the object with the history. It is the document, or a member of it."""
 OPEN, CLOSE = "<details ", "</details>"
-ATTRIBUTE = pattern(r'(\w+)="([^"]*)"')
-SUMMARY = pattern(r"\s*<summary>[^<]*</summary>\n?")
+ATTRIBUTE = pattern(r'\b(\w+)="([^"]*)"')
+SUMMARY = pattern(r"\A\s*<summary>[^<]*</summary>\n?")
 
 
 def detect(document: Any) -> Evidence | None:

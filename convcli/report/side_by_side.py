@@ -5,17 +5,16 @@ Text from files is escaped, and the page's Content-Security-Policy allows only i
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from hashlib import sha256
 from html import escape
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
 from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
 from convcli.proof.equality import as_json
-from convcli.report.text import cut, json_text, safe_text
+from convcli.report.html_head import hash_source, head, policy
+from convcli.report.text import cut, json_text, one_line, safe_text
 from convcli.report.words import Words, compared
 from convcli.validation.wording import counted
 from convcli.views.rows import is_error, kind_of, part_text
@@ -55,10 +54,7 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .5rem; border-bot
 @media (max-width: 40rem) { .row { grid-template-columns: 1fr } .row > :empty { display: none }
   .row > :last-child { border-left: 3px solid var(--line); padding-left: .75rem } }
 """
-POLICY = (
-    f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}';"
-    " base-uri 'none'; form-action 'none'"
-)
+POLICY = policy(f"style-src {hash_source(STYLE)}")
 COLUMNS = ("field", "level", "place", "first", "second")
 
 _Pair: TypeAlias = tuple[int | None, int | None]
@@ -75,13 +71,7 @@ class Comparison(NamedTuple):
 
 def page(first: str, second: str, comparisons: Iterable[Comparison], summary: str) -> Iterator[str]:
     """Yields the page of two files. `summary` is the last line of the text output."""
-    yield (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="referrer"'
-        f' content="no-referrer">\n<title>Differences</title>\n<style>{STYLE}</style>\n</head>\n<body>\n'
-    )
-    yield f"<h1>{_escaped(summary)}</h1>\n"
+    yield f"{head('Differences', POLICY, STYLE)}<body>\n<h1>{_escaped(summary)}</h1>\n"
     yield f'<div class="row files"><div>{_escaped(first)}</div><div>{_escaped(second)}</div></div>\n'
     for comparison in comparisons:
         yield from _conversation(comparison)
@@ -181,8 +171,7 @@ def _shown(pieces: Sequence[Words], tag: str) -> str:
     text = "".join(piece.text for piece in pieces)
     if len(text) <= MOST_EQUAL:
         return f'<pre dir="auto">{escape(text)}</pre>'
-    first = " ".join(text[: 4 * FIRST].split())[:FIRST]
-    summary = f"{escape(first)}… <small>{counted(len(text), 'equal character')}</small>"
+    summary = f"{escape(one_line(text, FIRST))}… <small>{counted(len(text), 'equal character')}</small>"
     return f'<details class="equal"><summary>{summary}</summary><pre dir="auto">{escape(text)}</pre></details>'
 
 

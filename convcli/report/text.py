@@ -58,6 +58,11 @@ def cut(text: str, width: int) -> str:
     return text
 
 
+def one_line(text: str, length: int) -> str:
+    """Returns the first words of a text on one line, at most `length` characters; the rest of it is not looked at."""
+    return " ".join(text[: 4 * length].split())[:length]
+
+
 def cells(text: str) -> int:
     """Returns the width of text in terminal cells."""
     return len(text) if text.isascii() else sum(map(_cells, text))

@@ -248,8 +248,11 @@ def _add(change: Change, line: str) -> None:
         change.lines.append(Line("@", line.removeprefix("@@").strip()))
     elif not line.startswith("***"):
         number = len(change.lines) + 1 if change.kind == "added" else None
-        sign: Sign = "+" if line[:1] == "+" else "-" if line[:1] == "-" else " "
-        change.lines.append(Line(sign, line[1:], number))
+        change.lines.append(Line(_sign(line), line[1:], number))
+
+
+def _sign(line: str) -> Sign:
+    return "+" if line[:1] == "+" else "-" if line[:1] == "-" else " "
 
 
 def _of_unified(lines: list[str]) -> Iterator[Change]:
@@ -266,7 +269,7 @@ def _of_unified(lines: list[str]) -> Iterator[Change]:
             old, new = int(hunk[1]), int(hunk[2])
             change.lines += [Line("@", line[hunk.end() :].strip())]
         elif old and line[:1] in ("+", "-", " ", ""):
-            sign: Sign = "+" if line[:1] == "+" else "-" if line[:1] == "-" else " "
+            sign = _sign(line)
             change.lines.append(Line(sign, line[1:], old if sign == "-" else new))
             old, new = old + (sign != "+"), new + (sign != "-")
     if change.lines:

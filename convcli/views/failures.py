@@ -32,14 +32,19 @@ _TAG = pattern(r"</?[A-Za-z_-]{1,40}>")
 _VALUES = pattern(
     r"(?P<quoted>\"[^\"\n]{1,400}\"|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w))"
     r"|(?P<path>(?:[A-Za-z]:|~|[\w.@+-]{1,80})?(?:[/\\][\w.@+-]{1,200}){2,}[/\\]?)"
-    r"|(?P<number>\b(?:0x)?[0-9a-fA-F]*\d[0-9a-fA-F]{3,}\b)"
+    r"|(?P<number>\b(?:0x)?[0-9a-fA-F]{0,40}?\d[0-9a-fA-F]{3,64}\b)"
 )
 _STANDS_FOR = {"quoted": '"…"', "path": "PATH", "number": "N"}
 
 
 def is_rejected(result: ToolResult) -> bool:
     """True if the user did not allow the call."""
-    return result.status == DENIED or (is_error(result) and _REJECTED.match(part_text(result)[:400]) is not None)
+    return result.status == DENIED or (is_error(result) and is_rejection(part_text(result)))
+
+
+def is_rejection(text: str) -> bool:
+    """True if the text of a failed result says that the user did not allow the call."""
+    return _REJECTED.match(text[:400]) is not None
 
 
 def is_failed(result: ToolResult) -> bool:

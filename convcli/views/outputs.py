@@ -17,7 +17,6 @@ _PREAMBLE = pattern(
 )
 _EXIT = pattern(r"(?:Error: )?(?:Exit|exit) code (?P<code>-?[0-9]+)(?:\n|$)")
 _WRAPPED = pattern(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", 16)  # DOTALL
-_REJECTED = ("The user doesn't want to proceed with this tool use", "exec command rejected by user", "rejected by user")
 
 
 class CommandOutput(NamedTuple):
@@ -41,11 +40,6 @@ def output_of(text: str) -> CommandOutput:
         return CommandOutput(wrapped[1].strip())
     stated = _EXIT.match(text[:LONGEST_PREAMBLE])
     return CommandOutput(text[stated.end() :], int(stated["code"])) if stated is not None else CommandOutput(text)
-
-
-def is_rejected(text: str) -> bool:
-    """True if the user refused the call, so the tool never ran."""
-    return any(words in text[:LONGEST_PREAMBLE] for words in _REJECTED)
 
 
 def _of_json(text: str) -> CommandOutput:

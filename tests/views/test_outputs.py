@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from convcli.views.outputs import CommandOutput, is_rejected, output_of
+from convcli.views.outputs import CommandOutput, output_of
 
 CODEX = "Chunk ID: 94bd74\nWall time: 0.5000 seconds\nProcess exited with code 1\nOriginal token count: 13\nOutput:\n"
 
@@ -38,8 +38,3 @@ def test_the_preamble_becomes_facts(text: str, output: CommandOutput) -> None:
 )
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert output_of(text) == CommandOutput(text)
-
-
-def test_a_call_that_the_user_refused_is_not_a_failure_of_the_tool() -> None:
-    assert is_rejected("The user doesn't want to proceed with this tool use. The tool use was rejected")
-    assert not is_rejected("no such file")

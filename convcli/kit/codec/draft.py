@@ -18,7 +18,7 @@ WORDS = {
     "assistant": "assistant bot ai agent gpt model chatbot llm operator reply answer character",
     "system": "system setup rules instruction instructions sys",
     "developer": "developer",
-    "tool": "tool function observation tool_result environment ipython",
+    "tool": "tool function observation tool_result environment ipython fn tools",
 }
 """The usual words for each role."""
 ROLE_OF = {word: role for role, words in WORDS.items() for word in words.split()}
@@ -34,7 +34,7 @@ NAMES = {
     "model": "model model_name engine llm",
     "name": "name sender author username",
     "stop-reason": "stop_reason finish_reason end",
-    "calls": "tool_calls calls tools actions function_calls",
+    "calls": "tool_calls calls tools actions function_calls functions tool_uses invocations fn",
     "call.name": "name tool tool_name action function function_name",
     "call.arguments": "arguments args input parameters params action_input tool_input",
     "call.id": "id call_id tool_call_id",

@@ -6,14 +6,14 @@ style and this script, by hash, and images embedded in the page.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
 from convcli.model.transcript import Transcript
+from convcli.report import html_head
+from convcli.report.html_head import hash_source, head
 from convcli.report.page.articles import ROLES, Annotation, Annotations, ConversationView, mark_list
 from convcli.report.page.pieces import in_pieces
 from convcli.report.page.rail import rail
@@ -159,25 +159,12 @@ def policy(more: str = NO_REQUESTS) -> str:
 def _frame() -> tuple[str, str, str]:
     """Returns the style, the script, and the policy that allows these two."""
     style, script = (files(__name__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
-    hashes = [f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script)]
-    rules = f"default-src 'none'; style-src {hashes[0]}; script-src {hashes[1]}; img-src data:"
-    return style, script, f"{rules}; base-uri 'none'; form-action 'none'"
+    rules = f"style-src {hash_source(style)}", f"script-src {hash_source(script)}", "img-src data:"
+    return style, script, html_head.policy(*rules)
 
 
 def _head(title: str, more: str) -> str:
-    style, *_ = _frame()
-    return f"""\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy(more)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{escape(safe_text(title))}</title>
-<style>{style}</style>
-</head>
-"""
+    return head(title, policy(more), _frame()[0])
 
 
 def _tail(more: str = "") -> str:

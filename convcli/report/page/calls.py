@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from convcli.model.transcript import Media, ToolCall, ToolResult
 from convcli.report.page.diffs import change_block
 from convcli.report.page.markdown import code, html
-from convcli.report.text import json_text, safe_text
+from convcli.report.text import json_text, one_line, safe_text
 from convcli.validation.wording import counted
 from convcli.views.call_lines import call_line
 from convcli.views.changes import Changes
 from convcli.views.facts import plain
+from convcli.views.failures import is_rejection
 from convcli.views.gists import COMMANDS, command_of
-from convcli.views.outputs import CommandOutput, is_rejected, output_of
+from convcli.views.outputs import CommandOutput, output_of
 from convcli.views.rows import part_text
 from convcli.views.todos import SIGNS, todos_of
 from convcli.wire.decimals import builtins
@@ -97,7 +98,7 @@ def _counts(changes: Changes) -> str:
 def _state(status: str, output: CommandOutput | None) -> str:
     """Returns the status as a badge: nothing for a success, the exit code and the first words of a failure."""
     if status == "error" and output is not None:
-        is_refused = is_rejected(output.text)
+        is_refused = is_rejection(output.text)
         code_ = f"exit {output.exit_code}" if output.exit_code else "rejected" if is_refused else "failed"
         return _badge("rejected" if is_refused else "error", code_)
     if status in ("ok", ""):
@@ -107,7 +108,7 @@ def _state(status: str, output: CommandOutput | None) -> str:
 
 def _why(status: str, output: CommandOutput | None) -> str:
     """Returns the first words of a failure."""
-    words = " ".join(output.text[: 4 * FIRST].split())[:FIRST] if status == "error" and output is not None else ""
+    words = one_line(output.text, FIRST) if status == "error" and output is not None else ""
     return f'<span class="why">{escape(safe_text(words))}</span>' if words else ""
 
 
@@ -183,7 +184,7 @@ def result_block(
     output = CommandOutput("\n\n".join(map(part_text, result.value))) if agent and result.kind == "multimodal" else None
     output = output or output_of(part_text(result))
     text = safe_text(output.text, lines=True)
-    first = plain(text, FIRST) if agent else " ".join(text[: 4 * FIRST].split())[:FIRST]
+    first = plain(text, FIRST) if agent else one_line(text, FIRST)
     shown = "".join(map(_piece, result.value)) if result.kind == "multimodal" and not agent else _text(text, agent)
     size = _dim(counted(len(text), "character"), "size")
     place = f' id="m{index}"' if index is not None else ""

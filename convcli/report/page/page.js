@@ -128,12 +128,12 @@ const prepare = (from = 0) => {  // the first search need not wait for it
 
 // ---- filters, and the hits of a search
 const pause = () => new Promise((next) => { setTimeout(next); });
-const tell = (count, all, more = "") => {
+const showCount = (count, all, more = "") => {
   const [some, every, found, now] = [count, all, total, at + 1].map((number) => number.toLocaleString("en"));
   const of = `${some} of ${every}${more}`, hit = total === 1 ? "hit" : "hits";
   counter.textContent = !filtered ? "" : wanted && keys ? `${at < 0 ? "" : `${now}/`}${found} ${hit}, ${of}` : of;
 };
-let told = () => {};
+let refresh = () => {};
 const filter = async () => {
   const mine = ++run, singles = [...list.querySelectorAll(":scope > .item")];
   const all = pieces.reduce((sum, { size }) => sum + size, singles.length);
@@ -153,14 +153,14 @@ const filter = async () => {
   }
   for (const piece of pieces) {
     if (performance.now() - begin > 40) {
-      tell(count, all, " …");
+      showCount(count, all, " …");
       await pause();
       if (mine !== run) return;
       begin = performance.now();
     }
     count += piece.sift();
   }
-  told = () => tell(count, all), told();
+  refresh = () => showCount(count, all), refresh();
 };
 const visit = (by) => {  // the next hit, or the one before
   if (!total) return;
@@ -171,7 +171,7 @@ const visit = (by) => {  // the next hit, or the one before
   const item = hit.item ?? hit.piece.articles[hit.number], ranges = rangesOf(item), range = ranges[Math.min(left, ranges.length - 1)];
   const element = range?.startContainer.parentElement ?? item;
   for (let node = element; node !== main; node = node.parentElement) if (node.tagName === "DETAILS") open(node);
-  here?.clear(), told();
+  here?.clear(), refresh();
   if (range) here?.add(range);
   settle(element, () => {
     const top = range?.getBoundingClientRect().top ?? 0;

@@ -6,12 +6,11 @@ The page's Content-Security-Policy allows only this style and this script, by ha
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
 from html import escape
 from typing import Any
 
+from convcli.report.html_head import hash_source, policy
 from convcli.report.tables import View, cell
 
 FOLDED = frozenset(("call", "result", "reasoning", "event", "opaque"))
@@ -103,13 +102,7 @@ if (location.hash || box.value) location.hash ? wanted() : find();
 """
 
 
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-POLICY = (
-    f"default-src 'none'; style-src {_hash(STYLE)}; script-src {_hash(SCRIPT)}; base-uri 'none'; form-action 'none'"
-)
+POLICY = policy(f"style-src {hash_source(STYLE)}", f"script-src {hash_source(SCRIPT)}")
 HEAD = f"""\
 <!doctype html>
 <html lang="en">
