@@ -245,6 +245,7 @@ def _tell_losses(screen: Screen, document: Document, conversion: Conversion, pro
         [document.dialect.name],
         programs.dialect_of(program.name).name,
         transcripts=1,
+        rows=1,
         lossy=bool(conversion.losses),
         outputs=1,
     )
