@@ -54,6 +54,7 @@ class Report(msgspec.Struct):
     blank: int = 0
     torn: int = 0
     transcripts: int = 0
+    rows: int = 0
     lossy: int = 0
     refused: int = 0
     failing: int = 0

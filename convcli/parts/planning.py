@@ -20,9 +20,13 @@ from convcli.jobs.inputs import Calls, Input, Nulls
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.reading import ReadingOptions
+from convcli.jobs.results import RowShape
+from convcli.jobs.splitting import Splitting
+from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.proof.reasons import Level
 from convcli.validation.rules.conformance import arguments_match
+from convcli.views import row_columns
 from convcli.wire.patterns import pattern
 from convcli.wire.strict_json import DuplicateKeys
 
@@ -69,6 +73,8 @@ class Task(msgspec.Struct, frozen=True):
     chunk: int = 0
     program_turns: Literal["keep", "drop"] | None = None
     tools: Literal["recorded", "program", "none"] | None = None
+    columns: str | None = None
+    splitting: Splitting | None = None
     set_keys: Mapping[str, Any] = {}
     defaults: Mapping[str, Any] = {}
     models: Mapping[str, str] = {}
@@ -115,7 +121,15 @@ class Task(msgspec.Struct, frozen=True):
             is_joined=True,
             text_columns=self.text_columns,
             arguments=self.arguments,
+            shape=self._shape(target),
         )
+
+    def _shape(self, target: Dialect) -> RowShape:
+        """Returns what rows are made of. With restore records, a row has all of its document."""
+        if self.restores and self.splitting is not None:
+            raise JobError("usage", "--restore-file excludes options that split conversations")
+        columns = row_columns.chosen(self.columns, target, is_table=False)
+        return RowShape(columns, self.splitting, target.is_training and not self.restores)
 
     @property
     def judging(self) -> JudgingOptions:

@@ -40,8 +40,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def convert(size: int, *more: str, source: str = "in") -> int:
-    words = ["convert", source, "--to", "gemini", "--engine", "local", "--out-dir", "out", "--part-size", str(size)]
+def convert(size: int, *more: str, source: str = "in", target: str = "gemini") -> int:
+    words = ["convert", source, "--to", target, "--engine", "local", "--out-dir", "out", "--part-size", str(size)]
     return main([*words, "--restore-file", "all", *more])
 
 
@@ -62,9 +62,11 @@ def restored_name(name: Path) -> Path:
     return name if name.suffix in (".json", ".jsonl") else Path(f"{name}.jsonl")
 
 
-@pytest.mark.parametrize("size", tiers.few([900, 5000, 1 << 20], 1))
-def test_each_input_comes_back_exactly(folder: Path, size: int, capfd: pytest.CaptureFixture[str]) -> None:
-    assert convert(size) == 0
+@pytest.mark.parametrize(
+    ("target", "size"), tiers.few([("gemini", 900), ("hf-chat", 5000), ("openai-chat", 1 << 20)], 1)
+)
+def test_each_input_comes_back_exactly(folder: Path, target: str, size: int, capfd: pytest.CaptureFixture[str]) -> None:
+    assert convert(size, target=target) == 0
     assert main(["parts", "verify", "out"]) == 0
     assert main(["parts", "restore", "out", "--out-dir", "back"]) == 0
     files = [path.relative_to("in") for path in Path("in").rglob("*") if path.is_file()]
@@ -150,3 +152,5 @@ def test_a_restore_file_of_parts_has_no_name_of_its_own(folder: Path, capfd: pyt
     assert "--restore-file with --engine is all" in capfd.readouterr().err
     assert main([*words, "--restore-file", "all", "--join"]) == 2
     assert "--join and --restore-file exclude each other" in capfd.readouterr().err
+    assert main([*words[:3], "hf-chat", *words[4:], "--restore-file", "all", "--max-turns", "2"]) == 2
+    assert "--restore-file excludes options that split conversations" in capfd.readouterr().err
