@@ -63,7 +63,7 @@ def restored_name(name: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("target", "size"), tiers.few([("gemini", 900), ("hf-chat", 5000), ("openai-chat", 1 << 20)], 1)
+    ("target", "size"), tiers.few([("gemini", 3000), ("hf-chat", 9000), ("openai-chat", 1 << 20)], 1)
 )
 def test_each_input_comes_back_exactly(folder: Path, target: str, size: int, capfd: pytest.CaptureFixture[str]) -> None:
     assert convert(size, target=target) == 0
