@@ -41,6 +41,15 @@ def open_file(path: str) -> BinaryIO | StoredObject:
         raise unreadable(path, error) from None
 
 
+def may_wait(path: str) -> bool:
+    """True for a pipe, a socket or a device, whose reader may wait forever. In a folder or glob, nobody named it."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False  # reported when it is opened
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def open_stdin() -> BinaryIO:
     """Returns standard input. Raises JobError if the caller closed it."""
     if sys.stdin is None:  # the caller closed it
