@@ -173,7 +173,16 @@ class SeekableBytes(io.RawIOBase):
 
 
 def _read_at(file: BinaryIO | StoredObject, size: int, at: int) -> bytes:
-    return file.read_at(size, at) if isinstance(file, StoredObject) else os.pread(file.fileno(), size, at)
+    if isinstance(file, StoredObject):
+        return file.read_at(size, at)
+    if hasattr(os, "pread"):
+        return os.pread(file.fileno(), size, at)
+    before = file.tell()  # on Windows, where only one process reads a file
+    try:
+        file.seek(at)
+        return file.read(size)
+    finally:
+        file.seek(before)
 
 
 def _regular_size(file: BinaryIO | StoredObject) -> int | None:
