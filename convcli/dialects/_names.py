@@ -25,6 +25,7 @@ DialectName: TypeAlias = Literal[
     "gemini",
     "gemini-cli",
     "gemini-cli-stream",
+    "gemini-interactions",
     "gemini-stream",
     "google-adk",
     "goose",
