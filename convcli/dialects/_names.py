@@ -26,6 +26,7 @@ DialectName: TypeAlias = Literal[
     "gemini-cli",
     "gemini-cli-stream",
     "gemini-interactions",
+    "gemini-interactions-stream",
     "gemini-stream",
     "google-adk",
     "goose",

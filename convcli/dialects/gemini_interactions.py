@@ -25,7 +25,14 @@ from typing import Any
 from convcli.families.google.config import JSON_TYPE, TIERS
 from convcli.families.google.rules import READABLE_SIGNATURES
 from convcli.families.interactions import facts
-from convcli.families.interactions.fitting import MESSAGES, NAMES, RESULTS, one_instruction, without_instructions
+from convcli.families.interactions.fitting import (
+    MESSAGES,
+    NAMES,
+    RESULTS,
+    arguments_as_objects,
+    one_instruction,
+    without_instructions,
+)
 from convcli.families.interactions.response import lift_response, write_response
 from convcli.families.interactions.steps import CONTENTS, STEPS, StepReader, StepWriter
 from convcli.families.openai import request as common
@@ -231,6 +238,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 FIT = {
     form: (
         *MESSAGES,
+        arguments_as_objects,
         one_instruction if form == "request" else without_instructions,
         fitting.keep_functions(NAME),
         fitting.settle_by_reading_back(lift, write, form),
@@ -265,7 +273,7 @@ RULES = (
     READABLE_SIGNATURES,
 )
 
-ALWAYS_UNSUPPORTED = facts.COMMONLY_UNSUPPORTED | settings_but(*SETTINGS.names())
+ALWAYS_UNSUPPORTED = facts.COMMONLY_UNSUPPORTED | settings_but(*SETTINGS.names()) | {"tool_call.rawArguments"}
 DIALECT = Dialect(
     name=NAME,
     title="the Interactions API",

@@ -12,7 +12,7 @@ OF_RESPONSES = fields("id createdAt updatedAt message.stopReason message.usage m
 OF_REQUESTS = unsupported.TOOLS | {"toolChoice", "settings"}
 COMMONLY_UNSUPPORTED = (unsupported.SESSION | unsupported.MESSAGE | unsupported.METADATA) - OF_RESPONSES
 COMMONLY_UNSUPPORTED -= fields("reasoning.metadata")
-COMMONLY_UNSUPPORTED |= unsupported.FUNCTION_ONLY | unsupported.CALL_ONLY
+COMMONLY_UNSUPPORTED |= unsupported.FUNCTION_ONLY | fields("tool_result.status")
 COMMONLY_UNSUPPORTED |= fields(
     "message.grouping message.model refusal reasoning.summary image.name audio.name audio.detail document.name"
 )
@@ -23,10 +23,11 @@ PLACES: dict[str, Path] = {
         "createdAt=created updatedAt=updated extras.step=../.. reasoning.text=summary "
         "reasoning.metadata.thoughtSignature=signature tool_call.rawArguments=arguments tool_result.toolCallId=call_id "
         "tool_result.value=result tool_result.kind=result tool_result.isError=is_error "
-        "message.stopReason=../../status message.error=../../errors/0/message message.usage=../../usage "
+        "message.stopReason=../../status message.usage=../../usage "
         "extras.usage=../../usage"
     ),
     **{f"message.usage.{ours}": ("..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
+    "message.error": ("..", "..", "errors", 0, "message"),
     "extras.request": (),
 }
 

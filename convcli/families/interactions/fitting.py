@@ -29,8 +29,6 @@ def _fit_part(part: Part, message: Message) -> Part | None:
         return _fit_media(part)
     if isinstance(part, Reasoning):
         return _fit_thought(part)
-    if isinstance(part, ToolCall) and part.raw_arguments is not None:
-        return replace(part, raw_arguments=None)
     return part
 
 
@@ -85,6 +83,10 @@ MESSAGES: tuple[Pass, ...] = (
 )
 """Passes for messages as steps, with instructions among them."""
 
+arguments_as_objects: Pass = passes.on_parts(
+    lambda call, _: call if call.raw_arguments is None else replace(call, raw_arguments=None), "tool_call"
+)
+"""Drops arguments that are not an object, which only a stream can contain."""
 one_instruction: Pass = passes.on_messages(lambda messages: fitting.bare_system(turns.one_system(messages)))
 """Merges all instructions into one text before everything else."""
 without_instructions: Pass = passes.on_each_message(lambda message: None if message.role == "system" else message)
