@@ -214,10 +214,10 @@ RULES = (
 )
 
 REPEATED = (
-    *("event_id", "index", "interaction/status", "status"),
+    *("event_id", "index", "interaction_id", "interaction/status", "status"),
     *(f"interaction/{key}" for key in facts.REPEATS),
 )
-"""The position of an event, and a status that changes."""
+"""The position of an event, the id of the interaction, and a status that changes."""
 
 DIALECT = Dialect(
     name=NAME,

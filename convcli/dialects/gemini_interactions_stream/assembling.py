@@ -141,8 +141,9 @@ class Answer:
             self.routes[key,] = (*path, key)
 
     def _status(self, event: Native, at: int) -> None:
-        self._update({"id": event["interaction_id"], **except_keys(event, *POSITION, "interaction_id")}, (at,))
-        self.routes["id",] = (at, "interaction_id")
+        if not self.interaction.get("id"):
+            self.interaction["id"], self.routes["id",] = event["interaction_id"], (at, "interaction_id")
+        self._update(except_keys(event, *POSITION, "interaction_id"), (at,))
         self.is_done = self.is_done or event["status"] not in RUNNING
 
     def _error(self, event: Native, at: int) -> None:
