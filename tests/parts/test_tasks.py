@@ -225,3 +225,18 @@ def test_a_task_cannot_count_what_others_could_not_read(tmp_path: Path) -> None:
     done = run("convert", source, *words)
     assert done.returncode == 2
     assert b"--part and --allow-bad exclude each other" in done.stderr
+
+
+def test_what_a_killed_process_left_is_named_and_removed(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    job()
+    names = [f"out/.part-00001.jsonl.{'0' * 16}.tmp", f"out/_done/.00001.json.{'1' * 16}.tmp", "out/.other.tmp"]
+    for name in names:
+        Path(name).touch()
+    assert main(["parts", "verify", "out"]) == 0
+    told = capfd.readouterr().err
+    assert "warning: part-00001.jsonl has an unfinished copy of a killed process; the next run removes it" in told
+    assert "warning: _done/00001.json has an unfinished copy" in told
+    assert share(1) == 1, "a task leaves alone what others may be writing"
+    assert all(map(os.path.exists, names))
+    assert whole("out") == 1
+    assert [os.path.exists(name) for name in names] == [False, False, True]
