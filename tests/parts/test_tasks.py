@@ -22,7 +22,7 @@ from convcli.files.stores import folder_at
 from convcli.model.errors import OutputError
 from convcli.parts import Task, attempts, begin, finish, plan, run_part
 from convcli.parts.verifying import Verified, verify
-from tests import tiers
+from tests import parts_long, tiers
 from tests.cli_cases import OTHER, ROOT, run, write
 
 WORDS = ["convert", "in", "--from", OTHER, "--to", "anthropic", "--keep-going", "--losses", "all", "--part-size", "900"]
@@ -97,6 +97,19 @@ def test_tasks_that_are_killed_and_repeated_give_what_one_process_gives(folder: 
     assert whole("out") == 1
     assert contents("out") == contents("one")
     assert list(verify("out", Verified())) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("parts", "tasks", "killed"), [(40, 20, 0), (120, 40, 10)])
+def test_many_tasks_that_die_anywhere_give_what_one_process_gives(
+    tmp_path: Path, parts: int, tasks: int, killed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    counts = parts_long.simulate(tmp_path, parts, tasks, killed, seed=3)
+    assert counts.parts >= parts
+    assert counts.died > 0
+    assert counts.killed + counts.ended == killed
+    assert parts_long.compare(tmp_path) == []
 
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "1", "1/0", "a/b", "1/4/4"])
