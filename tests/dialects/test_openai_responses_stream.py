@@ -138,3 +138,12 @@ def test_a_value_of_the_response_that_comes_again_as_another_is_kept() -> None:
     tiers = [{"object": "response", "service_tier": tier, "output": []} for tier in ("auto", "default")]
     transcript = lift(event("created", response=tiers[0]), event("completed", response=tiers[1]))
     assert (transcript.extras or {})["openai-responses"]["former"] == {"service_tier": ["auto"]}
+
+
+def test_every_item_of_an_answer_has_an_id_and_results_are_named_by_their_place() -> None:
+    call, result = ToolCall("call_1", "f", {}), ToolResult("call_1", "f", "text", "done")
+    events = STREAM.lower(Transcript([Message("assistant", [call]), Message("tool", [result])]), Options())
+    items = [event["item"] for event in events if event["type"] == "response.output_item.done"]
+    assert [item["id"] for item in items] == ["fc_output_0", "item_output_1"]
+    assert events[-1]["response"]["output"] == items
+    assert [part.metadata for message in STREAM.lift(events).messages for part in message.parts] == [None, None]

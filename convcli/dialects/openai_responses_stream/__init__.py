@@ -10,8 +10,8 @@ Quirks
 - `response.completed`, `.incomplete` or `.failed` ends the stream; an `error` event does too. Without one of them it
   was cut off: its last answer has the stop reason `error`.
 - Events of unknown kinds are kept with the response.
-- Deltas name their item. An item without an id is named by its position in the output (`msg_output_0`) in all of its
-  events. Such a name is not data and is not read back.
+- Deltas name their item. An item without an id, tool results included, is named by its position in the output
+  (`msg_output_0`) in all of its events. Such a name is not data and is not read back.
 - A stream covers one run: the assistant turns and their results since the last question.
 """
 
@@ -106,10 +106,10 @@ def _complete(response: Native, *, is_answer: bool) -> None:
 
 
 def _completed_item(item: Native, index: int) -> Native:
-    if kind_of(item) in OUTPUTS:
-        return {**COMPLETED, **item}
-    is_named = "id" in item or kind_of(item) not in GROWS
-    return item if is_named else {"id": name_of_place(item, index), **item}
+    is_output = kind_of(item) in OUTPUTS
+    is_named = "id" in item or not (is_output or kind_of(item) in GROWS)
+    named = item if is_named else {"id": name_of_place(item, index), **item}
+    return {**COMPLETED, **named} if is_output else named
 
 
 def _numbered(events: Iterable[Native]) -> list[Native]:

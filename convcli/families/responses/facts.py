@@ -38,6 +38,8 @@ REASONS = {
     "message.name": "items of the Responses API have no name",
     "message.createdAt": "items of the Responses API have no time",
     "tool_result.isError": "an output has no field for a failure",
+    "tool_call.name": "the name of a tool has at most 128 letters, digits, _ and -",
+    "tool_result.name": "a result has the name of its call, which has at most 128 letters, digits, _ and -",
 }
 
 ENVELOPE = fields(
