@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.responses.fitting import PREFIXES
+from convcli.families.responses.fitting import OTHER_EVENTS, PREFIXES
 from convcli.families.responses.items import kind_of
 from convcli.kit import streams
 from convcli.kit.objects import Native, omit
@@ -165,8 +165,8 @@ class Answer:
             part = self._open(event, "message", at).part(event, "content", {"type": "output_text", "text": ""}, (at,))
             streams.extend(part, "annotations", [event["annotation"]])
         elif kind not in PROGRESS:
-            streams.extend(self.response, "events", [event])
-            self.routes.add(("events",), (at,))
+            streams.extend(self.response, OTHER_EVENTS, [event])
+            self.routes.add((OTHER_EVENTS,), (at,))
             return
         self._unknown_keys(event, at)
 

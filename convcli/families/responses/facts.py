@@ -43,6 +43,6 @@ REASONS = {
 }
 
 ENVELOPE = fields(
-    "background billing completed_at created_at events incomplete_details logprobs metadata object output_text "
+    "background billing completed_at created_at incomplete_details logprobs metadata object output_text "
     "prompt_cache_key prompt_cache_retention request safety_identifier service_tier status store tool_usage usage user"
 )

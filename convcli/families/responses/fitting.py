@@ -36,6 +36,8 @@ PREFIXES = {"message": "msg", "reasoning": "rs", "web_search_call": "ws"}
 PREFIXES |= {"function_call": "fc", "custom_tool_call": "ctc"}
 """The prefixes of item ids; the service refuses others."""
 LONGEST_ID = 64
+OTHER_EVENTS = "events"
+"""The key of extras with the events of a stream that convcli does not know. A response has none."""
 UNTYPED = "application/octet-stream"
 
 
