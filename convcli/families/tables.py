@@ -9,7 +9,7 @@ from typing import Any
 from convcli.kit import custom, fitting, passes, results, sessions, streams, unsupported
 from convcli.kit.codec import reading, writing
 from convcli.kit.codec.layout import LogLayout
-from convcli.kit.codec.objects import value_at
+from convcli.kit.codec.objects import places_of, value_at
 from convcli.kit.codec.table import parse
 from convcli.kit.results import ResultTexts
 from convcli.model.dialect import Dialect, Evidence, Options, Pass
@@ -179,17 +179,10 @@ def _reasons(layout: LogLayout) -> dict[str, str]:
 
 def _field_paths(layout: LogLayout) -> Iterable[tuple[str, Path]]:
     """Yields the fields that the table has keys for, by their names in losses."""
-    for field in layout.whole.fields:
-        yield _camel(field.name), field.path
-    for field in layout.fields:
-        yield f"message.{_camel(field.name)}", field.path
+    yield from places_of(layout.whole.fields).items()
+    yield from places_of(layout.fields, "message").items()
     if layout.split:
         yield "id", layout.split
-
-
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
 
 
 def _places(layout: LogLayout) -> dict[str, Path]:

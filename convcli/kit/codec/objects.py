@@ -10,6 +10,7 @@ import msgspec
 
 from convcli.kit.objects import Native
 from convcli.model.transcript import Path
+from convcli.proof.records import camel
 from convcli.wire import exact_json
 
 
@@ -106,10 +107,7 @@ def with_rest(native: Native, rest: Native) -> Native:
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A value that is a field of a record. `lift` and `write` return None for what the other side cannot express.
-
-    `partial`: a value that writing does not restore is also left in extras, and is written while it means the same.
-    """
+    """A value that is a field of a record: its path, and how both sides write it, as in a Setting."""
 
     path: Path
     name: str
@@ -142,3 +140,9 @@ def _field_value(ours: Any, field: Field, extra: Native) -> Any:
     if value is None or not exact_json.exact(field.lift(value), ours):
         return None if ours is None else field.write(ours)
     return value
+
+
+def places_of(fields: Iterable[Field], node: str = "", above: Path = ()) -> dict[str, Path]:
+    """Returns the paths of fields, by their names in losses. `node` is the kind of their record (`message`), empty for
+    the transcript; `above` leads from its node to the object."""
+    return {f"{node}.{camel(field.name)}".removeprefix("."): (*above, *field.path) for field in fields}
