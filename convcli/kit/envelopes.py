@@ -32,6 +32,11 @@ class Envelope:
         self._keys = Keys(order, extra=" ".join(key for key in order.split() if key not in known))
         self._read = reader("envelope", [field.path for field in self._fields])
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys that the table states, in the vendor's order."""
+        return tuple(dict.fromkeys((*self._keys.names, *self._names)))
+
     def lift(self, native: Native, record: Transcript | Message) -> Native | None:
         """Sets the fields of the record. Returns the extras, in the order in which they will be written."""
         extra = self._keys.extra(native)

@@ -33,6 +33,11 @@ class Keys:
         self._unsaid: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._without_field)
         self._ranked: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._by_rank)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The known keys, in the vendor's order."""
+        return tuple(self._rank)
+
     def _without_field(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         """Returns the keys that have no field in the intermediate format."""
         return tuple(key for key in keys if key in self._extra or key not in self._rank)

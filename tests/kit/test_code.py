@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import traceback
 
+import pytest
+
 from convcli.kit.codec.code import reader, writer
 
 
@@ -29,12 +31,9 @@ def test_a_value_inside_another_is_not_written_twice() -> None:
 
 
 def test_a_traceback_shows_the_generated_source() -> None:
-    try:
+    with pytest.raises(AttributeError) as caught:
         reader("demo", [("role",)])(None)  # type: ignore[arg-type]
-    except AttributeError as error:
-        assert "native.get('role')" in "".join(traceback.format_exception(error))
-    else:
-        raise AssertionError("null has no keys")
+    assert "native.get('role')" in "".join(traceback.format_exception(caught.value))
 
 
 def test_the_names_of_keys_are_no_source() -> None:
