@@ -76,8 +76,9 @@
     const links = [...pane.querySelectorAll(".item a")], now = links.findIndex((link) => link.matches("[aria-current]"));
     if (links[now + by]) location.assign(links[now + by].href);
   };
-  const KEYS = isIndex ? { "/": () => box.focus(), j: () => step(1), k: () => step(-1), t: theme }
-    : { s: () => box.focus(), J: () => open(1), K: () => open(-1) };
+  const seek = () => { box.focus(), box.select(); };
+  const KEYS = isIndex ? { "/": seek, j: () => step(1), k: () => step(-1), t: theme }
+    : { s: seek, J: () => open(1), K: () => open(-1) };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target === box) {
