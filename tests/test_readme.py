@@ -8,7 +8,6 @@ import os
 import pty
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,16 +25,21 @@ BLOCK = re.compile(r"```console\n(.*?)```\n", re.DOTALL)
 READMES = [ROOT / "README.md", ROOT / "README.ja.md"]
 
 
-SESSIONS = {"0b5c6f1e": "twin-weather.jsonl", "7d41a9c2": "session-subagent.jsonl"}
-"""Samples that stand for the reader's own sessions, by the beginnings of their names in the home directory."""
+SESSIONS = {
+    "0b5c6f1e": ("twin-weather.jsonl", None),
+    "7d41a9c2": ("session-subagent.jsonl", None),
+    "e8f03b57": ("session-branches.jsonl", 7),
+}
+"""Samples that stand for the reader's own sessions, and how many of their lines, by the beginnings of their names."""
 
 
 def make_home(home: Path) -> None:
     """Puts some sessions where Claude Code keeps those of a user."""
     project = home / ".claude" / "projects" / "-home-ada-app"
     project.mkdir(parents=True)
-    for name, sample in SESSIONS.items():
-        shutil.copy(ROOT / "samples" / "claude-code" / sample, project / f"{name}.jsonl")
+    for name, (sample, count) in SESSIONS.items():
+        lines = (ROOT / "samples" / "claude-code" / sample).read_bytes().splitlines(keepends=True)
+        (project / f"{name}.jsonl").write_bytes(b"".join(lines[:count]))
 
 
 def run(command: str, folder: Path) -> str:

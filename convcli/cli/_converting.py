@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from convcli.cli import _parts, _shared
+from convcli.cli import _parts, _shaping, _shared
 from convcli.cli._types import LEVELS, key_and_value, model_names
 from convcli.cli._unread import Unread, allowance
 from convcli.model.dialect import Dialect
@@ -67,6 +67,11 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     chunk: int | None
     program_turns: Any
     tools: Any
+    columns: str | None
+    split_at: Any
+    max_turns: int | None
+    max_tokens: int | None
+    tokenizer: str | None
     lenient: bool
     text_columns: bool
     arguments: Any
@@ -174,6 +179,7 @@ class Converting:
             framing=arguments.framing,
             text_columns=arguments.text_columns,
             arguments=arguments.arguments,
+            shape=_shaping.shape(arguments),
         )
 
     def _check_stream(self) -> None:
@@ -367,7 +373,7 @@ class Converting:
         if total is None or joined is None:
             return
         total.outputs = 0
-        if total.transcripts and not total.failing and (self.keep_going or not self.codes.worst):
+        if total.rows and not total.failing and (self.keep_going or not self.codes.worst):
             with self.codes.guard(""):
                 joined.complete()
                 for file in joined.files:
@@ -417,7 +423,7 @@ class Converting:
         total = self.total
         if self.recording is None or total is None or not total.outputs:
             return
-        rows = {"": total.transcripts} if self.arranged is None else self.arranged.rows
+        rows = {"": total.rows} if self.arranged is None else self.arranged.rows
         with self.codes.guard(""):
             self.recording.finish(self._outputs(), rows, total, self._left_out())
 
@@ -445,10 +451,10 @@ class Converting:
         return [*self.unread.sentences(records), *sentences(reading.selection), *masked]
 
     def _tell_splits(self) -> None:
-        """Reports how many transcripts are in each split."""
+        """Reports how many rows are in each split."""
         if self.arguments.split is not None and self.arranged is not None:
             counts = ", ".join(f"{name} {count:,}" for name, count in self.arranged.rows.items())
-            self.screen.announce(f"note: transcripts by split: {counts}\n")
+            self.screen.announce(f"note: rows by split: {counts}\n")
 
     def _judge_unread(self) -> None:
         """Lists what was skipped, and decides whether that is acceptable."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import msgspec
 
-from convcli.cli import _selecting, _shared
+from convcli.cli import _selecting, _shaping, _shared
 from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names, size_in_bytes
 from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
@@ -268,6 +268,8 @@ def convert(screen: Screen, arguments: Any) -> int:
             chunk=arguments.chunk or 0,
             program_turns=arguments.program_turns,
             tools=arguments.tools,
+            columns=arguments.columns,
+            splitting=_shaping.splitting(arguments),
             set_keys=dict(map(key_and_value, arguments.set_keys)),
             defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
             models=model_names(arguments.models),

@@ -121,6 +121,30 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "calls; the default), program (a table per agent program) or none.",
 )
 @click.option(
+    "--columns",
+    metavar="none|all|LIST",
+    help="Columns of a training row that state where it comes from: id,model,file,… By default all, in hf-chat and in "
+    "tables, for sessions, exports and logs. convcli help training lists them.",
+)
+@click.option(
+    "--split-at",
+    type=Near("choice", lambda: ["compaction"]),
+    metavar="compaction",
+    help="Split each conversation where a summary replaced what came before; each part begins with its summary.",
+)
+@click.option("--max-turns", type=click.IntRange(1), metavar="N", help="Split conversations of more than N user turns.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Split conversations of more than N tokens, never between a call and its result. Needs --tokenizer.",
+)
+@click.option(
+    "--tokenizer",
+    metavar="NAME|FILE",
+    help="What counts tokens: an encoding or model of tiktoken (o200k_base), or a tokenizer.json.",
+)
+@click.option(
     "--set",
     "set_keys",
     multiple=True,

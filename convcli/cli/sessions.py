@@ -152,6 +152,7 @@ def _opened(path: str, program: str | None, reading: ReadingOptions, names: Cont
 
 def _row(document: Document, program: str) -> Row:
     from convcli.jobs import programs
+    from convcli.jobs.portions import portions
     from convcli.views.gists import heading_of
     from convcli.views.rows import by_transcript
 
@@ -161,5 +162,8 @@ def _row(document: Document, program: str) -> Row:
     )
     size = None if document.line else _shared.size_of(document.file)  # one of many in a database has no size
     directory = transcript.cwd or programs.directory(program, document.file)
-    about = {"program": program, "cwd": directory, "size": size}
+    first = portions(transcript, document.dialect, None)[
+        0
+    ]  # a file with the run of a subagent repeats its session's id
+    about = {"program": program, "id": first.id or transcript.id, "cwd": directory, "size": size}
     return {**row, **about, "title": heading_of(transcript)}

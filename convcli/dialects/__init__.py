@@ -33,6 +33,7 @@ from convcli.kit.objects import objects_in
 from convcli.model import modules, plugins
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
+from convcli.model.row_columns import marked
 
 
 @lru_cache(maxsize=1)
@@ -90,7 +91,7 @@ def likely(values: Iterable[Any]) -> list[Dialect]:
     A built-in dialect qualifies if one of its marks is among the keys, or if it has no marks (`schemas.marks`), and if
     no key rules it out (`schemas.absent`). Loading a dialect takes longer than looking for its marks.
     """
-    each = [(value, frozenset(_keys(value))) for value in values]
+    each = [(value, frozenset(_keys(value))) for value in map(marked, values)]
     return [*own(), *(get(name) for name in names() if any(_is_likely(name, value, keys) for value, keys in each))]
 
 

@@ -200,6 +200,7 @@ DIALECT = Dialect(
     title="Alpaca rows",
     aliases=("stanford-alpaca", "alpaca-rows", "instruction"),
     is_training=True,
+    columns="allowed",
     specification="data/README of LLaMA-Factory 0.9.5, data set of Stanford Alpaca; read 2026-11-22",
     framings=("records", "document"),
     forms=(INSTRUCTION, PREFERENCE),

@@ -30,7 +30,7 @@ class Detection(msgspec.Struct, frozen=True):
 
 def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Evidence]]:
     """Returns every dialect that matches the document, strongest first."""
-    clue_of = [(dialect.name, dialect.detect(document)) for dialect in among or dialects.likely([document])]
+    clue_of = [(dialect.name, dialect.recognize(document)) for dialect in among or dialects.likely([document])]
     matches = [(name, evidence) for name, evidence in clue_of if evidence is not None]
     return sorted(matches, key=lambda pair: (-pair[1].strength, pair[0]))
 

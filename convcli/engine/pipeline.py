@@ -64,7 +64,7 @@ def validate(
     problem = not_understood(document, transcript, dialect)
     if problem is not None:
         findings = [*findings, problem]
-        if dialect.detect(document) is None:  # the rules do not apply to another program
+        if dialect.recognize(document) is None:  # the rules do not apply to another program
             return findings
     findings += verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
     return _with_unknown(findings, transcript, dialect, strict=strict)

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from convcli.kit import custom
+from convcli.model.branches import handed_on
 from convcli.model.dialect import Dialect, Options, ProgramTurns
 from convcli.model.transcript import Message, Text, ToolCall, ToolDefinition, Transcript
-from convcli.proof.reasons import Loss
+from convcli.proof.reasons import PROGRAM_TURN, Loss
 
 LeftOut: TypeAlias = Mapping[int | tuple[int, int], str]
 """What is not to be written, and the field of its loss: messages by index, parts by the indexes of message and part."""
-PROGRAM_TURN = "programTurn"
 ASKING = ("user", "tool")
 
 
@@ -77,13 +77,11 @@ def _question(messages: list[Message], group: list[int], known: ProgramTurns) ->
 
 def without(transcript: Transcript, left_out: LeftOut) -> Transcript:
     """Returns the transcript without these messages and parts. A message follows the one before those left out."""
+    remaining = [(i, message) for i, message in enumerate(handed_on(transcript, left_out)) if i not in left_out]
     parents = {message.id: message.parent_id for i, message in enumerate(transcript.messages) if i in left_out}
-    parents.pop(None, None)
-    messages = [
-        _linked(_without_parts(message, i, left_out), parents)
-        for i, message in enumerate(transcript.messages)
-        if i not in left_out
-    ]
+    for name in (None, *(message.id for _, message in remaining)):
+        parents.pop(name, None)
+    messages = [_linked(_without_parts(message, i, left_out), parents) for i, message in remaining]
     head = transcript.head
     while head in parents:
         head = parents[head]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from convcli.files.columns import ALL, JSON, JSON_OR_TEXT, MARK, OBJECT_OR_TEXT, TEXT_OR_PARTS, Path, pyarrow
+from convcli.model.row_columns import ColumnType
 from convcli.wire.decimals import Decimal
 from convcli.wire.exact_json import write_text
 
@@ -44,6 +45,11 @@ class Shape:
         self.kinds, self.is_open = 0, False
         self.items: Shape | None = None
         self.fields: dict[str, Shape] | None = None
+
+    @property
+    def has_values(self) -> bool:
+        """True if a value, or an item of a list, determines the type."""
+        return bool(self.kinds & ~LIST) or self.items is not None
 
     def add(self, value: Any) -> None:
         """Adds a value."""
@@ -129,6 +135,13 @@ class Shape:
         is_clean = self.kinds | OBJECT | LIST | TEXT == OBJECT | LIST | TEXT
         mark = JSON_OR_TEXT if self.kinds & LIST else OBJECT_OR_TEXT
         return Stored(pyarrow().string(), mark, _json_or_text) if is_clean else None
+
+
+def of_type(kind: ColumnType) -> Stored:
+    """Returns how a column of this type is stored."""
+    arrow = pyarrow()
+    types = {"string": arrow.string(), "integer": arrow.int64(), "strings": arrow.list_(arrow.string())}
+    return Stored(types[kind])
 
 
 def as_json() -> Stored:

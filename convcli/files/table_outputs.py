@@ -6,8 +6,7 @@ https://parquet.apache.org/docs/file-format, https://arrow.apache.org/docs/forma
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -15,28 +14,30 @@ from typing import IO, Any
 
 from convcli.files.columns import ALL, JSON, ColumnReader, Padding, Path, pyarrow
 from convcli.files.outputs import Output, cannot_write
-from convcli.files.shapes import PathFacts, Shape, as_json, field, storing
+from convcli.files.shapes import PathFacts, Shape, Stored, as_json, field, of_type, storing
 from convcli.model.errors import JobError, OutputError
+from convcli.model.row_columns import ColumnType
 from convcli.wire.exact_json import exact, parse
+from convcli.wire.patterns import pattern
 from convcli.wire.pointers import pointer
 
 BATCH = 1 << 20
 """Bytes of rows that are converted to columns together."""
 GROUP = 16 << 20
 """Bytes of columns that are written together."""
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF = pattern(rb"\\u[dD][89a-fA-F]")
 
 
 class TableOutput:
     """Takes lines of JSON and writes a table.
 
-    Once written, `texts` are the columns of JSON strings, and `changed` the fields that are read back as other values,
-    each with the first row and pointer, and the count.
+    `types` are those of columns that may be null in every row. Once written, `texts` are the columns of JSON strings,
+    and `changed` the fields that are read back as other values, each with the first row and pointer, and the count.
 
     Raises JobError `arrow-missing` where pyarrow is not installed."""
 
-    def __init__(self, output: Output, known: PathFacts) -> None:
-        self.name, self._output = output.name, output
+    def __init__(self, output: Output, known: PathFacts, types: Mapping[str, ColumnType] | None = None) -> None:
+        self.name, self._output, self._types = output.name, output, types or {}
         self._is_parquet = output.name.lower().endswith(".parquet")
         self._arrow = pyarrow(output.name)
         self._shape, self._half = Shape((), known), set[str]()
@@ -61,7 +62,7 @@ class TableOutput:
     def complete(self) -> None:
         """Writes the table, which does not appear yet. Raises OutputError."""
         self._is_written = True
-        columns = {name: shape.column() for name, shape in (self._shape.fields or {}).items()}
+        columns = {name: self._stored(name, shape) for name, shape in (self._shape.fields or {}).items()}
         columns |= dict.fromkeys(self._half, as_json())
         self.texts = [name for name, stored in columns.items() if stored.mark == JSON]
         with self._reporting_errors():
@@ -94,6 +95,11 @@ class TableOutput:
         self._shape.add(row)
         if _HALF.search(line):
             self._half.update(name for name, value in row.items() if not _is_utf8(value))
+
+    def _stored(self, name: str, shape: Shape) -> Stored:
+        """Returns how a column is stored; one without values has the type that it would have with some."""
+        kind = self._types.get(name)
+        return shape.column() if kind is None or shape.has_values else of_type(kind)
 
     def _writer(self, schema: Any) -> Any:
         sink = self._arrow.PythonFile(_Sink(self._output), mode="w")

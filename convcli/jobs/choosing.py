@@ -125,7 +125,7 @@ def _read_as_named(
         names = {"json": "a JSON document", "jsonl": "JSON Lines", "sse": "a stream of events (SSE)"}
         raise ContentError("wrong-framing", f"this is {names[framing]}, but {dialect.title} never has this layout")
     if each and whole:
-        one, all_ = dialect.detect(values[0]), dialect.detect(Rows(values))
+        one, all_ = dialect.recognize(values[0]), dialect.recognize(Rows(values))
         if one is all_ is None:
             return ChosenDialect(dialect, is_lines and not reads_each(dialect), None)
         return ChosenDialect(dialect, (all_.strength if all_ else 0) > (one.strength if one else 0), None)
@@ -138,7 +138,7 @@ def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Evidence
     A dialect must detect each value, or accept by schema those that are certain in no dialect: some requests among
     requests with tools have nothing but text.
     """
-    matches = {dialect.name: [dialect.detect(value) for value in values] for dialect in among}
+    matches = {dialect.name: [dialect.recognize(value) for value in values] for dialect in among}
     certain = [
         any(evidence is not None and evidence.strength >= CERTAIN for evidence in row)
         for row in zip(*matches.values(), strict=True)
@@ -157,7 +157,7 @@ def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Evi
 
     `strength` is that of the match by which the file's dialect was detected.
     """
-    own = dialect.detect(value)
+    own = dialect.recognize(value)
     if own is not None and own.strength >= strength:
         return None
     best = detection.candidates(value, [each for each in dialects.known() if reads_each(each)])

@@ -21,13 +21,13 @@ from convcli.files.outputs import Output
 from convcli.jobs.destinations import Folder, Names
 from convcli.jobs.inputs import Document, Input, InputFile, Item
 from convcli.jobs.items import beginnings
-from convcli.jobs.results import ItemResult, item_results
+from convcli.jobs.results import AS_IT_IS, ItemResult, RowShape, item_results
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
-from convcli.proof.reasons import LEVELS, SET, Level, Loss
+from convcli.proof.reasons import LEVELS, PROGRAM_TURN, SET, Level, Loss, is_chosen
 
 WORDS = frozenset(
     (
@@ -44,7 +44,8 @@ class Job(msgspec.Struct, frozen=True):
     `fail_on`: the lowest level of losses at which nothing is written · `framing`: layout of rows, if the target is
     written as rows · `layout`: layout of documents, unless as in the input ("json" is an array if there may be
     several) · `is_joined`: several inputs have one output · `text_columns`: lists and objects of a row become JSON
-    strings · `arguments`: how call arguments are written.
+    strings · `arguments`: how call arguments are written · `shape`: what rows
+    are made of.
     """
 
     target: Dialect
@@ -56,10 +57,13 @@ class Job(msgspec.Struct, frozen=True):
     is_joined: bool = False
     text_columns: bool = False
     arguments: ArgumentStyle | None = None
+    shape: RowShape = AS_IT_IS
 
     def fails_on(self, loss: Loss) -> bool:
-        """True if the job does not accept this loss. Values that the user has set never count."""
-        return loss.why != SET and self.fail_on is not None and LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
+        """True if the job does not accept this loss. What the user has chosen never counts."""
+        if self.fail_on is None or is_chosen(loss):
+            return False
+        return LEVELS.index(loss.level) <= LEVELS.index(self.fail_on)
 
 
 MOST_GROUPS = 1000
@@ -68,8 +72,8 @@ OTHER = "other fields"
 """The label of all other groups of one level and kind."""
 
 
-AS_SET = " (set)"
-"""The end of the labels of values that the user has set."""
+AS_SET, AS_LEFT_OUT = " (set)", " (left out)"
+"""The ends of the labels of values that the user has set, and of turns of the agent program that are left out."""
 
 
 class LossCount(msgspec.Struct):
@@ -81,9 +85,14 @@ class LossCount(msgspec.Struct):
     first: Loss
     count: int = 0
 
+    @property
+    def is_chosen(self) -> bool:
+        """True for losses that the user has chosen."""
+        return self.label.endswith((AS_SET, AS_LEFT_OUT))
+
 
 COUNTED = (
-    *("transcripts", "lossy", "refused", "failing", "outputs", "withheld", "torn"),
+    *("transcripts", "rows", "lossy", "refused", "failing", "outputs", "withheld", "torn"),
     *("incomplete", "left_out", "calls", "conversations"),
 )
 """Numbers of a summary that are added."""
@@ -92,16 +101,18 @@ COUNTED = (
 class Summary(msgspec.Struct):
     """The result of one or more inputs.
 
-    `transcripts`: read · `lossy`: transcripts with losses · `refused`: unacceptable documents and lines · `failing`:
-    losses of levels that the job does not accept · `outputs`: written · `withheld`: sessions not converted only
-    because of a refused line · `incomplete`: transcripts without their refused lines, and `left_out` the number of
-    these lines · `calls`, `conversations`: joined calls, and what became of them · `groups`: at most a little more than
-    `most_groups`, with exact counts.
+    `transcripts`: read · `rows`: what they became; runs of subagents and parts have rows of their own · `lossy`:
+    transcripts with losses · `refused`: unacceptable documents and lines · `failing`: losses of levels that the job
+    does not accept · `outputs`: written · `withheld`: sessions not converted only because of a refused line ·
+    `incomplete`: transcripts without their refused lines, and `left_out` the number of these lines · `calls`,
+    `conversations`: joined calls, and what became of them · `groups`: at most a little more than `most_groups`, with
+    exact counts.
     """
 
     sources: list[str]
     target: str
     transcripts: int = 0
+    rows: int = 0
     lossy: int = 0
     refused: int = 0
     failing: int = 0
@@ -117,8 +128,8 @@ class Summary(msgspec.Struct):
 
     @property
     def losses(self) -> int:
-        """The number of losses, without the values that the user has set."""
-        return sum(group.count for group in self.groups.values() if not group.label.endswith(AS_SET))
+        """The number of losses, without those that the user has chosen."""
+        return sum(group.count for group in self.groups.values() if not group.is_chosen)
 
     @property
     def is_held_back(self) -> bool:
@@ -130,6 +141,12 @@ class Summary(msgspec.Struct):
     def exit_code(self) -> int:
         """UNACCEPTABLE if something was refused, or lost that must not be."""
         return UNACCEPTABLE if self.refused or self.failing else DONE
+
+    @property
+    def left_out_turns(self) -> dict[str, int]:
+        """The number of turns of the agent program that are left out, by their kind."""
+        groups = [group for group in self.groups.values() if group.label.endswith(AS_LEFT_OUT)]
+        return {group.label.removeprefix(f"{PROGRAM_TURN}.").removesuffix(AS_LEFT_OUT): group.count for group in groups}
 
     @property
     def set_values(self) -> dict[str, int]:
@@ -193,7 +210,8 @@ def label(loss: Loss) -> str:
         return f"{before} → {after}"
     is_of_transcript = loss.field in ("id", "model", "createdAt")
     name = f"transcript {loss.field}" if is_of_transcript else loss.field.removeprefix("extras.")
-    return name.removeprefix("message.") + (AS_SET if loss.why == SET else "")
+    chosen = AS_SET if loss.why == SET else AS_LEFT_OUT if loss.field.startswith(PROGRAM_TURN) else ""
+    return name.removeprefix("message.") + chosen
 
 
 # --- converting ------------------------------------------------------------------------------------------------------
@@ -235,20 +253,21 @@ class InputConversion:
         """Converts all documents of the input, or of this part of it."""
         options, arguments = self.job.options, self.job.arguments
         keeps = self._keeps_container
-        for step in item_results(self.source, self.job.target, options, arguments, keeps_container=keeps):
+        shape = self.job.shape
+        for step in item_results(self.source, self.job.target, options, arguments, keeps_container=keeps, shape=shape):
             self.take(step)
 
     def take(self, step: ItemResult) -> None:
         """Counts, reports and writes a result. In a session with a refused line, the other lines are only counted."""
         summary = self.summary
         if step.is_read and self.source.is_whole and summary.refused and not self.job.keep_going:
-            summary.withheld += 1
+            summary.withheld += not step.number
             return
         _count(summary, step, self.job, self.sinks)
         if step.is_read and self._is_acceptable():
             if self.sinks.route is not None and step.conversion is not None:
-                self.sinks.route(step.conversion.transcript)
-            self._write(step.document, step.item)
+                self.sinks.route(step.whole or step.conversion.transcript)
+            self._write(step.document, step.item, is_one_of_several=step.whole is not None)
             if self.sinks.taken is not None:
                 self.sinks.taken(step)
             _keep(step, self.source, self.job, self.sinks)
@@ -276,9 +295,9 @@ class InputConversion:
             self.summary.left_out = self.summary.refused
             self.summary.incomplete = self.summary.transcripts if self.summary.refused else 0
         self.summary.count_joined(self.source)
-        if self._file is not None and self._is_acceptable() and self.summary.transcripts:
+        if self._file is not None and self._is_acceptable() and self.summary.rows:
             count_stored(self.summary, self._file, self.job, self.sinks)
-        if self._file is not None and self._is_acceptable() and self.summary.transcripts:
+        if self._file is not None and self._is_acceptable() and self.summary.rows:
             self._file.commit()
             self.summary.outputs += 1
             _keep_rest(self.source, self.sinks)
@@ -301,7 +320,7 @@ class InputConversion:
         many = target.many if container is not None else "" if self.job.is_joined else target.collected
         return DocumentWriter(output, layout, many, names_events=target.names_events, container=container)
 
-    def _write(self, document: Any, item: Document | None = None) -> None:
+    def _write(self, document: Any, item: Document | None, *, is_one_of_several: bool) -> None:
         is_rows = isinstance(document, Rows)
         if is_rows and (self.job.is_joined or not self._is_readable_after(document)):
             title = self.job.target.title
@@ -315,6 +334,8 @@ class InputConversion:
         if self._file is None:
             container = item.shell if item is not None and self._keeps_container else None
             layout = layout_for(document, self.job, self.source, several=self.source.may_be_several)
+            if is_one_of_several and layout == "json":
+                layout = "array" if self.job.layout == "json" else "jsonl"
             self._file = self._opened(layout, container)
         self._file.add(_columns(document, self.job))
 
@@ -338,7 +359,8 @@ class SplitConversion:
 
     def take_all(self) -> None:
         """Converts all documents of the input. Raises ConvcliError; earlier outputs are complete."""
-        for step in item_results(self.source, self.job.target, self.job.options, self.job.arguments):
+        job = self.job
+        for step in item_results(self.source, job.target, job.options, job.arguments, shape=job.shape):
             self._take(step)
 
     def finish(self) -> None:
@@ -391,14 +413,15 @@ def writes_rows(target: Dialect) -> bool:
 
 def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
     """Counts and reports a result; returns how many of its losses the job does not accept."""
-    summary.transcripts += step.is_read
+    summary.transcripts += step.is_read and not step.number
+    summary.rows += step.is_read
     if step.item is not None and step.item.dialect.name not in summary.sources:
         summary.sources.append(step.item.dialect.name)
     summary.refused += step.is_refused
     summary.torn += step.is_torn
     if step.refused is not None and sinks.refused is not None:
         sinks.refused(step.refused)
-    summary.lossy += bool(step.losses) and step.is_read
+    summary.lossy += bool(step.losses) and step.is_read and not step.has_lost
     failing = 0
     for loss in step.losses:
         summary.count(loss)
@@ -448,7 +471,7 @@ def _nothing(source: Input) -> ContentError:
 def keeps_container(source: Input, job: Job) -> bool:
     """True if the one output of an input is one JSON document of all its transcripts in its own dialect."""
     is_own = source.has_container and source.dialect is job.target and job.options.form is None
-    is_all = not (job.is_joined or job.text_columns or source.is_selected or source.is_one_line)
+    is_all = not (job.is_joined or job.text_columns or source.is_selected or source.is_one_line or job.shape.splitting)
     return is_own and is_all and layout_for(None, job, source, several=True) == "array"
 
 

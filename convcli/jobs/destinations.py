@@ -13,6 +13,7 @@ from convcli.files.outputs import Output, make_folder, open_output
 from convcli.jobs.inputs import Document, InputFile, split_line, without_packing
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
+from convcli.model.row_columns import COLUMNS
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas
 from convcli.wire import exact_json
@@ -107,6 +108,7 @@ def output_at(
             lambda path: schemas.keys_in(target.name, (*prefix, *path)) is not None,
             lambda path: schemas.allows_text(target.name, (*prefix, *path)),
         ),
+        COLUMNS if target.columns != "none" else None,
     )
 
 

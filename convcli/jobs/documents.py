@@ -139,11 +139,20 @@ class Document(msgspec.Struct):
         return self.lifted
 
     def convert(
-        self, target: Dialect, options: Options, arguments: ArgumentStyle | None = None
+        self,
+        target: Dialect,
+        options: Options,
+        arguments: ArgumentStyle | None = None,
+        transcript: Transcript | None = None,
     ) -> conversion.Conversion:
-        """Converts the document; losses and findings have file and pointer. Raises as `lift` does."""
+        """Converts the document, or a known `transcript` of it; losses and findings have file and pointer.
+
+        Raises as `lift` does.
+        """
         with self._locating():
-            if self.routes:
+            if transcript is not None:
+                result = pipeline.of_transcript(self.value, transcript, self.dialect, target, options)
+            elif self.routes:
                 result = pipeline.at_length(self.value, self.dialect, target, options, is_composed=True)
             else:
                 result = pipeline.convert(self.value, self.dialect, target, options)

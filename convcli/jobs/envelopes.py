@@ -247,7 +247,7 @@ class Picker:
     def _alone(self, pick: Picked) -> tuple[Picked, Dialect] | None:
         """Returns the list of a single message, such as an answer in a trace; None for anything else."""
         is_message = isinstance(pick.value, dict) and (isinstance(pick.value.get("role"), str) or "lc" in pick.value)
-        if not is_message or any(dialect.detect(pick.value) for dialect in dialects.likely([pick.value])):
+        if not is_message or any(dialect.recognize(pick.value) for dialect in dialects.likely([pick.value])):
             return None
         listed = pick._replace(value=[pick.value])
         dialect = self._read(listed)

@@ -141,7 +141,7 @@ def judged(item: Document, options: JudgingOptions) -> list[Finding]:
 
 def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
     dialect = options.target or item.dialect
-    if dialect is not item.dialect and (not dialect.is_training_data or dialect.detect(item.value) is None):
+    if dialect is not item.dialect and (not dialect.is_training_data or dialect.recognize(item.value) is None):
         return _as_target(item, options, dialect)
     purpose = pipeline.usual_purpose(dialect) if options.target is None else "request"
     findings = pipeline.validate(item.value, dialect, strict=options.strict, purpose=purpose, more=options.more)

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from convcli.files.packed import unreadable
-from convcli.jobs.converting import AS_SET, Summary
+from convcli.jobs.converting import Summary
 from convcli.model.errors import JobError
 from convcli.model.version import __version__
 from convcli.wire import exact_json
@@ -57,7 +57,7 @@ class Receipt(msgspec.Struct, frozen=True):
     """The receipt of one conversion; `schemas/receipt.schema.json` describes its JSON form.
 
     `command`: the words after `convcli convert` · `is_masked`: some of them are masked, so it cannot be run again ·
-    `directory`: where it ran.
+    `directory`: where it ran · `left_out`: turns of the agent program that are no losses, by their kind.
     """
 
     receipt: int
@@ -72,7 +72,9 @@ class Receipt(msgspec.Struct, frozen=True):
     inputs: list[FileRecord]
     outputs: list[FileRecord]
     transcripts: int
+    rows: int
     refused: int
+    left_out: dict[str, int]
     losses: dict[str, int]
     fields: list[LossRecord]
 
@@ -134,7 +136,7 @@ class Recorder:
         self, command: list[str], *, is_masked: bool, outputs: Iterable[tuple[Role, str]], summary: Summary
     ) -> Receipt:
         """Returns the receipt. Reads all inputs and outputs; raises JobError if one cannot be read."""
-        groups = [group for group in summary.groups.values() if not group.label.endswith(AS_SET)]
+        groups = [group for group in summary.groups.values() if not group.is_chosen]
         levels = Counter({"content": 0, "context": 0, "envelope": 0})
         for group in groups:
             levels[group.level] += group.count
@@ -150,7 +152,9 @@ class Recorder:
             inputs=[self._input(path, state) for path, state in self._inputs.items()],
             outputs=[_recorded(path, self._paths.stored(path), role) for role, path in outputs],
             transcripts=summary.transcripts,
+            rows=summary.rows,
             refused=summary.refused,
+            left_out=summary.left_out_turns,
             losses=dict(levels),
             fields=[LossRecord(group.level, group.kind, group.label, group.count) for group in groups],
             end=_now(),

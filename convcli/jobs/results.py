@@ -2,30 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli.engine import conversion
+from convcli.engine.row_choices import LeftOut
 from convcli.engine.texts import ArgumentStyle
 from convcli.jobs.documents import Document, Item, finding_of, torn, torn_warning
 from convcli.jobs.inputs import Input
+from convcli.jobs.portions import Portion, may_have_runs, portions
 from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
+from convcli.model.transcript import Transcript
 from convcli.proof.reasons import Loss
+
+if TYPE_CHECKING:
+    from convcli.jobs.splitting import Splitting
 
 MOST_KEYS = 8
 """Keys of a container that a loss names."""
 
 
+class AddsColumns(Protocol):
+    """Adds columns to converted rows, and returns the losses that remain."""
+
+    def add(
+        self,
+        item: Document,
+        conversion: conversion.Conversion,
+        losses: list[Loss],
+        portion: Portion | None,
+        left_out: Callable[[Transcript], LeftOut],
+        /,
+    ) -> list[Loss]: ...
+
+
+class RowShape(msgspec.Struct, frozen=True):
+    """What training rows are made of.
+
+    `columns`: adds columns to rows · `splitting`: where long conversations are split · `separates_runs`: the run of a
+    subagent is a row of its own.
+    """
+
+    columns: AddsColumns | None = None
+    splitting: Splitting | None = None
+    separates_runs: bool = False
+
+
+AS_IT_IS = RowShape()
+
+
 class ItemResult(msgspec.Struct, frozen=True):
-    """The result of one document of an input, or of one stretch that is none.
+    """The result of one document of an input, or of one row of it, or of one stretch that is none.
 
     `is_read`: `item` passed its schema, and `conversion` is its result. A torn record is neither read nor refused; it
-    is a loss.
+    is a loss. `whole`: the transcript, if this is one of its several rows · `number`: that of the row, from 0 ·
+    `has_lost`: a row before it has losses.
     """
 
     losses: list[Loss]
@@ -34,6 +72,9 @@ class ItemResult(msgspec.Struct, frozen=True):
     refused: Item | None = None
     item: Document | None = None
     conversion: conversion.Conversion | None = None
+    whole: Transcript | None = None
+    number: int = 0
+    has_lost: bool = False
 
     @property
     def is_refused(self) -> bool:
@@ -58,17 +99,22 @@ def item_results(
     arguments: ArgumentStyle | None = None,
     *,
     keeps_container: bool = False,
+    shape: RowShape = AS_IT_IS,
 ) -> Iterator[ItemResult]:
     """Converts the documents of an input; losses and findings have file, line and pointer. Notes on the file follow.
 
-    `keeps_container`: what surrounds the documents in their file is written too, so it is no loss.
+    `keeps_container`: what surrounds the documents in their file is written too, so it is no loss · `shape`: what
+    the rows are made of.
     """
     for item in source:
         if isinstance(item, Document):
-            result = _converted(item, target, options, arguments)
-            if (item.shell is not None or item.others) and result.is_read and not keeps_container:
-                result.losses[:0] = container_losses(item, target)
-            yield result
+            has_lost = False
+            for number, result in enumerate(_rows_of(item, target, options, arguments, shape)):
+                is_around = (item.shell is not None or item.others) and result.is_read and not number
+                if is_around and not keeps_container:
+                    result.losses[:0] = container_losses(item, target)
+                yield replace(result, number=number, has_lost=has_lost) if number else result
+                has_lost = has_lost or bool(result.losses)
         elif item.torn:
             error = item.error
             loss = Loss("dropped", "", "record", "content", torn(item), line=error.line, file=error.file)
@@ -79,17 +125,68 @@ def item_results(
         yield ItemResult([], source.notes)
 
 
-def _converted(document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None) -> ItemResult:
-    notes = list(document.notes)
+def _rows_of(
+    document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None, shape: RowShape
+) -> Iterable[ItemResult]:
+    """Returns the results of a document, one for each of its rows."""
+    if shape.splitting is None and not (shape.separates_runs and may_have_runs(document.dialect)):
+        return (_converted(document, target, options, arguments, shape.columns),)
+    return _several_rows(document, target, options, arguments, shape)
+
+
+def _several_rows(
+    document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None, shape: RowShape
+) -> Iterator[ItemResult]:
+    """Yields the results of a document that may become several rows."""
+    left_out = partial(conversion.left_out, options=options, source=document.dialect, target=target)
     try:
-        result = document.convert(target, options, arguments)
+        transcript, findings = document.lift_leniently() if options.lenient else (document.lift(), [])
+    except RefusedError as error:
+        yield ItemResult([], [*document.notes, *error.findings], refused=document)
+        return
+    unwritten = frozenset(id(transcript.messages[place]) for place in left_out(transcript) if isinstance(place, int))
+    rows = portions(transcript, document.dialect, shape.splitting, unwritten)
+    if len(rows) == 1 and target is document.dialect:  # it stays as it is
+        yield _converted(document, target, options, arguments, shape.columns, rows[0])
+        return
+    reported: set[tuple[str, str, str]] = set()
+    for number, portion in enumerate(rows):
+        result = _converted(document, target, replace(options, lenient=False), arguments, shape.columns, portion)
+        result.findings[:0] = findings if not number else []
+        whole = transcript if len(rows) > 1 else None
+        yield replace(result, losses=_once(result.losses, reported), whole=whole)
+
+
+def _once(losses: list[Loss], reported: set[tuple[str, str, str]]) -> list[Loss]:
+    """Returns the losses that no other row of the document has: rows share tools, settings and instructions."""
+    new = [loss for loss in losses if (loss.kind, loss.where, loss.field) not in reported]
+    reported.update((loss.kind, loss.where, loss.field) for loss in new)
+    return new
+
+
+def _converted(
+    document: Document,
+    target: Dialect,
+    options: Options,
+    arguments: ArgumentStyle | None,
+    columns: AddsColumns | None,
+    portion: Portion | None = None,
+) -> ItemResult:
+    notes = list(document.notes)
+    transcript = None if portion is None or (target is document.dialect and not portion.parts) else portion.transcript
+    try:
+        result = document.convert(target, options, arguments, transcript)
     except RefusedError as error:
         return ItemResult([], notes + error.findings, refused=document)
     found = result.findings
     if target is document.dialect:
         found = found + document.located(lone_surrogates(document))
     findings = notes + [as_warning(finding, target) for finding in found]
-    return ItemResult([*document.merged, *result.losses], findings, True, None, document, result)
+    losses = [*document.merged, *result.losses]
+    if columns is not None:
+        left_out = partial(conversion.left_out, options=options, source=document.dialect, target=target)
+        losses = columns.add(document, result, losses, portion, left_out)
+    return ItemResult(losses, findings, True, None, document, result)
 
 
 def container_losses(document: Document, target: Dialect) -> list[Loss]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from itertools import takewhile
+
+from msgspec.structs import replace
 
 from convcli.model.transcript import Message, Transcript
 
@@ -36,6 +39,23 @@ def context(transcript: Transcript) -> list[Message]:
     start = next((index for index in range(at) if messages[index].id == messages[at].replaces), at)
     leading = list(takewhile(lambda message: message.role in (*INSTRUCTIONS, "event"), messages[:start]))
     return [*leading, messages[at], *messages[start:at], *messages[at + 1 :]]
+
+
+def handed_on(transcript: Transcript, removed: Container[object]) -> list[Message]:
+    """Returns the messages of a tree before some are removed, by index.
+
+    A message without an id is on the branch of the message that it follows. If that one is removed, the first such
+    message takes over its id and its parent, so that it stays on this branch.
+    """
+    messages = list(transcript.messages)
+    before: Message | None = None
+    for i, message in enumerate(messages if transcript.head is not None else ()):
+        if message.id is not None:
+            before = message if i in removed else None
+        elif before is not None and i not in removed and message.role != "event":
+            messages[i] = replace(message, id=before.id, parent_id=before.parent_id)
+            before = None
+    return messages
 
 
 def _path_to(head: str, messages: list[Message]) -> list[Message]:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.model.errors import JobError
+from convcli.model.row_columns import MARK, has_columns, marked
 from convcli.model.rule import Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
 
@@ -231,6 +232,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How to recognize the turns of its sessions that the agent program wrote in the user's place."""
     is_training: bool = False
     """True if its documents are rows to train on, and nothing else."""
+    columns: Literal["none", "allowed", "usual"] = "none"
+    """Whether its rows may have the columns of their origin (`row_columns`), and whether convcli writes them by
+    default."""
     unique: str = ""
     """The key whose value must differ between the documents of one file."""
     on_demand: frozenset[str] = frozenset()
@@ -281,6 +285,20 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         else:
             unsupported = self.unsupported[form] if form else frozenset().union(*self.unsupported.values())
         return unsupported | (RARE - self.has)
+
+    @property
+    def names_conversations(self) -> bool:
+        """True if its documents are sessions, exports or logs, which state which conversation they are. A request has
+        no id, and that of an answer or of an item of a batch names a call."""
+        has_id = "id" not in self.unsupported_in() and not self.bodies and self.framings[0] != "sse"
+        return has_id or self.is_session or bool(self.programs or self.many)
+
+    def recognize(self, document: Any) -> Evidence | None:
+        """Returns the evidence of `detect`. Of the columns that state the origin of a row, only the mark is evidence: a
+        dialect that has no such columns does not match."""
+        if document.__class__ is not dict or MARK not in document or not has_columns(document):
+            return self.detect(document)
+        return self.detect(marked(document)) if self.columns != "none" else None
 
     def owns(self, name: str) -> bool:
         """True if extras under this name are its own, or those of a body."""

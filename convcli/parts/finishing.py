@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
@@ -23,9 +22,10 @@ from convcli.parts.work import FINDINGS, LOSSES, keep_own_line
 from convcli.views.statistics import Counted, Statistics
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
+from convcli.wire.patterns import pattern
 
 JOB, REPORT, SUCCESS = "_done/job.json", "_report.json", "_SUCCESS"
-_OURS = re.compile(r"((_losses|_findings|_refused)/)?part-(\d{5,})\.jsonl|_done/(\d{5,})\.json")
+_OURS = pattern(r"((_losses|_findings|_refused)/)?part-(\d{5,})\.jsonl|_done/(\d{5,})\.json")
 _FAILED = "_failed/"
 
 
@@ -54,6 +54,7 @@ class Report(msgspec.Struct):
     blank: int = 0
     torn: int = 0
     transcripts: int = 0
+    rows: int = 0
     lossy: int = 0
     refused: int = 0
     failing: int = 0

@@ -20,7 +20,7 @@ from convcli.wire.decimals import builtins
 
 MOST_FIRST = 5
 """Findings per code that are kept with a part and with a job; all of those reported once per column."""
-COUNTS = ("transcripts", "lossy", "refused", "failing", "withheld", "torn")
+COUNTS = ("transcripts", "rows", "lossy", "refused", "failing", "withheld", "torn")
 """Counters that a mark shares with a summary."""
 
 
@@ -59,6 +59,7 @@ class PartMark(msgspec.Struct):
     blank: int = 0
     torn: int = 0
     transcripts: int = 0
+    rows: int = 0
     lossy: int = 0
     refused: int = 0
     failing: int = 0

@@ -20,9 +20,12 @@ from convcli.jobs.inputs import Input, Nulls
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.reading import ReadingOptions
+from convcli.jobs.results import RowShape
+from convcli.jobs.splitting import Splitting
 from convcli.model.errors import ContentError, JobError
 from convcli.proof.reasons import Level
 from convcli.validation.rules.conformance import arguments_match
+from convcli.views import row_columns
 from convcli.wire.strict_json import DuplicateKeys
 
 Command: TypeAlias = Literal["convert", "validate", "stats"]
@@ -58,6 +61,8 @@ class Task(msgspec.Struct, frozen=True):
     chunk: int = 0
     program_turns: Literal["keep", "drop"] | None = None
     tools: Literal["recorded", "program", "none"] | None = None
+    columns: str | None = None
+    splitting: Splitting | None = None
     set_keys: Mapping[str, Any] = {}
     defaults: Mapping[str, Any] = {}
     models: Mapping[str, str] = {}
@@ -104,6 +109,9 @@ class Task(msgspec.Struct, frozen=True):
             is_joined=True,
             text_columns=self.text_columns,
             arguments=self.arguments,
+            shape=RowShape(
+                row_columns.chosen(self.columns, target, is_table=False), self.splitting, target.is_training
+            ),
         )
 
     @property

@@ -65,7 +65,7 @@ def convert_part(part: Part, attempt: int = 1) -> PartMark:
         total.refused += mark.refused
         mark.take(total)
         outputs.has_documents = not mark.failing and (part.task.keep_going or not mark.refused)
-        mark.written = mark.transcripts if outputs.has_documents else 0
+        mark.written = mark.rows if outputs.has_documents else 0
     return mark
 
 

@@ -51,6 +51,15 @@ class Loss(msgspec.Struct, omit_defaults=True):
         return record
 
 
+PROGRAM_TURN = "programTurn"
+"""The field of a turn that the agent program wrote and that is left out; the kind of the turn follows after a dot."""
+
+
+def is_chosen(loss: Loss) -> bool:
+    """True for a loss that the user has chosen: a value set for all outputs, or a turn of the agent program."""
+    return loss.why == SET or loss.field.startswith(PROGRAM_TURN)
+
+
 CONTENT = frozenset(
     (
         "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
@@ -115,7 +124,7 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
         owner = source if source is not None and source.owns(dialect) else target
         return "envelope" if owner is not None and key.partition(".")[0] in owner.envelope else "context"
     node, _, name = field.partition(".")
-    if field in CONTENT or node == "programTurn" or (node in MEDIA_KINDS and name in MEDIA_CONTENT):
+    if field in CONTENT or node == PROGRAM_TURN or (node in MEDIA_KINDS and name in MEDIA_CONTENT):
         return "content"
     return "context"
 

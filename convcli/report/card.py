@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from convcli.jobs.converting import AS_SET, LossCount, Summary
+from convcli.jobs.converting import LossCount, Summary
 from convcli.model.dialect import Dialect
 from convcli.model.version import __version__
 from convcli.report.tables import View, md
@@ -77,15 +77,20 @@ class Card(msgspec.Struct, frozen=True):
         yield f"# {safe_text(self.name)}\n"
         rows, target = counted(self._rows, "conversation"), self.target
         yield f"{rows} in the format `{target.name}` ({target.title}), written by convcli {__version__}.\n"
+        if self.summary.rows != self.summary.transcripts:
+            sessions = counted(self.summary.transcripts, "transcript")
+            yield f"They come from {sessions}: the run of a subagent, and each part of a long conversation, is a row.\n"
         table = (
             {"split": each.split, "file": each.path, "rows": each.rows, "bytes": each.bytes} for each in self.files
         )
         yield _table(("split", "file", "rows", "bytes"), table)
         yield from self._sources()
         yield from self._losses()
-        if self.left_out:
+        turns = self.summary.left_out_turns
+        left_out = [*self.left_out, *[f"{_counts(turns)}: turns that the agent program wrote"] * bool(turns)]
+        if left_out:
             yield "## What was left out\n"
-            yield "".join(f"- {safe_text(sentence)}\n" for sentence in self.left_out)
+            yield "".join(f"- {safe_text(sentence)}\n" for sentence in left_out)
         yield f"## How it was made\n\n```sh\n{safe_text(self.command)}\n```\n"
 
     def _sources(self) -> Iterator[str]:
@@ -103,7 +108,7 @@ class Card(msgspec.Struct, frozen=True):
         yield f"{_of_licences(self.licences)}\n"
 
     def _losses(self) -> Iterator[str]:
-        groups = [group for group in self.summary.groups.values() if not group.label.endswith(AS_SET)]
+        groups = [group for group in self.summary.groups.values() if not group.is_chosen]
         content = sorted((group for group in groups if group.level == "content"), key=lambda group: -group.count)
         yield "## What the format could not store\n"
         if content:
@@ -118,8 +123,7 @@ class Card(msgspec.Struct, frozen=True):
             if total := sum(group.count for group in groups if group.level == level):
                 yield f"{total:,} losses of {words} (level `{level}`).\n"
         if values := self.summary.set_values:
-            listed = ", ".join(f"{safe_text(what)} ×{count:,}" for what, count in sorted(values.items()))
-            yield f"Values that were set: {listed}.\n"
+            yield f"Values that were set: {_counts(values)}.\n"
 
 
 def is_unedited(raw: bytes) -> bool:
@@ -151,6 +155,10 @@ def _listed(key: str, words: Iterable[str]) -> str:
 
 def _table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
     return "".join(md.render(columns, rows, View()))
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{safe_text(what)} ×{count:,}" for what, count in sorted(counts.items()))
 
 
 def _row(group: LossCount) -> tuple[str, str, int]:

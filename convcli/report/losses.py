@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from convcli.jobs.converting import AS_SET, LossCount, Summary
+from convcli.jobs.converting import LossCount, Summary
 from convcli.model.located import number_of
 from convcli.proof.reasons import MISSING, Loss
 from convcli.report.text import Paint, cells, cut, place, safe_text, tail
@@ -34,17 +34,18 @@ def summary(
     """
     sources = ", ".join(result.sources)
     incomplete = f" ({result.incomplete:,} incomplete)" if result.incomplete else ""
-    head = f"{command}: {counted(result.transcripts, 'transcript')}{incomplete}, {sources} → {result.target}"
+    rows = f" as {counted(result.rows, 'row')}" if result.rows != result.transcripts else ""
+    head = f"{command}: {counted(result.transcripts, 'transcript')}{incomplete}{rows}, {sources} → {result.target}"
     if refused := result.refused - result.left_out:
         head += f", {refused:,} refused"
     if not result.outputs:
         head += ", nothing written"
     if result.is_held_back and command == "convert":
         head += " (--keep-going converts the rest)"
-    values = _set_values(result, paint)
+    values = _chosen(result, paint)
     if not result.losses:
         return f"{head}\n{values}" if result.refused else f"{head}, nothing lost\n{values}"
-    lost = [group for group in result.groups.values() if not group.label.endswith(AS_SET)]
+    lost = [group for group in result.groups.values() if not group.is_chosen]
     content = [group for group in lost if group.level == "content"]
     metadata = [group for group in lost if group.level != "content"]
     head += "" if content else ", no content lost"
@@ -54,10 +55,14 @@ def summary(
     return "".join(f"{line}\n" for line in lines) + values
 
 
-def _set_values(result: Summary, paint: Paint) -> str:
-    """One line for the values that the user has set: what was overwritten, what was added."""
-    words = [f"{cut(safe_text(what), 60)} ×{count:,}" for what, count in sorted(result.set_values.items())]
-    return f"{paint.bold('set as you asked:')} {', '.join(words)}\n" if words else ""
+def _chosen(result: Summary, paint: Paint) -> str:
+    """One line for the values that the user has set, and one for the turns of the agent program that are left out."""
+    lines = ("set as you asked:", result.set_values), ("left out, written by the agent program:", result.left_out_turns)
+    return "".join(f"{paint.bold(head)} {_counts(counts)}\n" for head, counts in lines if counts)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(sorted(f"{cut(safe_text(what), 60)} ×{count:,}" for what, count in counts.items()))
 
 
 def _content(groups: list[LossCount], paint: Paint, width: int | None) -> Iterator[str]:

@@ -19,7 +19,8 @@ MOST_OF_CARD = 1 << 20
 class DataSetFacts:
     """Counts the conversations of a data set by dialect, agent program and model, and their messages and calls.
 
-    A conversation with answers of several models counts for each of them.
+    A conversation with answers of several models counts for each of them. Messages count once for all rows of a
+    document.
     """
 
     def __init__(self) -> None:
@@ -36,8 +37,11 @@ class DataSetFacts:
         self.programs.update(filter(None, [program_of(document)]))
         answering = {message.model for message in transcript.messages if message.model}
         self.models.update([transcript.model] if transcript.model else sorted(answering))
-        self.messages.update(message.role for message in transcript.messages if message.role != "event")
-        self.calls += sum(isinstance(part, ToolCall) for message in transcript.messages for part in message.parts)
+        if result.number:
+            return
+        messages = (result.whole or transcript).messages
+        self.messages.update(message.role for message in messages if message.role != "event")
+        self.calls += sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
 
 
 def licences(paths: Iterable[str]) -> dict[str, set[str]]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli_cases import run, write
+from tests.engine.test_row_choices import SESSION
 
 
 def rows(count: int = 3) -> list[dict[str, Any]]:
@@ -149,3 +150,30 @@ def test_the_card_does_not_change_the_rows(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         run("convert", source, "--to", "openai-chat", "-o", tmp_path / name / "x.json", *more)
     assert (tmp_path / "a" / "x.json").read_bytes() == (tmp_path / "b" / "x.json").read_bytes()
+
+
+def test_a_card_counts_sessions_and_rows(tmp_path: Path) -> None:
+    session = Path("samples/claude-code/session-subagent.jsonl")
+    done = run("convert", session, "--to", "hf-chat", "-o", f"{tmp_path}/set/", "--card")
+    assert b"convert: 1 transcript as 2 rows, claude-code" in done.stderr
+    _, text = card(tmp_path / "set")
+    assert "\n2 conversations in the format" in text
+    assert "\nThey come from 1 transcript: " in text
+    assert "| claude-code | 2 |" in text
+
+
+def test_a_card_counts_messages_once_for_all_parts(tmp_path: Path) -> None:
+    messages = [{"role": "system", "content": "s"}, *rows(1)[0]["messages"] * 2]
+    source = write(tmp_path / "a.jsonl", {"messages": messages})
+    done = run("convert", source, "--to", "hf-chat", "-o", f"{tmp_path}/set/", "--card", "--max-turns", 1)
+    assert b"convert: 1 transcript as 2 rows" in done.stderr
+    assert "1 system message" in card(tmp_path / "set")[1]
+
+
+def test_turns_of_the_program_are_left_out_and_not_lost(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", *SESSION)
+    done = run("convert", source, "--to", "hf-chat", "-o", f"{tmp_path}/set/", "--card")
+    assert done.returncode == 0, done.stderr
+    _, text = card(tmp_path / "set")
+    assert "No content was lost." in text
+    assert "\n- command-name ×1: turns that the agent program wrote\n" in text

@@ -606,7 +606,7 @@ def test_columns_of_texts_in_a_table_are_plain_texts(tmp_path: Path) -> None:
 def test_several_inputs_and_sessions_go_into_one_table(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     one, two = write(tmp_path / "a.jsonl", *TRAINING[:7]), write(tmp_path / "b.json", TRAINING[7])
-    done = run("convert", one, two, "--to", "hf-chat", "-o", tmp_path / "out.parquet")
+    done = run("convert", one, two, "--to", "hf-chat", "--columns", "none", "-o", tmp_path / "out.parquet")
     assert done.returncode == 0
     back = run("convert", tmp_path / "out.parquet", "--to", "hf-chat").stdout
     assert [json.loads(line) for line in back.splitlines()] == TRAINING[:8]

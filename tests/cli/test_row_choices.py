@@ -14,7 +14,7 @@ def test_options_choose_tools_and_turns_of_the_program(tmp_path: Path) -> None:
     done = run("convert", source, "--to", "hf-chat")
     row = json.loads(done.stdout)
     assert (len(row["messages"]), len(row["tools"])) == (4, 1)
-    assert b"dropped programTurn.command-name" in done.stderr
+    assert b"left out, written by the agent program: command-name" in done.stderr
     row = json.loads(run("convert", source, "--to", "hf-chat", "--tools", "none", "--program-turns", "keep").stdout)
     assert (len(row["messages"]), row.get("tools")) == (5, None)
 
@@ -23,3 +23,12 @@ def test_an_unknown_choice_is_an_error(tmp_path: Path) -> None:
     done = run("convert", write(tmp_path / "a.jsonl", *SESSION), "--to", "hf-chat", "--tools", "progam")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"error[unknown-choice]" in done.stderr
+
+
+def test_a_turn_of_the_program_that_is_left_out_does_not_stop_a_job(tmp_path: Path) -> None:
+    source, losses = write(tmp_path / "a.jsonl", *SESSION), tmp_path / "losses.json"
+    done = run("convert", source, "--to", "hf-chat", "--fail-on-loss=content", "--losses", losses)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["losses"] == 0
+    (loss,) = [each for each in json.loads(losses.read_bytes()) if each["field"].startswith("programTurn")]
+    assert (loss["kind"], loss["level"]) == ("dropped", "content")

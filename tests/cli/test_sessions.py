@@ -79,6 +79,16 @@ def test_a_session_is_named_by_its_program_and_the_beginning_of_its_id(home: Pat
     assert json.loads(done.stdout)["dialect"] == "codex"
 
 
+def test_the_run_of_a_subagent_is_listed_with_its_own_id_and_named_by_it(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "projects" / "-p"
+    about = {"type": "user", "sessionId": "s-1", "version": "2.1.0", "message": {"role": "user", "content": "Hi."}}
+    put(folder / "s-1.jsonl", {**about, "uuid": "u0", "isSidechain": False})
+    put(folder / "agent-a7.jsonl", {**about, "uuid": "u1", "isSidechain": True, "agentId": "a7"})
+    assert {row["id"] for row in rows("--home", tmp_path)} == {"s-1", "a7"}
+    done = run("detect", "claude-code:a7", env=environment(HOME=str(tmp_path)))
+    assert b"agent-a7.jsonl" in done.stdout + done.stderr
+
+
 TASK = [{"role": "assistant", "content": [{"type": "text", "text": "Hi."}], "modelInfo": {"modelId": "m"}}]
 LOG = {"sessionId": "s", "projectHash": "h", "startTime": "2026-05-01T00:00:00Z", "lastUpdated": "2026-05-01T00:00:00Z"}
 SAID = {"id": "u", "timestamp": "2026-05-01T00:00:00Z", "type": "user", "content": "Hi."}

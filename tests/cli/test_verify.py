@@ -10,6 +10,7 @@ import pytest
 
 from convcli.validation import schemas
 from tests.cli_cases import CLEAN, environment, run, write
+from tests.engine.test_row_choices import SESSION
 
 
 def recorded(folder: Path, *words: object, to: str = "anthropic") -> dict[str, Any]:
@@ -145,3 +146,12 @@ def test_a_missing_receipt_is_an_error_of_the_job(tmp_path: Path) -> None:
     code, text = verified(tmp_path)
     assert code == 2
     assert "error[no-such-file]" in text
+
+
+def test_a_receipt_counts_rows_and_turns_that_are_left_out(tmp_path: Path) -> None:
+    session = [*SESSION, {**SESSION[-1], "isSidechain": True, "uuid": "aside", "parentUuid": None}]
+    write(tmp_path / "a.jsonl", *session)
+    receipt = recorded(tmp_path, "-o", "out.jsonl", to="hf-chat")
+    assert (receipt["transcripts"], receipt["rows"]) == (1, 2)
+    assert receipt["left_out"] == {"command-name": 1}
+    assert receipt["losses"]["content"] == 0

@@ -8,6 +8,7 @@ import pytest
 
 import convcli
 from convcli.engine import row_choices
+from convcli.model.branches import active
 from convcli.model.dialect import ProgramTurns, tags
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
 from tests.kit.builders import user
@@ -50,6 +51,17 @@ def test_a_message_follows_the_one_before_a_dropped_turn() -> None:
     last = Message("assistant", [], id="3", parent_id="2")
     kept = row_choices.without(Transcript([first, note, last], head="3"), {1: "programTurn.note"})
     assert [(one.id, one.parent_id) for one in kept.messages] == [("1", None), ("3", "1")]
+
+
+def test_a_message_without_an_id_stays_on_its_branch_when_the_one_before_it_is_dropped() -> None:
+    first, other = Message("user", [Text("Hi.")], id="1"), Message("user", [Text("<note>")], id="2", parent_id="1")
+    last = Message("assistant", [Text("Ho.")], id="4", parent_id="1")
+    messages = [first, last, other, Message("user", [Text("Gone.")])]
+    kept = row_choices.without(Transcript(messages, head="4"), {2: "programTurn.note"})
+    assert active(kept) == [first, last]
+    kept = row_choices.without(Transcript(messages, head="2"), {2: "programTurn.note"})
+    assert [message.parts for message in active(kept)] == [[Text("Hi.")], [Text("Gone.")]]
+    assert kept.head == "2"
 
 
 # ---------------------------------------------------------------- the whole conversion

@@ -60,7 +60,7 @@ def test_splits_are_files_of_a_folder_and_stay_the_same_when_data_is_added(tmp_p
     train, val = read(tmp_path / "set" / "train.jsonl"), read(tmp_path / "set" / "val.jsonl")
     assert sorted(train + val) == sorted(texts)
     assert train == [text for text in texts if text in train]
-    assert f"note: transcripts by split: train {len(train)}, val {len(val)}" in done.stderr.decode()
+    assert f"note: rows by split: train {len(train)}, val {len(val)}" in done.stderr.decode()
     more = write(tmp_path / "0.jsonl", *rows("new", "newer"))
     done = run("convert", more, source, *words, "-o", tmp_path / "data-{split}.json", "-j", "2")
     assert done.returncode == 0, done.stderr

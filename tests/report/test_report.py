@@ -223,7 +223,7 @@ def test_elsewhere_a_table_is_tab_separated() -> None:
 
 
 def summed(*found: Loss, at: int | None = None) -> str:
-    result = Summary(["openai-chat"], "anthropic", transcripts=40, lossy=2, outputs=1)
+    result = Summary(["openai-chat"], "anthropic", transcripts=40, rows=40, lossy=2, outputs=1)
     for loss in found:
         result.count(loss)
     return losses.summary(result, PLAIN, width=at)

@@ -224,6 +224,7 @@ DIALECT = Dialect(
     title="Hermes rows",
     aliases=("hermes-function-calling", "nous-hermes"),
     is_training=True,
+    columns="allowed",
     specification="ShareGPT rows with Hermes tags, as ms-swift 4.6 reads them; read 2026-11-22",
     framings=("records", "document"),
     forms=(CONVERSATIONS, QWEN, QWEN_XML),

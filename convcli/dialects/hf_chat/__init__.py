@@ -46,6 +46,7 @@ from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extra
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, shared
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.row_columns import has_columns
 from convcli.model.transcript import Media, Message, Opaque, Part, PartPaths, Reasoning, Text, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import for_outputs
@@ -87,6 +88,8 @@ def detect(document: Any) -> Evidence | None:
     has_thoughts = any(isinstance(message.get("reasoning_content"), str) for message in messages)
     if has_thoughts:
         return Evidence(70, "messages have reasoning_content")
+    if has_columns(document):
+        return Evidence(70, "the row has messages, and columns of its origin")
     keys_with_value = {key for key, value in document.items() if value is not None}
     is_row = keys_with_value <= ROW_KEYS and not any(calls) and all(message.keys() <= TURN_KEYS for message in messages)
     has_row_marks = "tools" in keys_with_value or any(isinstance(message.get("content"), list) for message in messages)
@@ -262,6 +265,7 @@ DIALECT = Dialect(
     title="Hugging Face chat rows",
     aliases=("trl", "hf", "huggingface", "transformers", "datasets", "axolotl", "unsloth"),
     is_training=True,
+    columns="usual",
     specification="dataset formats of TRL 1.16, chat_template of axolotl 0.19; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, COMPLETION, PREFERENCE),

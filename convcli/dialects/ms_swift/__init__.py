@@ -291,6 +291,7 @@ DIALECT = Dialect(
     title="ms-swift rows",
     aliases=("swift", "modelscope"),
     is_training=True,
+    columns="allowed",
     specification="ms-swift 4.6, custom datasets; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE),

@@ -1,0 +1,33 @@
+"""What the rows of `convert` are made of: their columns, and where conversations are split."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from convcli.model.errors import JobError
+
+if TYPE_CHECKING:
+    from convcli.jobs.results import RowShape
+    from convcli.jobs.splitting import Splitting
+
+
+def shape(arguments: Any) -> RowShape:
+    """Returns what rows are made of. An output with a restore file has all of a document. Raises JobError."""
+    from convcli.files.layouts import is_table
+    from convcli.jobs.results import RowShape
+    from convcli.views import row_columns
+
+    target, split = arguments.target, splitting(arguments)
+    if split is not None and arguments.restore_file is not None:
+        raise JobError("usage", "--restore-file excludes options that split conversations")
+    columns = row_columns.chosen(arguments.columns, target, is_table=is_table(arguments.output or "-"))
+    return RowShape(columns, split, target.is_training and arguments.restore_file is None)
+
+
+def splitting(arguments: Any) -> Splitting | None:
+    """Returns where conversations are split. Raises JobError."""
+    if arguments.split_at is arguments.max_turns is arguments.max_tokens is arguments.tokenizer is None:
+        return None
+    from convcli.jobs.splitting import splitting
+
+    return splitting(arguments.split_at, arguments.max_turns, arguments.max_tokens, arguments.tokenizer)
