@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.engine.redaction.matches import Match
+from convcli.engine.redaction.names import is_general
 from convcli.model.errors import JobError
 from convcli.wire.patterns import pattern
 
@@ -40,6 +41,12 @@ _FILE_SUFFIXES = frozenset(
 """What ends `logo@2x.png` is no domain."""
 _RESERVED = pattern(r"(?:^|\.)example(?:\.(?:com|net|org))?$|\.(?:invalid|test|localhost|local)$", re.IGNORECASE)
 """Domains of RFC 2606, which no person has."""
+_STAND_INS = frozenset(
+    ("company.com", "domain.com", "example-domain.com", "test.com", "yourcompany.com", "yourdomain.com")
+)
+"""Domains that documentation and tests use in place of those of RFC 2606."""
+_PROGRAMS = frozenset(("cursoragent@cursor.com", "openhands@all-hands.dev"))
+"""Addresses that agent programs write as co-authors of commits."""
 _NO_PERSON = frozenset(("git", "hg", "no-reply", "noreply", "svn"))
 _PHONE = pattern(
     r"(?<![\w.+-])(?:\+[1-9](?:[ .()/-]{0,2}[0-9]){6,14}"
@@ -87,16 +94,19 @@ def _emails(text: str) -> Iterator[Match]:
     for found in _EMAIL.finditer(text):
         name, _, domain = found[0].rpartition("@")
         is_file = domain.rpartition(".")[2].lower() in _FILE_SUFFIXES
-        if not is_file and not _RESERVED.search(domain) and name.lower() not in _NO_PERSON:
+        is_example = _RESERVED.search(domain) is not None or domain.lower() in _STAND_INS
+        is_nobody = name.lower() in _NO_PERSON or found[0].lower() in _PROGRAMS
+        if not is_file and not is_example and not is_nobody:
             yield Match("email", "EMAIL", found.start(), found.end())
 
 
 def _homes(text: str) -> Iterator[Match]:
     for found in _HOME.finditer(text):
-        if found["name"].lower() not in _NOBODY:
+        if found["name"].lower() not in _NOBODY and not is_general(found["name"].rstrip(".")):
             yield Match("home-directory", "HOME", found.start(), found.start() + len(found[0].rstrip(".")))
     for found in _SLUG.finditer(text):
-        yield Match("home-directory-of-claude", "USER", *found.span("name"))
+        if not is_general(found["name"]):
+            yield Match("home-directory-of-claude", "USER", *found.span("name"))
 
 
 def _addresses(text: str) -> Iterator[Match]:
