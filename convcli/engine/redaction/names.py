@@ -32,7 +32,6 @@ _GENERAL = frozenset(
         "claude",
         "code",
         "coder",
-        "codex",
         "container",
         "data",
         "debian",
