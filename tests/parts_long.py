@@ -21,13 +21,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, suppress
+from importlib import import_module
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 from convcli.__main__ import main as convcli
-from convcli.cli import _parts
 from convcli.files.outputs import Replacement
 from convcli.parts.verifying import Verified, verify
 from tests.cli_cases import OTHER, ROOT
@@ -203,7 +203,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=300, help="tasks in processes that are killed")
     parser.add_argument("--seed", type=int, default=7)
     chosen: Any = parser.parse_args(arguments)
-    _parts.LEAST = 1
+    import_module("convcli.cli._parts").LEAST = 1  # type: ignore[attr-defined]
     os.fsync = lambda _: None  # processes are killed here, the machine is not switched off
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
