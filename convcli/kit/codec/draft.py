@@ -60,7 +60,7 @@ DEEPEST = 3
 
 
 KINDS = ("type", "kind", "event", "record_type")
-"""The usual names of the key that tells rows apart."""
+"""The usual names of the key that distinguishes rows."""
 
 
 class LogRows(NamedTuple):
