@@ -331,6 +331,19 @@ def class_names() -> Counter[str]:
     return Counter(name for path in FILES for name in read(path).classes)
 
 
+def test_a_module_compiles_no_pattern_when_it_is_imported() -> None:
+    """A pattern that is a constant is made by `wire.patterns`: compiling it can take longer than loading the module."""
+    compiled = [
+        f"{place(path)}:{statement.lineno}"
+        for path in FILES
+        for statement in ast.parse(path.read_text()).body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+    ]
+    assert not compiled
+
+
 def test_one_class_name_is_one_class_of_the_package() -> None:
     assert {name for name, number in class_names().items() if number > 1} <= SHARED_CLASS_NAMES
 

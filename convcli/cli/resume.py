@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections import Counter
 from shlex import quote
@@ -16,6 +15,7 @@ from convcli.cli._commands import Command
 from convcli.cli._types import PATH, VIEW, Near
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.report.screen import Screen
+from convcli.wire.patterns import pattern
 
 if TYPE_CHECKING:
     from convcli.engine.conversion import Conversion
@@ -29,7 +29,7 @@ convcli samples session -o session.jsonl
 convcli resume session.jsonl --in codex --home home             # prints the command that continues it
 convcli resume session.jsonl --in gemini-cli --home home --dry-run
 """
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+TIME = pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 
 
 def _programs() -> list[str]:

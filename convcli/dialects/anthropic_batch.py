@@ -14,7 +14,6 @@ Quirks
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from convcli.families.bodies import identified, is_failure, only_failure, whole
@@ -26,13 +25,14 @@ from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import BodyForm, Dialect, Evidence, Options
 from convcli.model.transcript import Message, Path, Transcript
+from convcli.wire.patterns import pattern
 
 NAME = "anthropic-batch"
 FORMS = ("request", "result", "failure")
 REQUEST, RESULT, FAILURE = FORMS
 SUCCEEDED, ERRORED = "succeeded", "errored"
 ENDED = frozenset(("canceled", "expired"))
-IDS = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+IDS = pattern(r"[a-zA-Z0-9_-]{1,64}")
 ERROR: Path = ("result", "error", "error")
 USUAL = {"type": ERRORED, "error": {"type": "error", "error": {"type": "api_error"}}}
 """The usual error, to which the message of a failure is added."""

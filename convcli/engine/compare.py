@@ -26,6 +26,7 @@ from convcli.proof.places import Places
 from convcli.proof.reasons import MISSING, Level, Loss
 from convcli.wire import exact_json, pointers
 from convcli.wire.decimals import builtins
+from convcli.wire.patterns import pattern
 
 MIRRORED: dict[LossKind, LossKind] = {"dropped": "invented", "invented": "dropped"}
 """The kind of a difference as seen from the other side; other kinds are the same."""
@@ -235,7 +236,7 @@ def _numbered(transcript: Transcript) -> Transcript:
     return replace(transcript, id=None, messages=list(map(message, transcript.messages)))
 
 
-FAILURE = re.compile(r"\W{0,2}error\W{1,3}", re.IGNORECASE)
+FAILURE = pattern(r"\W{0,2}error\W{1,3}", re.IGNORECASE)
 """Prefix of text that reports a tool failure."""
 
 

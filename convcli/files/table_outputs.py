@@ -6,7 +6,6 @@ https://parquet.apache.org/docs/file-format, https://arrow.apache.org/docs/forma
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -19,13 +18,14 @@ from convcli.files.shapes import PathFacts, Shape, Stored, as_json, field, of_ty
 from convcli.model.errors import JobError, OutputError
 from convcli.model.row_columns import ColumnType
 from convcli.wire.exact_json import exact, parse
+from convcli.wire.patterns import pattern
 from convcli.wire.pointers import pointer
 
 BATCH = 1 << 20
 """Bytes of rows that are converted to columns together."""
 GROUP = 16 << 20
 """Bytes of columns that are written together."""
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF = pattern(rb"\\u[dD][89a-fA-F]")
 
 
 class TableOutput:

@@ -42,13 +42,14 @@ from convcli.proof.difference import difference
 from convcli.proof.equality import as_json
 from convcli.validation import unknown
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
 MOST_OPEN = 32 << 20
 """Bytes of the records of conversations that a later call may still continue."""
 WITHOUT_TEXT = 200
 """Bytes that a message counts where a record has no text, as in a table."""
 ASSISTANT = "assistant"
-THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+THOUGHT = pattern(r"<think>.*?</think>", re.DOTALL)
 """Reasoning within a text: requests leave it out."""
 ANSWER_KEYS = ("response", "output", "completion")
 """Keys next to a request that hold the whole answer of a service, in a log."""

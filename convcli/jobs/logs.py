@@ -9,13 +9,14 @@ from convcli.files.framing import open_stored
 from convcli.files.lines import BOM, SSE_FIELDS, TEXT_MARK
 from convcli.files.packed import unpacked
 from convcli.model.errors import ConvcliError
+from convcli.wire.patterns import pattern
 
 LOGS = (".txt", ".log", ".out", ".responses")
 """Suffixes of transcripts and of anything else."""
 HEAD = 1 << 16
 """Bytes of a file that are searched for a message."""
 BEGINS = (b"{", b"[", TEXT_MARK, *SSE_FIELDS)
-TURN = re.compile(
+TURN = pattern(
     rb'"(?:role|from|sender|author|speaker)"\s*:\s*"(?:user|assistant|system|developer|tool|model|function|human|gpt|ai|bot)"'
     rb'|"(?:messages|contents|conversations?|turns|history|chat_messages|tool_calls|toolCalls|parts|choices|candidates)"'
     rb"\s*:\s*[\[{]",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,8 +9,9 @@ from convcli.jobs.documents import Document
 from convcli.model.document import Rows
 from convcli.model.findings import Finding
 from convcli.wire import pointers
+from convcli.wire.patterns import pattern
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
 
 
 def lone_surrogates(document: Document) -> list[Finding]:

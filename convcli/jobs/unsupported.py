@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from convcli.engine.known_formats import LOOKS_LIKE
 from convcli.jobs.inputs import split_line
 from convcli.jobs.logs import TURN
 from convcli.model.errors import ContentError
+from convcli.wire.patterns import pattern
 
 LOOK_AT = 1 << 20
 """Bytes of a file that are searched for a message."""
-_HOLES = re.compile(rb"[\x00-\x08\x80-\xff]")
+_HOLES = pattern(rb"[\x00-\x08\x80-\xff]")
 
 
 def is_no_transcript(path: str, error: ContentError) -> bool:

@@ -185,7 +185,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How documents are stored in a file. The first is used for new files: fine-tuning rows are JSON Lines even if
     there is only one."""
     names_events: bool = False
-    """True if the events of its SSE streams are named by their `type`, in a separate line (`event: message_start`)."""
+    """True if the events of its SSE streams are named by their `type` or `event_type`, in a separate line (`event:
+    message_start`)."""
     forms: tuple[str, ...]
     """The kinds of document (`request`, `response`, `list`, …); the first is written by default."""
     detect: Callable[[Any], Evidence | None]

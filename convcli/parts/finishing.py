@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
@@ -23,9 +22,10 @@ from convcli.parts.work import FINDINGS, LOSSES, keep_own_line
 from convcli.views.statistics import Counted, Statistics
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
+from convcli.wire.patterns import pattern
 
 JOB, REPORT, SUCCESS = "_done/job.json", "_report.json", "_SUCCESS"
-_OURS = re.compile(r"((_losses|_findings|_refused)/)?part-(\d{5,})\.jsonl|_done/(\d{5,})\.json")
+_OURS = pattern(r"((_losses|_findings|_refused)/)?part-(\d{5,})\.jsonl|_done/(\d{5,})\.json")
 _FAILED = "_failed/"
 
 
@@ -40,15 +40,17 @@ class PartReport(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct):
-    """The result of a job: the sums of its marks, with lines as in the files. `missing` parts have no mark.
+    """The result of a job: the sums of its marks, with lines as in the files.
 
+    `source`: None if each file has its own dialect · `sources`: the dialects read · `missing` parts have no mark ·
     `by_part` is only in the file."""
 
     command: str
-    source: str
+    source: str | None
     target: str
     parts: int
     version: str = __version__
+    sources: list[str] = []
     missing: list[int] = []
     lines: int = 0
     blank: int = 0
@@ -59,6 +61,8 @@ class Report(msgspec.Struct):
     refused: int = 0
     failing: int = 0
     withheld: int = 0
+    calls: int = 0
+    conversations: int = 0
     written: int = 0
     clean: int = 0
     outputs: int = 0
@@ -71,7 +75,7 @@ class Report(msgspec.Struct):
     def summary(self) -> Summary:
         """The summary that a conversion in one process would have."""
         numbers = {name: getattr(self, name) for name in ("outputs", *COUNTS)}
-        return Summary([self.source], self.target, **numbers, groups=by_key(self.losses))
+        return Summary(self.sources, self.target, **numbers, groups=by_key(self.losses))
 
     def severe(self, severity: str) -> int:
         """Counts the findings of this severity."""
@@ -146,7 +150,7 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
     """Returns the report of all parts; marks are read one at a time."""
     task = parts[0].task
     report = Report(task.command, task.source, task.target, len(parts))
-    summary, counted, done = Summary([task.source], task.target), Statistics(), set[int]()
+    summary, counted, done = Summary([], task.target), Statistics(), set[int]()
     for mark in marks:
         done.add(mark.part.number)
         report.by_part.append(PartReport(mark.part.number, mark.part.size, mark.attempts, mark.seconds))
@@ -161,6 +165,7 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
         counted.add_counted(mark.counts)
     for name in ("outputs", *COUNTS):
         setattr(report, name, getattr(summary, name))
+    report.sources = summary.sources or ([] if task.source is None else [task.source])
     report.losses, report.counts = list(summary.groups.values()), list(counted.counted())
     report.missing = [part.number for part in parts if part.number not in done]
     return report

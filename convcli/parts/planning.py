@@ -16,7 +16,7 @@ from convcli.files.framing import MAX_LINE
 from convcli.jobs import converting, inputs
 from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job
-from convcli.jobs.inputs import Input, Nulls
+from convcli.jobs.inputs import Calls, Input, Nulls
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.reading import ReadingOptions
@@ -40,20 +40,22 @@ MOST_PIECES = 10_000
 class Task(msgspec.Struct, frozen=True):
     """What to do with each transcript: plain values, like everything in a part, so that any engine can pass them on.
 
-    `source`: required, because parts could be detected as different dialects · `target`: of `convert`, and for
-    `validate` the service that must accept it · `losses`: write all losses and findings, the first of each kind, or
-    only counts · others as in `Job`, `Options` and `JudgingOptions`; `set_keys` as in `--set`, `defaults` as in
-    `--default`, `models` as in `--map-model`, `prices` as in the configuration.
+    `source`: None if each file has the dialect that is detected, the same for all of its ranges · `target`: of
+    `convert`, and for `validate` the service that must accept it · `losses`: write all losses and findings, the first
+    of each kind, or only counts · `calls`: as in `inputs.opened` · others as in `Job`, `Options` and `JudgingOptions`;
+    `set_keys` as in `--set`, `defaults` as in `--default`, `models` as in `--map-model`, `prices` as in the
+    configuration.
     """
 
     command: Command
-    source: str
+    source: str | None
     target: str = ""
     keep_going: bool = False
     losses: Kept = "first"
     duplicate_keys: DuplicateKeys = "error"
     nulls: Nulls = "drop"
     max_line: int = MAX_LINE
+    calls: Calls = "apart"
     fail_on: Level | None = None
     form: str | None = None
     branch: Literal["active", "all"] = "all"
@@ -169,30 +171,40 @@ def plan(
     task."""
     _ = task.job if task.command == "convert" else task.judging
     config = reading.configuration if task.command == "validate" else Configuration()
-    files = (_pieces(file.path, task, size, config) for file in reading.find(paths))
+    files = (_pieces(file.path, task, size, config, reading) for file in reading.find(paths))
     return [Part(number, out, task, pieces) for number, pieces in enumerate(bundled(files, size, MOST_PIECES))]
 
 
-def _pieces(path: str, task: Task, size: int, config: Configuration) -> list[InputPiece]:
+def _pieces(path: str, task: Task, size: int, config: Configuration, reading: ReadingOptions) -> list[InputPiece]:
     """Returns the pieces of a file.
 
     Lines are counted here only if line numbers are needed. Unreadable files are reported later, in order.
     """
     length, version = stores.facts(_readable(path))
-    whole = InputPiece(path, version, length, ignore=config.ignored(path), places=config.ignored_places(path))
+    dialect = reading.configuration.dialect(path) if task.source is None else None
+    ignore, places = config.ignored(path), config.ignored_places(path)
+    whole = InputPiece(path, version, length, ignore=ignore, places=places, dialect=dialect)
     if length <= size:
         return [whole]
     try:
-        with opened(path, task) as source:
-            return list(cut(whole, source, size, counts=any(place.line is not None for place in whole.places)))
+        with opened(whole, task) as source:
+            return list(cut(whole, source, size, counts=any(place.line is not None for place in places)))
     except ContentError:
         return [whole]
 
 
-def opened(path: str, task: Task) -> AbstractContextManager[Input]:
-    """Opens a file as the task reads it."""
-    keys, nulls = task.duplicate_keys, task.nulls
-    return inputs.opened(path, task.source, duplicate_keys=keys, nulls=nulls, max_line=task.max_line)
+def opened(piece: InputPiece, task: Task) -> AbstractContextManager[Input]:
+    """Opens the file of a piece as the task reads it."""
+    accepted = dialects.get(task.target) if task.command == "validate" and task.target else None
+    return inputs.opened(
+        piece.file,
+        task.source or piece.dialect,
+        duplicate_keys=task.duplicate_keys,
+        nulls=task.nulls,
+        otherwise=accepted,
+        calls=task.calls,
+        max_line=task.max_line,
+    )
 
 
 def _readable(path: str) -> str:

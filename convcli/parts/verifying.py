@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from hashlib import sha256
 
@@ -13,9 +12,10 @@ from convcli.model.errors import ContentError, JobError
 from convcli.parts.finishing import REPORT, SUCCESS
 from convcli.parts.marks import PartMark, read_mark
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
-_MARK = re.compile(r"_done/(\d{5,})\.json")
-_PART = re.compile(r"((_losses|_findings|_refused)/)?part-\d{5,}\.jsonl")
+_MARK = pattern(r"_done/(\d{5,})\.json")
+_PART = pattern(r"((_losses|_findings|_refused)/)?part-\d{5,}\.jsonl")
 
 
 class PartProblem(msgspec.Struct, frozen=True):

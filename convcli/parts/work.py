@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from hashlib import sha256
 from time import monotonic
@@ -51,7 +51,7 @@ def convert_part(part: Part, attempt: int = 1) -> PartMark:
     """Converts the documents of a part; writes them, their losses, refused documents, and the mark.
 
     Without `keep_going`, a part with refused documents has no output documents. Raises ConvcliError."""
-    mark, total, job = PartMark(part, attempts=attempt), Summary([part.task.source], part.task.target), part.task.job
+    mark, total, job = PartMark(part, attempts=attempt), Summary([], part.task.target), part.task.job
 
     def conversion(source: Input) -> InputConversion:
         return InputConversion(source, job, lambda _: outputs, sinks)
@@ -78,7 +78,7 @@ def validate_part(part: Part, attempt: int = 1) -> PartMark:
             result = PieceResult(piece)
             for verdict in judge_piece(result, partial(_opened, part.task), _judging(part, piece)):
                 if not verdict.is_of_file:
-                    mark.judged(verdict.findings)
+                    mark.judged(verdict.findings, verdict.dialect)
                 for finding in verdict.findings:
                     outputs.finding(finding)
             outputs.end(result)
@@ -93,7 +93,7 @@ def _judging(part: Part, piece: InputPiece) -> JudgingOptions:
 
 def count_part(part: Part, attempt: int = 1) -> PartMark:
     """Counts the content of a part's transcripts, and writes it into the mark. Raises ConvcliError."""
-    mark, counted = PartMark(part, attempts=attempt), Statistics(Prices(part.task.prices))
+    mark, counted, summary = PartMark(part, attempts=attempt), Statistics(Prices(part.task.prices)), Summary([], "")
     with _outputs(mark) as outputs:
         for piece in part.pieces:
             result = PieceResult(piece)
@@ -102,7 +102,9 @@ def count_part(part: Part, attempt: int = 1) -> PartMark:
                     _count(item, counted, outputs)
                 for note in source.notes:
                     outputs.finding(note)
+                summary.count_joined(source)
             outputs.end(result)
+        mark.calls, mark.conversations = summary.calls, summary.conversations
         mark.counts = list(counted.counted())
     return mark
 
@@ -116,7 +118,7 @@ def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
     try:
         transcript = item.lift_leniently()[0]
         counted.add(transcript, item.dialect.name, project_of(transcript.cwd))
-        mark.transcripts += 1
+        mark.read(item.dialect.name)
     except RefusedError as error:
         mark.refused += 1
         for finding in error.findings:
@@ -127,7 +129,7 @@ def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
     """Opens the file of a piece. Raises JobError if it has changed since planning."""
     if stores.facts(piece.file)[1] != piece.version:
         raise JobError("input-changed", "the file has changed since the job was planned", file=piece.file)
-    return opened(piece.file, task)
+    return opened(piece, task)
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------
@@ -136,12 +138,9 @@ def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
 @contextmanager
 def _outputs(mark: PartMark) -> Iterator[_PartOutputs]:
     outputs = _PartOutputs(mark)
-    try:
+    with outputs.cleanup:
         yield outputs
         outputs.finish()
-    finally:
-        for output in outputs.opened.values():
-            output.discard()
 
 
 class _PartOutputs:
@@ -149,6 +148,7 @@ class _PartOutputs:
 
     def __init__(self, mark: PartMark) -> None:
         self.name, self.opened, self.has_documents = mark.part.name, dict[str, Output](), False
+        self.cleanup = ExitStack()  # discards each output, whatever happens to the others
         self.mark, self._task, self._folder = mark, mark.part.task, stores.folder_at(mark.part.out)
         self._sizes, self._sums, self._begin = dict[str, int](), dict[str, Any](), monotonic()
 
@@ -205,6 +205,7 @@ class _PartOutputs:
     def _write(self, kind: str, data: bytes) -> None:
         if kind not in self.opened:
             output = self._folder.output(kind + self.name, self.mark.part.inputs)
+            self.cleanup.callback(output.discard)
             self.opened[kind], self._sizes[kind] = output, 0
             self._sums[kind] = sha256()
         self._sizes[kind] += len(data)

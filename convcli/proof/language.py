@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
+
+from convcli.wire.patterns import pattern
 
 LONGEST = 2000
 """Characters of a string that are looked at."""
@@ -12,9 +13,9 @@ SHORTEST_SENTENCE, SHORTEST = 2, 4
 """Words of language with and without punctuation at its end."""
 LEAST_SHARE = 0.6
 """Of the tokens of a string that are words, where it is language."""
-WORD = re.compile(r"[\"'(\[*_“‘«¿¡-]*[^\W\d_]+(?:[-'’/][^\W\d_]+)*[\"')\]*_.,;:!?…”’»-]*")
-SENTENCE_END = re.compile(r"[.!?…][\"')\]*_”’»]*\s*\Z")
-UNSPACED = re.compile(
+WORD = pattern(r"[\"'(\[*_“‘«¿¡-]*[^\W\d_]+(?:[-'’/][^\W\d_]+)*[\"')\]*_.,;:!?…”’»-]*")
+SENTENCE_END = pattern(r"[.!?…][\"')\]*_”’»]*\s*\Z")
+UNSPACED = pattern(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]"
 )
 """Letters of scripts that need no spaces between words (Thai, Burmese, Khmer, kana, Han, Hangul)."""

@@ -5,7 +5,6 @@ On a terminal rich lays them out; elsewhere they are printed as Markdown, for a 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -13,9 +12,10 @@ from convcli import dialects
 from convcli.model.dialect import Dialect
 from convcli.report.text import Paint
 from convcli.views import probes
+from convcli.wire.patterns import pattern
 
 SUFFIX = ".md"
-EMPTY_LINES = re.compile(r"\n{3,}")
+EMPTY_LINES = pattern(r"\n{3,}")
 WIDEST = 100
 """Maximum line width in cells: longer lines of prose are hard to read."""
 FRAMINGS = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import copy
 import json
-import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
@@ -13,11 +12,12 @@ from typing import Any
 
 from convcli.model.transcript import Path
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
 UNKNOWN_KEY = "zz"
 """A key that no vendor has."""
-TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))")
-BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})+={0,2}")
+TIME = pattern(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))")
+BASE64 = pattern(r"(?:[A-Za-z0-9+/]{4})+={0,2}")
 
 
 def plantable(document: Any) -> Iterator[Path]:

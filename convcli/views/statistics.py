@@ -88,7 +88,8 @@ class Statistics:
             if what in self._others:
                 self._others[what][name] += count
                 continue
-            self.counts[what, name] += count
+            if count or size is None:  # a tool with results only has a size and no row
+                self.counts[what, name] += count
             if what == "tools":
                 self.errors[name] += errors
             if size is not None:

@@ -191,6 +191,7 @@ LANES: dict[str, Callable[[Any], Any]] = {
     "openai-chat-stream": _lane_of_chat,
     "anthropic-stream": lambda row: row.get("index"),
     "openai-responses-stream": lambda row: row.get("output_index"),
+    "gemini-interactions-stream": lambda row: row.get("index"),
 }
 """Which events belong together, for streams in which parallel parts may interleave; None: they stand where they are."""
 

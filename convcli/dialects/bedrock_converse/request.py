@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from convcli.dialects.bedrock_converse.blocks import cache_after, mark_cache
@@ -14,6 +13,7 @@ from convcli.kit.settings import Setting, Settings
 from convcli.model.errors import ContentError
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
 CONFIG = Keys("tools toolChoice")
 TOOL_SPEC = Keys("name description inputSchema strict")
@@ -149,7 +149,7 @@ def _check_metadata(native: Native) -> Native | None:
     return native if len(texts) == len(native) and all(map(METADATA_VALUE.fullmatch, texts)) else None
 
 
-METADATA_VALUE = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}")
+METADATA_VALUE = pattern(r"[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}")
 TIERS = {tier: tier for tier in ("priority", "default", "flex", "reserved")}
 
 SETTINGS = Settings(

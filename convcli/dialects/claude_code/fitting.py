@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec.structs import replace
@@ -22,6 +21,7 @@ from convcli.kit.renaming import Renaming, call_ids, make_ids_distinct, rename_t
 from convcli.kit.results import keep_one_result_each
 from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
+from convcli.wire.patterns import pattern
 
 ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event")}
 
@@ -46,7 +46,7 @@ def _keep_known_counts(message: Message) -> Message:
     return message if usage == message.usage else replace(message, usage=usage)
 
 
-NUMBERED_ID = re.compile("(.+)_([0-9]+)")
+NUMBERED_ID = pattern("(.+)_([0-9]+)")
 
 
 def _rename_numbered_ids(messages: list[Message]) -> list[Message]:

@@ -9,9 +9,10 @@ from convcli.dialects.gemini_cli.calls import NAME
 from convcli.kit.objects import Keys, Native, add_extras, as_object, get_extras
 from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Reasoning
+from convcli.wire.patterns import pattern
 
 THOUGHT = Keys("subject description timestamp", extra="timestamp")
-SUBJECT = re.compile(r"\*\*([^*\n]+)\*\*(?: (.+))?", re.DOTALL)
+SUBJECT = pattern(r"\*\*([^*\n]+)\*\*(?: (.+))?", re.DOTALL)
 TOKENS = pairs(
     "input=inputTokens output=outputTokens cached=cacheReadTokens thoughts=reasoningTokens total=totalTokens"
 )

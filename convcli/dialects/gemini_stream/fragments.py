@@ -5,12 +5,12 @@ Specification: `PartialArg` of Vertex AI (streamFunctionCallArguments), as typed
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from convcli.kit.objects import Native
+from convcli.wire.patterns import pattern
 
-STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]""")
+STEP = pattern(r"""\.([^.\[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]""")
 """A step of a JSON Path: a member, an index, or a member in quotes."""
 VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from convcli.families.rows import calls
 from convcli.kit.renaming import WORD, Alphabet
+from convcli.wire.patterns import pattern
 
 START, MESSAGE, CHANNEL, CONSTRAIN = "<|start|>", "<|message|>", "<|channel|>", "<|constrain|>"
 END, CALL, RETURN = "<|end|>", "<|call|>", "<|return|>"
-MARK = re.compile(r"<\|(?:start|message|channel|constrain|end|call|return)\|>")
+MARK = pattern(r"<\|(?:start|message|channel|constrain|end|call|return)\|>")
 ANALYSIS, COMMENTARY, FINAL = "analysis", "commentary", "final"
 ASSISTANT, FUNCTIONS = "assistant", "functions."
 ROLES = ("system", "developer", "user", ASSISTANT)
@@ -18,12 +18,12 @@ NAMES = Alphabet("letters, digits, _, . and -", WORD + ".-", 0)
 """Names of tools and participants."""
 
 _NAME = "[A-Za-z0-9_.-]+"
-_HEADER = re.compile(
+_HEADER = pattern(
     rf"(?P<author>{_NAME})(?::(?P<name>{_NAME}))?(?: to=(?P<to>{_NAME}))?"
     rf"(?:<\|channel\|>(?P<channel>\w+)(?: to=(?P<late>{_NAME}))?)?"
     r"(?: ?<\|constrain\|>(?P<constrain>\w+)| (?P<type>\w+))?"
 )
-_ENDS = re.compile(r"<\|(?:end|call|return)\|>\s*\Z")
+_ENDS = pattern(r"<\|(?:end|call|return)\|>\s*\Z")
 
 
 class Spoken(NamedTuple):

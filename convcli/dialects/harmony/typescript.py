@@ -12,18 +12,19 @@ from typing import Any
 from convcli.kit.objects import Native, as_object
 from convcli.model.errors import ContentError
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
 HEAD = "# Tools\n\n## functions\n\nnamespace functions {\n\n"
 TAIL = "} // namespace functions"
 DEFAULT = " // default: "
 SIMPLE = ("string", "number", "boolean", "object", "null")
 _WORDS = {**{name: name for name in SIMPLE}, "integer": "number"}
-_KEY = re.compile(r"[A-Za-z0-9_$-]+")
-_FUNCTION = re.compile(r"type ([A-Za-z0-9_.-]+) = \(")
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-_COMMENT = re.compile(r"[ \t]*//(?: ([^\n]*))?\n")
-_PROPERTY = re.compile(r"[ \t]*([A-Za-z0-9_$-]+|\"(?:[^\"\\\n]|\\.)*\")(\??): ")
-_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+_KEY = pattern(r"[A-Za-z0-9_$-]+")
+_FUNCTION = pattern(r"type ([A-Za-z0-9_.-]+) = \(")
+_STRING = pattern(r'"(?:[^"\\\n]|\\.)*"')
+_COMMENT = pattern(r"[ \t]*//(?: ([^\n]*))?\n")
+_PROPERTY = pattern(r"[ \t]*([A-Za-z0-9_$-]+|\"(?:[^\"\\\n]|\\.)*\")(\??): ")
+_INDENT = pattern(r"^[ \t]+", re.MULTILINE)
 
 
 # ---------------------------------------------------------------- write

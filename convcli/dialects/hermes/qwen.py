@@ -20,15 +20,16 @@ from convcli.families.rows.thoughts import JOINT, without
 from convcli.kit.objects import Native
 from convcli.kit.values import read_json
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
 BREAK = "\n"
-FUNCTION = re.compile(r"\s*<function=([^>\n]+)>(.*)</function>\s*", re.DOTALL)
-PARAMETER = re.compile(r"<parameter=([^>\n]{1,200})>\n?(.*?)\n?</parameter>", re.DOTALL)
+FUNCTION = pattern(r"\s*<function=([^>\n]+)>(.*)</function>\s*", re.DOTALL)
+PARAMETER = pattern(r"<parameter=([^>\n]{1,200})>\n?(.*?)\n?</parameter>", re.DOTALL)
 """Used only for text that ends in a closing tag: otherwise each opening tag would search all of it."""
 ENDS = ("</parameter>", "</tool_call>")
 """Tags that end a value, wherever they occur."""
 OF_PYTHON = {"True": True, "False": False, "None": None}
-_BROKEN = re.compile(r"(,?)\n *")
+_BROKEN = pattern(r"(,?)\n *")
 JSON_HEAD = (
     "# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are provided with function "
     "signatures within <tools></tools> XML tags:\n<tools>\n"

@@ -22,7 +22,6 @@ Quirks
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -67,6 +66,7 @@ from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolCh
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
 REQUEST = Keys(
     "model messages tools tool_choice parallel_tool_calls temperature top_p top_k max_tokens stop random_seed "
@@ -107,8 +107,8 @@ RESULTS = Convention(
 OWN_SETTINGS = ("random_seed", "safe_prompt", "prompt_mode", "guardrails")
 OWN_CHUNKS = ("document_url", "reference", "tool_reference")
 FOREIGN_KEYS = ("reasoning_content", "reasoning", "refusal", "function_call", "annotations", "audio", "tool_plan")
-ID = re.compile("[a-zA-Z0-9]{9}")
-MODEL = re.compile("(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-[^:/]*")
+ID = pattern("[a-zA-Z0-9]{9}")
+MODEL = pattern("(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-[^:/]*")
 
 
 def detect(document: Any) -> Evidence | None:

@@ -4,16 +4,16 @@ Specification: OTLP 1.9, JSON mapping (https://opentelemetry.io/docs/specs/otlp)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from convcli.kit.objects import Native, omit
 from convcli.model.transcript import Path
+from convcli.wire.patterns import pattern
 
 ATTRIBUTES, EVENTS = "attributes", "events"
 PLAIN = {"stringValue": str, "boolValue": bool}
-INTEGER = re.compile(r"-?[0-9]{1,30}")
+INTEGER = pattern(r"-?[0-9]{1,30}")
 
 
 class Attributes(NamedTuple):

@@ -24,8 +24,9 @@ from convcli.kit.results import separate_results
 from convcli.model.transcript import Message, Opaque, Part, Text, ToolResult, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
-SESSION_ID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+SESSION_ID = pattern("[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 """The session ids that the program finds: UUIDs of version 1 to 5."""
 IDS = Alphabet("characters", "", 0)
 """Call ids may be any string, but must be unique in a session: a second call with the same id is not sent."""

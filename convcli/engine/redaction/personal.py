@@ -38,7 +38,7 @@ _FILE_SUFFIXES = frozenset(
     ]
 )
 """What ends `logo@2x.png` is no domain."""
-_RESERVED = re.compile(r"(?:^|\.)example(?:\.(?:com|net|org))?$|\.(?:invalid|test|localhost|local)$", re.IGNORECASE)
+_RESERVED = pattern(r"(?:^|\.)example(?:\.(?:com|net|org))?$|\.(?:invalid|test|localhost|local)$", re.IGNORECASE)
 """Domains of RFC 2606, which no person has."""
 _NO_PERSON = frozenset(("git", "hg", "no-reply", "noreply", "svn"))
 _PHONE = pattern(
@@ -47,7 +47,7 @@ _PHONE = pattern(
 )
 _IPV4 = pattern(r"(?<![\w.+/-])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w-]|\.[0-9])")
 _IPV6 = pattern(r"(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:){2,7}(?::?[0-9A-Fa-f]{1,4}){0,6}(?![\w:.])")
-_VERSION = re.compile(r"(?i:version|release|[^a-z]v|==|>=|<=|~=|@|section|chapter|chrome)[\s:\"'=/]{0,3}$")
+_VERSION = pattern(r"(?i:version|release|[^a-z]v|==|>=|<=|~=|@|section|chapter|chrome)[\s:\"'=/]{0,3}$")
 """What precedes four numbers that are a version or the number of a section."""
 _HOME = pattern(
     r"(?:(?<![\w.-])|(?<=\\[bfnrt])|(?<=/var)|(?<=/export)|(?<=/mnt/[a-z])|(?<=[^\w]/[a-z]))"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, partial
@@ -14,6 +13,7 @@ from convcli.engine.shapes.reading import Format, Place, filled
 from convcli.engine.shapes.values import ARGUMENTS, ID, TEXT, is_json
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.wire.patterns import pattern
 
 TEXTS = (
     "a", " a", "a\n", "\ta\r\n\n", "0", "-1.5e3", "true", "null", "None", '"a"', "```json\n{}\n```", "---\na: b\n---",
@@ -47,7 +47,7 @@ EVERYTHING = Transcript(
 )
 """A conversation with parts that some dialects store in text."""
 
-MARK = re.compile(r"73(\d{5})91")
+MARK = pattern(r"73(\d{5})91")
 """The pattern around the number in every mark."""
 
 

@@ -6,7 +6,6 @@ service, so it converts from one to the other.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from types import NoneType
@@ -16,11 +15,12 @@ from convcli.kit.objects import Keys, Native, as_object, get_extras
 from convcli.kit.renaming import LETTERS, WORD, Alphabet
 from convcli.kit.unsupported import fields
 from convcli.model.transcript import Extras, Origin, Transcript
+from convcli.wire.patterns import pattern
 
 CHOICE = "choice_"
 """The prefix of generated ids of the candidates in one response."""
 
-INNER_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+INNER_CAPITAL = pattern(r"(?<!^)(?=[A-Z])")
 
 
 class Shape:

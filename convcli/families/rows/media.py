@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
@@ -15,11 +14,12 @@ from convcli.kit.objects import Native
 from convcli.kit.passes import MEDIA, on_parts
 from convcli.kit.values import DATA_URL, split_data_url
 from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolResult, Transcript
+from convcli.wire.patterns import pattern
 
 COLUMNS: dict[str, MediaKind] = {"images": "image", "videos": "video", "audios": "audio"}
 COLUMN_OF = {kind: column for column, kind in COLUMNS.items()}
 MARKS = {f"<{kind}>": kind for kind in COLUMN_OF}
-PIECES = re.compile(f"({'|'.join(MARKS)})")
+PIECES = pattern(f"({'|'.join(MARKS)})")
 URL_SCHEMES = ("http://", "https://")
 
 

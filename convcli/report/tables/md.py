@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from convcli.report.tables import View, cell
+from convcli.wire.patterns import pattern
 
-_MARKUP = re.compile(
+_MARKUP = pattern(
     r"[`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|\\(?=[!-/:-@\[-`{-~])"  # emphasis, code, links, HTML, cells, escapes
     r"|\$|&(?=#|\w)|#(?=\d)|@(?=\w)|:(?=[\w+-]+:)"  # formulas, references, issues, mentions, emoji
     r"|(?i:(?<=\bhttp)|(?<=\bhttps)|(?<=\bftp)):|(?i:(?<=\bwww))\."  # links without brackets

@@ -5,15 +5,15 @@ Text widths are those of rich; `rich.table` itself takes seven times as long for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from convcli.report.tables import View, cell, tsv
 from convcli.report.text import Paint, lines_of, tail
+from convcli.wire.patterns import pattern
 
-_UNSURE = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
+_UNSURE = pattern("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
 """Emoji variants, on whose width terminals disagree; they are removed so that columns stay aligned."""
 MOST_ON_A_TERMINAL = 1_000
 """Rows of one aligned table: column widths need all rows at once."""
