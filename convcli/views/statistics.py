@@ -137,7 +137,7 @@ class Statistics:
 
     def _cost(self, message: Message, model: str, project: str | None) -> None:
         """Counts the cost that the program recorded, else that by the price of the model."""
-        cost = self.prices.cost(message.usage, model) if message.cost is None else float(message.cost)
+        cost = self.prices.of_message(message, model)
         if cost is None and not any((message.usage or {}).values()):
             return
         if cost is None or message.cost is not None:
