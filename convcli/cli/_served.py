@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from convcli.cli._beginning import beginning
 from convcli.cli._pages import marks, title_of
+from convcli.jobs.agent_files import with_runs
 from convcli.jobs.inputs import Document, InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -122,6 +123,8 @@ class ServedFolder:
     ) -> Iterator[str]:
         title = title_of(transcript, document.file)
         about = [*facts_of(document, transcript, row_of(document, transcript), self._prices), *map(Fact, more)]
+        if not more:
+            transcript = with_runs(transcript, document.file, self._reading.opened, self._is_still_served)
         over = marks(document, transcript, self._target, findings=self._findings)
         shown = self._list(view)[0]._replace(here=address.name, current=address.name)
         up = f"./{view.query}"
