@@ -259,6 +259,7 @@ def convert(screen: Screen, arguments: Any) -> int:
         arguments.target.name,
         keep_going=arguments.keep_going or arguments.allow_bad is not None,
         losses=_kept(arguments.losses),
+        restores=arguments.restore_file is not None,
         **_how_to_read(arguments.reading),
         fail_on=LEVELS[arguments.fail_on_loss],
         form=arguments.form,
@@ -293,8 +294,13 @@ def _how_to_read(reading: ReadingOptions) -> dict[str, Any]:
 
 def _refuse_options(arguments: Any) -> None:
     """Raises JobError for options of `convert` that a job in parts cannot have."""
-    if arguments.output or arguments.restore_file or arguments.framing:
-        raise JobError("usage", "a job in parts excludes -o, --restore-file and --framing")
+    if arguments.output or arguments.framing:
+        raise JobError("usage", "a job in parts excludes -o and --framing")
+    if arguments.restore_file not in (None, "all"):
+        help_text = "all records are written to DIR/_restore"
+        raise JobError("usage", "--restore-file with --engine is all", help=help_text)
+    if arguments.restore_file is not None and arguments.reading.calls == "join":
+        raise JobError("usage", "--join and --restore-file exclude each other")
     if arguments.allow_bad is not None and arguments.engine.share is not None:
         help_text = "the same command with --engine local instead of --part counts what all tasks could not read"
         raise JobError("usage", "--part and --allow-bad exclude each other", help=help_text)

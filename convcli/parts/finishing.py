@@ -17,15 +17,13 @@ from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
 from convcli.parts.attempts import failure_of
 from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, number_messages
-from convcli.parts.planning import Part
-from convcli.parts.work import FINDINGS, LOSSES, keep_own_line
+from convcli.parts.planning import FINDINGS, LOSSES, MARK_NAME, OUTPUT_NAME, Part
+from convcli.parts.work import keep_own_line
 from convcli.views.statistics import Counted, Statistics
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
-from convcli.wire.patterns import pattern
 
 JOB, REPORT, SUCCESS = "_done/job.json", "_report.json", "_SUCCESS"
-_OURS = pattern(r"((_losses|_findings|_refused)/)?part-(\d{5,})\.jsonl|_done/(\d{5,})\.json")
 _FAILED = "_failed/"
 
 
@@ -106,8 +104,8 @@ def begin(parts: Sequence[Part], *, force: bool = False, is_shared: bool = False
         if name in names:
             folder.remove(name)
     for name in names:
-        match = _OURS.fullmatch(name)
-        if (match is not None and int(match[3] or match[4]) >= len(parts)) or name.startswith(_FAILED):
+        match = OUTPUT_NAME.fullmatch(name) or MARK_NAME.fullmatch(name)
+        if (match is not None and int(match[match.lastindex or 0]) >= len(parts)) or name.startswith(_FAILED):
             folder.remove(name)
     if not is_same:
         put(folder, JOB, job, (file for part in parts for file in part.inputs))

@@ -42,17 +42,18 @@ class FindingCount(msgspec.Struct):
 class PartMark(msgspec.Struct):
     """The result of a part.
 
-    `outputs`: its files with their sizes · `sums`: their SHA-256 · `seconds`, `attempts`: of the run that finished it ·
-    `before`: lines before its range, as far as its files include them; lines in
-    `losses` and `findings` here always count from the start of the range · `lines` = `transcripts` + `refused` +
-    `torn` + `blank` if each line is a document · `clean`: documents without findings · `sources`: their dialects
-    · `counts`: those of `stats`.
+    `outputs`: its files with their sizes · `sums`: their SHA-256 · `records`: restore records of each piece ·
+    `seconds`, `attempts`: of the run that finished it · `before`: lines before its range, as far as its files include
+    them; lines in `losses` and `findings` here always count from the start of the range · `lines` = `transcripts` +
+    `refused` + `torn` + `blank` if each line is a document · `clean`: documents without findings · `sources`: their
+    dialects · `counts`: those of `stats`.
     """
 
     part: Part
     version: str = __version__
     outputs: dict[str, int] = {}
     sums: dict[str, str] = {}
+    records: list[int] = []
     seconds: float = 0
     attempts: int = 1
     before: int = 0

@@ -22,10 +22,12 @@ from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.reading import ReadingOptions
 from convcli.jobs.results import RowShape
 from convcli.jobs.splitting import Splitting
+from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.proof.reasons import Level
 from convcli.validation.rules.conformance import arguments_match
 from convcli.views import row_columns
+from convcli.wire.patterns import pattern
 from convcli.wire.strict_json import DuplicateKeys
 
 Command: TypeAlias = Literal["convert", "validate", "stats"]
@@ -35,6 +37,13 @@ PART_SIZE = 64 << 20
 """Stored bytes of input per part: a part takes a second or two, and starting a process 0.3 s."""
 MOST_PIECES = 10_000
 """Maximum number of files in one part."""
+LOSSES, FINDINGS, REFUSED, RESTORE = "_losses/", "_findings/", "_refused/", "_restore/"
+"""Folders of outputs other than documents."""
+OTHERS = (LOSSES, FINDINGS, REFUSED, RESTORE)
+OUTPUT_NAME = pattern(rf"({'|'.join(OTHERS)})?part-(\d{{5,}})\.jsonl")
+"""The name of an output of a part."""
+MARK_NAME = pattern(r"_done/(\d{5,})\.json")
+"""The name of a mark."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -42,9 +51,9 @@ class Task(msgspec.Struct, frozen=True):
 
     `source`: None if each file has the dialect that is detected, the same for all of its ranges · `target`: of
     `convert`, and for `validate` the service that must accept it · `losses`: write all losses and findings, the first
-    of each kind, or only counts · `calls`: as in `inputs.opened` · others as in `Job`, `Options` and `JudgingOptions`;
-    `set_keys` as in `--set`, `defaults` as in `--default`, `models` as in `--map-model`, `prices` as in the
-    configuration.
+    of each kind, or only counts · `restores`: write restore records · `calls`: as in `inputs.opened` · others as in
+    `Job`, `Options` and `JudgingOptions`; `set_keys` as in `--set`, `defaults` as in `--default`, `models` as in
+    `--map-model`, `prices` as in the configuration.
     """
 
     command: Command
@@ -52,6 +61,7 @@ class Task(msgspec.Struct, frozen=True):
     target: str = ""
     keep_going: bool = False
     losses: Kept = "first"
+    restores: bool = False
     duplicate_keys: DuplicateKeys = "error"
     nulls: Nulls = "drop"
     max_line: int = MAX_LINE
@@ -111,10 +121,15 @@ class Task(msgspec.Struct, frozen=True):
             is_joined=True,
             text_columns=self.text_columns,
             arguments=self.arguments,
-            shape=RowShape(
-                row_columns.chosen(self.columns, target, is_table=False), self.splitting, target.is_training
-            ),
+            shape=self._shape(target),
         )
+
+    def _shape(self, target: Dialect) -> RowShape:
+        """Returns what rows are made of. With restore records, a row has all of its document."""
+        if self.restores and self.splitting is not None:
+            raise JobError("usage", "--restore-file excludes options that split conversations")
+        columns = row_columns.chosen(self.columns, target, is_table=False)
+        return RowShape(columns, self.splitting, target.is_training and not self.restores)
 
     @property
     def judging(self) -> JudgingOptions:
@@ -202,7 +217,7 @@ def opened(piece: InputPiece, task: Task) -> AbstractContextManager[Input]:
         duplicate_keys=task.duplicate_keys,
         nulls=task.nulls,
         otherwise=accepted,
-        calls=task.calls,
+        calls="apart" if task.restores else task.calls,
         max_line=task.max_line,
     )
 

@@ -22,17 +22,13 @@ from convcli.jobs.running import PieceResult, convert_piece, judge_piece, keepin
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.parts.marks import PartMark
-from convcli.parts.planning import Part, Task, opened
+from convcli.parts.planning import FINDINGS, LOSSES, OTHERS, REFUSED, RESTORE, Part, Task, opened
 from convcli.proof.reasons import Loss
 from convcli.views.columns import project_of
 from convcli.views.costs import Prices
 from convcli.views.statistics import Statistics
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
-
-LOSSES, FINDINGS, REFUSED = "_losses/", "_findings/", "_refused/"
-"""Folders of outputs other than documents."""
-OTHERS = (LOSSES, FINDINGS, REFUSED)
 
 
 def run_part(part: Part, attempt: int = 1) -> PartMark:
@@ -57,11 +53,14 @@ def convert_part(part: Part, attempt: int = 1) -> PartMark:
         return InputConversion(source, job, lambda _: outputs, sinks)
 
     with _outputs(mark) as outputs:
-        sinks = Sinks(outputs.loss if part.task.losses == "all" else None, outputs.finding, None, outputs.refuse)
+        loss = outputs.loss if part.task.losses == "all" else None
+        restore = outputs.restore if part.task.restores else None
+        sinks = Sinks(loss, outputs.finding, restore, outputs.refuse)
         for piece in part.pieces:
             result = convert_piece(piece, partial(_opened, part.task), conversion)
             total.add(result.summary or Summary([], total.target))
             outputs.end(result)
+            outputs.end_records()
         total.refused += mark.refused
         mark.take(total)
         outputs.has_documents = not mark.failing and (part.task.keep_going or not mark.refused)
@@ -150,6 +149,7 @@ class _PartOutputs:
         self.name, self.opened, self.has_documents = mark.part.name, dict[str, Output](), False
         self.cleanup = ExitStack()  # discards each output, whatever happens to the others
         self.mark, self._task, self._folder = mark, mark.part.task, stores.folder_at(mark.part.out)
+        self._records = 0
         self._sizes, self._sums, self._begin = dict[str, int](), dict[str, Any](), monotonic()
 
     def write(self, data: bytes) -> None:
@@ -167,6 +167,17 @@ class _PartOutputs:
             self._write("", keep_own_line(finding))
         elif self._task.losses == "all":
             self._write(FINDINGS, keep_own_line(finding))
+
+    def restore(self, lines: bytes) -> None:
+        """Writes the restore record of a document."""
+        self._records += 1
+        self._write(RESTORE, lines)
+
+    def end_records(self) -> None:
+        """Stores the number of restore records of a piece, so that its documents are known."""
+        if self._task.restores:
+            self.mark.records.append(self._records)
+            self._records = 0
 
     def refuse(self, item: Item) -> None:
         """Writes a refused line as it is in the file; for other files, the finding identifies the document."""
@@ -192,7 +203,7 @@ class _PartOutputs:
     def finish(self) -> None:
         """Commits all outputs, removes those of earlier attempts, and then writes the mark."""
         name = self.mark.part.name
-        wanted = [kind for kind in self.opened if kind or self.has_documents]
+        wanted = [kind for kind in self.opened if self.has_documents or kind not in ("", RESTORE)]
         for kind in wanted:
             self.opened[kind].commit()
             self.mark.outputs[kind + name] = self._sizes[kind]

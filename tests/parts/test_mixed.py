@@ -13,14 +13,14 @@ from convcli.__main__ import main
 from tests import tiers
 from tests.cli_cases import ROOT
 
-SIZES = tiers.few([700, 1 << 20], 1)
+SIZES = tiers.few([4000, 1 << 20], 1)
 FEW = ["anthropic", "codex", "gemini", "openai-chat-stream", "sharegpt"]
 SAMPLES = sorted((ROOT / "samples").glob("*/[!b]*.*"))
 SAMPLES = (
     SAMPLES if tiers.is_exhaustive() else [path for path in SAMPLES if path.parent.name in FEW and "twin" in path.name]
 )
 
-ROWS: list[dict[str, Any]] = [{"messages": [{"role": "user", "content": f"x {row}"}]} for row in range(40)]
+ROWS: list[dict[str, Any]] = [{"messages": [{"role": "user", "content": f"{row} " * 60}]} for row in range(40)]
 GEMINI: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": "other"}]}], "generationConfig": {"topK": 3}}
 
 
@@ -97,11 +97,11 @@ def test_the_configuration_names_dialects_of_files(folder: Path, capfd: pytest.C
     Path("convcli.toml").write_text('[dialects]\n"in/a.jsonl" = "openai-ft"\n')
     words = ["convert", "in/a.jsonl", "in/gemini", "--to", "intermediate", "--keep-going"]
     assert main([*words, "-o", "one.jsonl"]) == 1
-    assert main([*words, *parts(700)]) == 1
+    assert main([*words, *parts(4000)]) == 1
     assert joined() == Path("one.jsonl").read_bytes()
     assert report()["sources"] == ["openai-ft", "gemini"]
 
 
 def test_a_large_file_is_cut_though_its_dialect_is_detected(folder: Path) -> None:
-    assert main(["convert", "in/a.jsonl", "--to", "anthropic", "--keep-going", *parts(700)]) == 1
-    assert report()["parts"] == -(-Path("in/a.jsonl").stat().st_size // 700) > 3
+    assert main(["convert", "in/a.jsonl", "--to", "anthropic", "--keep-going", *parts(4000)]) == 1
+    assert report()["parts"] == -(-Path("in/a.jsonl").stat().st_size // 4000) > 1
