@@ -186,6 +186,6 @@ def about(rows: Sequence[SessionRow]) -> list[facts.Fact]:
         facts.Fact(counted(sums.calls, "call") if sums.calls else ""),
         facts.Fact(counted(sums.failures, "failure") if sums.failures else "", "failures"),
         facts.Fact(f"{facts.short(sums.tokens)} tokens" if sums.tokens else ""),
-        facts.Fact(f"${sums.cost:,.2f}" if sums.cost else "", "cost", "recorded, or estimated by list prices"),
+        facts.Fact(facts.dollars(sums.cost), "cost", "recorded, or estimated by list prices"),
     ]
     return [word for word in words if word.text]
