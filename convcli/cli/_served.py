@@ -87,6 +87,7 @@ class ServedFolder:
         self._unread, self._waiting = PriorityQueue[_Unread](), dict[str, bool]()
         self._changed = Condition()
         Thread(target=self._read_all, daemon=True).start()
+        self._look()
 
     def index(self, view: ListView) -> str:
         """Returns the index."""
@@ -149,10 +150,11 @@ class ServedFolder:
     def _look(self) -> list[str]:
         """Returns the files that are there now, and notes which of them have to be read."""
         paths = [file.path for file in self._files()]
-        gone = self._versions.keys() - paths if paths else set()
-        for path in gone:
-            self._versions.pop(path, None)
-            self._rows.pop(path, None)
+        with self._changed:
+            gone = self._versions.keys() - set(paths)
+            for path in gone:
+                self._versions.pop(path)
+                self._rows.pop(path, None)
         self._store.forget(gone)
         for path in paths:
             if version_of(path) != self._versions.get(path):
