@@ -31,6 +31,7 @@ DialectName: TypeAlias = Literal[
     "google-adk",
     "goose",
     "harmony",
+    "haystack",
     "hermes",
     "hf-chat",
     "hf-trace",

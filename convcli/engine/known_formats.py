@@ -95,7 +95,6 @@ FORMATS = (
     ),
     Foreign("a thread of the OpenAI Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
     Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
-    Foreign("Haystack messages", ("content/*/tool_call_result", "content/*/reasoning/reasoning_text")),
     Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
     Foreign("a Strands message", ("message message_id redact_message",)),
     Foreign(
