@@ -68,5 +68,6 @@ DialectName: TypeAlias = Literal[
     "vercel-ai",
     "vercel-ai-stream",
     "vertexai",
+    "vibe",
 ]
 """Any of the built-in dialects. Functions also accept `str`, for plugins and aliases."""

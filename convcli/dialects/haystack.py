@@ -85,14 +85,14 @@ def detect(document: Any) -> Evidence | None:
     if all("_role" in message and "_content" in message for message in messages):
         return Evidence(97, "messages with _role and _content")
     blocks = [block for message in messages for block in objects_in(message.get("content"))]
-    if any(_is_own(block) for block in blocks):
+    if any(_is_block(block) for block in blocks):
         return Evidence(97, "blocks under the key of their kind")
     are_texts = bool(blocks) and all(block.keys() == {"text"} for block in blocks)
     has_meta = all({"role", "content", "meta", "name"} <= message.keys() for message in messages)
     return Evidence(95, "messages with meta, and bare texts") if are_texts and has_meta else None
 
 
-def _is_own(block: Native) -> bool:
+def _is_block(block: Native) -> bool:
     call, result = as_object(block.get("tool_call")), as_object(block.get("tool_call_result"))
     reasoning, image = as_object(block.get("reasoning")), as_object(block.get("image"))
     is_nested = "tool_name" in call or "origin" in result or "reasoning_text" in reasoning or "base64_image" in image

@@ -76,6 +76,12 @@ FORMATS = (
         ),
     ),
     Foreign(
+        "the manifest of a Mistral Vibe session",
+        ("session_id stats:dict environment/working_directory",),
+        "the messages are in messages.jsonl next to it",
+        is_piece=True,
+    ),
+    Foreign(
         "the manifest of a Cline session",
         ("session_id started_at workspace_root", "session_id started_at messages_path"),
         "the messages are in the file next to it, NAME.messages.json",
