@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from convcli.model.errors import ConvcliError
     from convcli.report.screen import Screen
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))  # not on Windows
 READER_GONE = 141
+_SIGNALLED = 128
+"""The exit code where processes do not die by signals, minus the number of the signal."""
 
 
 class Interrupted(BaseException):
@@ -55,9 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except BrokenPipeError:
             code = READER_GONE
         code = _flushed(code)
-    if received:
-        _die_by(received[0])
-    return code
+    return _die_by(received[0]) if received else code
 
 
 def _run(argv: list[str]) -> int:
@@ -179,10 +179,12 @@ def _signals() -> Iterator[list[int]]:
             signal.signal(each, handler)
 
 
-def _die_by(number: int) -> None:
-    """Kills the process by this signal: a shell loop around it would go on otherwise."""
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
+def _die_by(number: int) -> int:
+    """Kills the process by this signal: a shell loop around it would go on otherwise. Windows only has exit codes."""
+    if sys.platform != "win32":
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    return _SIGNALLED + number
 
 
 def _keep_standard_descriptors() -> None:

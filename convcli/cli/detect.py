@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from convcli.cli import _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import PATH, format_of
+from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
 from convcli.report import tables
 from convcli.report.screen import Screen
@@ -27,6 +29,9 @@ convcli samples rows -o rows.jsonl
 convcli detect rows.jsonl
 convcli detect ~/.claude/projects -O json
 """
+
+MOST_ITEMS = 500
+"""Items of each list that are compared: a long document is read by more than ten dialects otherwise."""
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -51,32 +56,50 @@ def _rows(reading: ReadingOptions, paths: tuple[str, ...], codes: _shared.ExitCo
     for path, _ in reading.find(paths):
         with codes.guard(path), reading.opened(path) as source:
             row = {"file": source.name, "dialect": source.dialect.name, **_reason(source.detection, reading)}
-            alike = _alike(source) if source.joined is None else []
+            alike, is_whole = _alike(source) if source.joined is None else ([], True)
             if alike:
-                row["why"] += f"; read the same with --from {', '.join(alike)}"
+                row["why"] += f"; {'' if is_whole else 'its beginning is '}read the same with --from {', '.join(alike)}"
             if source.joined is not None:
                 row["why"] += "; these are calls of a log, which convert joins"
             yield {**row, "alike": alike}
 
 
-def _alike(source: Input) -> list[str]:
-    """Returns other dialects that read the first document as the same transcript, if the evidence is weak."""
+def _alike(source: Input) -> tuple[list[str], bool]:
+    """Returns other dialects that read the first document as the same transcript, if the evidence is weak.
+
+    False if only the beginning of the document was compared.
+    """
     from convcli import dialects
     from convcli.engine import conversion
     from convcli.jobs import choosing, inputs
     from convcli.validation import schemas
 
     if source.detection is None or source.detection.evidence.strength >= choosing.CERTAIN:
-        return []
+        return [], True
     document = next((item for item in source if isinstance(item, inputs.Document)), None)
     if document is None:
-        return []
-    transcript, alike = document.lift(), []
+        return [], True
+    value = _beginning(document.value)
+    is_whole = value is document.value
+    transcript, alike = document.lift() if is_whole else conversion.lift(value, source.dialect), []
     for dialect in map(dialects.get, dialects.names()):
         with suppress(ConvcliError):
-            if dialect is not source.dialect and schemas.accepts(dialect.name, document.value):
-                alike += [dialect.name] if conversion.lift(document.value, dialect) == transcript else []
-    return alike
+            if dialect is not source.dialect and schemas.accepts(dialect.name, value):
+                alike += [dialect.name] if conversion.lift(value, dialect) == transcript else []
+    return alike, is_whole
+
+
+def _beginning(value: Any) -> Any:
+    """Returns a document with the first items of each long list; the same object if no list is long."""
+    if isinstance(value, dict):
+        members = {key: _beginning(member) for key, member in value.items()}
+        return value if all(members[key] is value[key] for key in members) else members
+    if isinstance(value, list):
+        items = [_beginning(item) for item in value[:MOST_ITEMS]]
+        if len(items) == len(value) and all(map(is_, items, value)):
+            return value
+        return Rows(items, value.lines[:MOST_ITEMS], value.companion) if isinstance(value, Rows) else items
+    return value
 
 
 def _reason(detection: Detection | None, reading: ReadingOptions) -> dict[str, Any]:

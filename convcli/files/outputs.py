@@ -3,6 +3,8 @@
 Bytes are collected in an unnamed file in the target's folder (`O_TMPFILE`; if the file system does not support it, in a
 file with a hidden name). The file gets the target's name when it is complete and on disk. Standard output, pipes and
 devices cannot be replaced: they get everything at once, at the end.
+
+Windows opens no folders, and renames no open files: there, a file is closed before it gets its name.
 """
 
 from __future__ import annotations
@@ -21,6 +23,10 @@ STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _CHUNK = 1 << 20
 _IN_MEMORY = 4 << 20
 UNNAMED = getattr(os, "O_TMPFILE", 0)
+_FOLDER: int | None = getattr(os, "O_DIRECTORY", None)
+"""The flag for opening a folder; None on Windows."""
+_AS_BYTES = getattr(os, "O_BINARY", 0)
+"""The flag for no other line ends; Windows only."""
 _NO_UNNAMED = (EOPNOTSUPP, EISDIR, EINVAL)
 _NO_LINKS = (EPERM, EOPNOTSUPP)
 
@@ -149,7 +155,7 @@ class Replacement:
         """Passes all bytes to the system. Raises OutputError."""
         with self._reporting_errors():
             self._drain()
-            if self._is_there:
+            if self._is_there and hasattr(os, "fchmod"):  # Windows has no modes
                 os.fchmod(self._file, self._mode)
 
     def sync(self) -> None:
@@ -166,7 +172,8 @@ class Replacement:
     def sync_folder(self) -> None:
         """Waits until the name is on disk. Raises OutputError."""
         with self._reporting_errors():
-            os.fsync(self._folder)
+            if self._folder >= 0:
+                os.fsync(self._folder)
 
     @contextmanager
     def _reporting_errors(self) -> Iterator[None]:
@@ -195,7 +202,8 @@ class Replacement:
         write_all(self._file, data)
 
     def _open(self) -> None:
-        self._folder = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY)
+        if _FOLDER is not None:
+            self._folder = os.open(self.directory, os.O_RDONLY | _FOLDER)
         if UNNAMED and os.path.isdir("/proc/self/fd"):
             try:
                 self._file = os.open(self.directory, os.O_WRONLY | UNNAMED, self._mode)
@@ -204,7 +212,7 @@ class Replacement:
                 if error.errno not in _NO_UNNAMED:
                     raise
         self._take_name()
-        self._file = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self._mode)
+        self._file = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_BYTES, self._mode)
 
     def _take_name(self) -> None:
         """Chooses a name with random bits, so that it is ours: nothing else in this folder can be unlinked by it."""
@@ -213,6 +221,8 @@ class Replacement:
 
     def _publish(self) -> None:
         """Links a new file; replaces an existing one by a file that had a temporary name."""
+        if _FOLDER is None:
+            return self._rename()
         if not self._is_there:
             try:
                 return self._publish_new()
@@ -225,6 +235,13 @@ class Replacement:
         os.replace(self._temporary, self._target)
         self._temporary = ""
         return None
+
+    def _rename(self) -> None:
+        """Renames the closed file. On Windows, `rename` never replaces a file."""
+        descriptor, self._file = self._file, -1
+        os.close(descriptor)
+        (os.replace if self._force else os.rename)(self._temporary, self._target)
+        self._temporary = ""
 
     def _publish_new(self) -> None:
         """Uses `link`, which never replaces a file; on file systems without links there is a short race."""
@@ -261,7 +278,7 @@ class _Through:
         WRITTEN.add(self.name)
         try:
             if self._path:
-                with open(os.open(self._path, os.O_WRONLY), "wb", buffering=0) as file:
+                with open(os.open(self._path, os.O_WRONLY | _AS_BYTES), "wb", buffering=0) as file:
                     self._copy(file)
             elif sys.stdout is None:
                 raise OutputError("cannot-write", f"cannot write {self.name}: it is closed")

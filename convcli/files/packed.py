@@ -41,6 +41,15 @@ def open_file(path: str) -> BinaryIO | StoredObject:
         raise unreadable(path, error) from None
 
 
+def may_wait(path: str) -> bool:
+    """True for a pipe, a socket or a device, whose reader may wait forever. In a folder or glob, nobody named it."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False  # reported when it is opened
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def open_stdin() -> BinaryIO:
     """Returns standard input. Raises JobError if the caller closed it."""
     if sys.stdin is None:  # the caller closed it
@@ -164,7 +173,16 @@ class SeekableBytes(io.RawIOBase):
 
 
 def _read_at(file: BinaryIO | StoredObject, size: int, at: int) -> bytes:
-    return file.read_at(size, at) if isinstance(file, StoredObject) else os.pread(file.fileno(), size, at)
+    if isinstance(file, StoredObject):
+        return file.read_at(size, at)
+    if hasattr(os, "pread"):
+        return os.pread(file.fileno(), size, at)
+    before = file.tell()  # on Windows, where only one process reads a file
+    try:
+        file.seek(at)
+        return file.read(size)
+    finally:
+        file.seek(before)
 
 
 def _regular_size(file: BinaryIO | StoredObject) -> int | None:

@@ -40,8 +40,15 @@ class Database:
     while it is read, and JobError if it cannot be read now.
     """
 
-    def __init__(self, connection: sqlite3.Connection, size: int, unchanged: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        size: int,
+        unchanged: Callable[[], bool],
+        delete: Callable[[], None] | None = None,
+    ) -> None:
         self._connection, self._size, self._is_unchanged = connection, max(size, _LEAST), unchanged
+        self._delete = delete
         self._steps = self._bytes = 0
         self._most_steps = _STEPS + _STEPS_OF_BYTE * size
         _restrict(connection, self._size)
@@ -64,8 +71,10 @@ class Database:
             yield names, row
 
     def close(self) -> None:
-        """Closes the database."""
+        """Closes the database, and deletes a private copy that could not be deleted while it was open."""
         self._connection.close()
+        if self._delete is not None:
+            self._delete()
 
     def _count_steps(self) -> bool:
         """Returns True, which interrupts the statement, after more steps than a session of this file needs."""
@@ -135,16 +144,19 @@ def _private(path: str) -> Database:
 
 
 def _in_private_folder(fill: Callable[[str], None]) -> Database:
-    """Opens a copy. Its name is removed at once, so nothing is left behind, however the program ends."""
+    """Opens a copy. Its name is removed at once, so nothing is left behind, however the program ends.
+
+    Windows removes no open files: there, closing it removes it."""
     from tempfile import TemporaryDirectory
 
     try:
-        with TemporaryDirectory(prefix="convcli-", ignore_cleanup_errors=True) as folder:
-            path = os.path.join(folder, "copy.db")
+        folder = TemporaryDirectory(prefix="convcli-", ignore_cleanup_errors=True)
+        with folder as name:
+            path = os.path.join(name, "copy.db")
             fill(path)
             connection = _connected(Path(path).as_uri())
             connection.execute("PRAGMA journal_mode = DELETE").fetchall()  # rolls back, or applies the log
-            return Database(connection, _size(path), lambda: True)
+            return Database(connection, _size(path), lambda: True, folder.cleanup)
     except OSError as error:
         raise cannot_write("a temporary file", error) from None
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from convcli.files import stores
+from convcli.files.packed import may_wait
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
@@ -113,7 +114,7 @@ def count_others(paths: Iterable[str]) -> dict[str, int]:
 def _matches(pattern: str) -> list[InputFile]:
     import glob  # rarely needed
 
-    matches = sorted(glob.glob(pattern, recursive=True))
+    matches = sorted(match for match in glob.glob(pattern, recursive=True) if not may_wait(match))
     files = [below for match in matches for below in (_walk(match) if os.path.isdir(match) else _find(match))]
     if not files:
         raise JobError("no-input", f"no file matches {pattern}")
@@ -127,10 +128,11 @@ def _is_ours(name: str) -> bool:
 def _is_read(path: str) -> bool:
     """True for a file of a folder that has the suffix of a transcript, or of a log and its beginning."""
     if _is_ours(path):
-        return True
+        return not may_wait(path)
     from convcli.jobs import logs  # rarely needed
 
-    return without_packing(path).lower().endswith(logs.LOGS) and logs.begins_like_transcript(path)
+    is_log = without_packing(path).lower().endswith(logs.LOGS) and not may_wait(path)
+    return is_log and logs.begins_like_transcript(path)
 
 
 def companion(path: str, suffix: str) -> Any:

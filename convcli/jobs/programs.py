@@ -13,6 +13,7 @@ from typing import Any
 
 from convcli import dialects
 from convcli.files import databases
+from convcli.files.packed import may_wait
 from convcli.model.dialect import Dialect, Program, SessionFacts
 from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
@@ -82,7 +83,8 @@ def files(program: Program, home: str | None = None) -> Iterator[str]:
     """Yields the files of the program's sessions."""
     root = glob.escape(folder(program, home))
     for pattern in program.pattern.split():
-        yield from glob.iglob(os.path.join(root, *pattern.split("/")), recursive=True)
+        paths = glob.iglob(os.path.join(root, *pattern.split("/")), recursive=True)
+        yield from (path for path in paths if not may_wait(path))
 
 
 def directory(name: str, path: str) -> str | None:

@@ -71,7 +71,9 @@ class TaskResult(NamedTuple):
 
 
 def can_start() -> bool:
-    """True if processes can be started. False on systems without semaphores, as in some containers."""
+    """True if processes can be started. False on systems without semaphores, as in some containers, and on Windows."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return False
     try:
         from multiprocessing.resource_tracker import ensure_running
 

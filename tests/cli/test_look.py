@@ -96,6 +96,13 @@ def test_detect_names_the_other_readings_of_messages_alone(tmp_path: Path) -> No
     assert second["alike"] == []
 
 
+def test_detect_compares_the_readings_of_a_long_document_by_its_beginning(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "Sky?"}, {"role": "assistant", "content": "Blue."}] * 300
+    (row,) = json.loads(run("detect", write(tmp_path / "a.json", {"messages": said}), "-O", "json").stdout)
+    assert {"hf-chat", "ms-swift", "openai-ft"} <= set(row["alike"])
+    assert row["why"].endswith(f"; its beginning is read the same with --from {', '.join(row['alike'])}")
+
+
 def test_dialects_lists_what_the_folder_holds_and_describes_one() -> None:
     rows = json.loads(run("dialects", "--output-format", "json").stdout)
     assert {OWN, OTHER} <= {row["dialect"] for row in rows}

@@ -30,6 +30,17 @@ def test_a_folder_or_glob_without_files_is_an_error(tmp_path: Path) -> None:
         assert caught.value.code == "no-input"
 
 
+def test_a_pipe_in_a_folder_is_not_waited_for_and_one_that_is_named_is_read(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", CLEAN)
+    for name in ("b.json", "c.log"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "d.json").symlink_to("b.json")
+    for path in (tmp_path, tmp_path / "*"):
+        assert [Path(found.path).name for found in paths.find([str(path)])] == ["a.json"]
+    assert [found.relative for found in paths.find([str(tmp_path / "b.json")])] == ["b.json"]
+    assert paths.count_others([str(tmp_path)]) == {".json": 2, ".log": 1}
+
+
 def test_a_folder_that_cannot_be_listed_is_reported_as_a_file_that_cannot_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
