@@ -101,9 +101,7 @@ NAMED: list[tuple[Any, str]] = [
         "Client Protocol, version 2",
     ),
     (Rows([{"type": "user", "uuid": "u", "message": {"role": "user", "content": [RESULT]}}]), "iFlow"),
-    ([{"role": "tool", "content": [{"tool_call_result": {"result": "x"}}]}], "Haystack"),
     ({"v": 1, "messages": [{"role": "user", "content": [{"type": "tool_result", "toolUseID": "t"}]}]}, "Amp"),
-    ({"model": "m", "input": [{"type": "user_input", "content": SAID}]}, "Gemini API"),
 ]
 
 
