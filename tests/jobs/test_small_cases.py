@@ -94,11 +94,12 @@ WORDS = "A heron stands on the pier."
 SAID = [{"type": "text", "text": WORDS}]
 UPDATE = {"sessionUpdate": "user_message", "messageId": "m", "content": SAID}
 RESULT = {"type": "tool_result", "tool_use_id": "c", "content": {"functionResponse": {"id": "c", "response": WORDS}}}
+ANSWERED = {"result": WORDS, "origin": {"id": "c", "tool_name": "look", "arguments": {}}, "error": False}
 OF_OTHERS: list[Any] = [
     [{"role": "assistant", "contents": SAID, "author_name": "x"}],  # Microsoft Agent Framework
     Rows([{"method": "session/update", "params": {"sessionId": "s", "update": UPDATE}}]),  # ACP, version 2
     Rows([{"type": "user", "uuid": "u", "message": {"role": "user", "content": [RESULT]}}]),  # iFlow
-    [{"role": "tool", "content": [{"tool_call_result": {"result": WORDS}}]}],  # Haystack
+    [{"role": "tool", "meta": {}, "name": None, "content": [{"tool_call_result": ANSWERED}]}],  # Haystack
     {"v": 1, "messages": [{"role": "user", "content": [{"type": "tool_result", "toolUseID": WORDS}]}]},  # Amp
     {"model": "m", "input": [{"type": "user_input", "content": SAID}]},  # interactions of the Gemini API
 ]
