@@ -122,10 +122,12 @@ def test_datasets_loads_and_filters_the_columns_of_rows_from_sessions(
     run("convert", *sources, "--to", name, "--columns", "all", "--tools", "program", "-o", file)
     loaded = datasets.load_dataset(kind, data_files=str(file), split="train", cache_dir=str(tmp_path / "cache"))
     assert set(COLUMNS) <= set(loaded.column_names)
-    assert all(loaded["file"]) and all(loaded["program"])
+    assert all(loaded["file"])
+    assert all(loaded["program"])
     failed = loaded.filter(lambda row: (row["errors"] or 0) > 0)
     assert 0 < len(failed) < len(loaded)
-    assert all(failed["failed"]) and all(failed["tools"])
+    assert all(failed["failed"])
+    assert all(failed["tools"])
     loaded.to_json(tmp_path / "back.jsonl")
     for before, after in zip(lifted(file, name), lifted(tmp_path / "back.jsonl", name), strict=True):
         assert before.messages == after.messages
