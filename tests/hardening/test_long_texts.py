@@ -201,6 +201,14 @@ def test_a_long_text_takes_time_in_proportion_wherever_it_stands() -> None:
 
 
 @pytest.mark.hardening
+def test_the_type_of_a_row_may_be_long_and_have_many_slashes() -> None:
+    """The types of rows are compared with those that they may be subtypes of."""
+    types = [(sample, path) for sample, path in places() if path[-1] in ("type", "kind", "sessionUpdate")]
+    each = (Case(*place, "addresses", "intermediate") for place in tiers.few(types, 30))
+    assert list(slow_steps(each)) == []
+
+
+@pytest.mark.hardening
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_done_with_a_text_takes_time_in_proportion(kind: str) -> None:
