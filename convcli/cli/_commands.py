@@ -49,7 +49,7 @@ OPTION_GROUPS: tuple[tuple[str, str], ...] = (
     ("Losses and records", "--losses --restore-file --receipt --card"),
     ("Private data", "--redact --mask --allow --write-allow"),
     ("Findings", "--select --ignore --strict --check-arguments --statistics --baseline --write-baseline --exit-zero"),
-    ("Jobs in parts", "--engine --part --address --part-size --retries"),
+    ("Jobs in parts", "--engine --part --address --part-size --retries --part-timeout"),
     ("More", ""),
     ("General", "--jobs --quiet --verbose --color --debug --help"),
 )

@@ -181,10 +181,12 @@ class Inspecting:
 
     def _pages(self, lifted: Iterator[tuple[Document, Transcript]]) -> None:
         from convcli.cli import _pages
+        from convcli.views.costs import Prices
         from convcli.views.program_texts import without_events
 
         assert self.arguments.out_dir is not None
-        folder = _pages.PageFolder(self.arguments.out_dir, force=self.arguments.force)
+        prices = Prices(self.arguments.reading.configuration.settings.get("prices", {}))
+        folder = _pages.PageFolder(self.arguments.out_dir, prices, force=self.arguments.force)
         for document, transcript in lifted:
             if self.arguments.events == "hide":
                 transcript = without_events(transcript)

@@ -45,12 +45,13 @@ class Share(msgspec.Struct, frozen=True):
 class Engine(msgspec.Struct, frozen=True):
     """The engine that runs the parts, their size, and how often a part is repeated after an error of the storage.
 
-    `share`: the parts of this task only; None for all parts."""
+    `seconds`: the limit for one attempt at a part · `share`: the parts of this task only; None for all parts."""
 
     name: str
     address: str | None
     part_size: str
     retries: int = 0
+    seconds: float | None = None
     share: Share | None = None
 
     @property
@@ -72,16 +73,19 @@ def options(function: F) -> F:
         address: str | None,
         part_size: str | None,
         retries: int | None,
+        part_timeout: float | None,
         part: str | None,
         **values: Any,
     ) -> Any:
-        others = {"--address": address, "--part-size": part_size, "--retries": retries}
+        others: dict[str, Any] = {"--address": address, "--part-size": part_size, "--retries": retries}
+        others["--part-timeout"] = part_timeout
         if engine is None and part is None and (used := [name for name, value in others.items() if value]):
             raise JobError("usage", f"{used[0]} is for a job with --engine or --part")
         if engine is not None and part is not None:
             raise JobError("usage", "--part and --engine exclude each other", help="convcli help scale has recipes")
         share, name = None if part is None else _share(part), engine or ("local" if part else None)
-        chosen = None if name is None else Engine(name, address, part_size or "64M", retries or 0, share)
+        how = address, part_size or "64M", retries or 0, part_timeout, share
+        chosen = None if name is None else Engine(name, *how)
         return function(*args, engine=chosen, **values)
 
     help_text = "Work in parts, here with -j or on Ray; a second run continues. See convcli help scale."
@@ -92,7 +96,10 @@ def options(function: F) -> F:
     part = click.option("--part", metavar="K/N", help=help_text)
     help_text = "Repeat a part up to N times if the storage refuses it.  [default: 0]"
     retries = click.option("--retries", type=click.IntRange(0), metavar="N", help=help_text)
-    return engine(part(address(size(retries(cast(F, with_engine))))))
+    help_text = "End an attempt at a part after this time; --retries repeats it. SECONDS may be a fraction."
+    limit = click.FloatRange(0, min_open=True)
+    timeout = click.option("--part-timeout", type=limit, metavar="SECONDS", help=help_text)
+    return engine(part(address(size(retries(timeout(cast(F, with_engine)))))))
 
 
 def _share(text: str) -> Share:
@@ -121,16 +128,13 @@ class _PartsJob(msgspec.Struct, frozen=True):
     processes: int
     allowed: Allowance = Allowance(0, 0)
 
-    def run(self, task_for: Callable[[str], Task], announce: Callable[[Report], None]) -> int:
-        """Runs the parts that are not done yet and returns the exit code.
-
-        `task_for` makes the task for a source dialect; `announce` prints the report.
-        """
+    def run(self, task: Task, announce: Callable[[Report], None]) -> int:
+        """Runs the parts that are not done yet and returns the exit code; `announce` prints the report."""
         from convcli.files.locks import locked
         from convcli.parts import plan
 
         out = self._folder()
-        parts = plan(self.paths, out, task_for(self._dialect()), size=self.engine.size, reading=self.reading)
+        parts = plan(self.paths, out, task, size=self.engine.size, reading=self.reading)
         self.screen.if_stopped = "finished parts are kept, and the same command continues"
         share = self.engine.share
         with locked(out, is_shared=share is not None):
@@ -138,7 +142,6 @@ class _PartsJob(msgspec.Struct, frozen=True):
 
     def _run_all(self, parts: list[Part], announce: Callable[[Report], None]) -> int:
         from convcli.parts import begin, finish, unfinished
-        from convcli.validation.wording import counted
 
         codes, printer = _shared.ExitCodes(self.screen), _shared.DiagnosticPrinter(self.screen, self.reading)
         begin(parts, force=self.force)
@@ -149,13 +152,11 @@ class _PartsJob(msgspec.Struct, frozen=True):
             printer.finding(finding)
         self._tell_rest(report)
         codes.finish()
+        _shared.announce_joined(self.screen, report.calls, report.conversations)
         announce(report)
         is_acceptable = self.allowed.accepts(report.refused, report.transcripts + report.refused)
         codes.add(0 if is_acceptable and not report.failing else UNACCEPTABLE)
-        if lost := set(report.missing) - failed:
-            codes.add(CANNOT_WRITE)
-            message = f"{counted(len(lost), 'finished part')} cannot be found in the folder of the outputs"
-            self.screen.error(OutputError("parts-missing", message, help="run the same command again"))
+        self._tell_lost(len(set(report.missing) - failed), codes)
         return codes.worst
 
     def _run_share(self, parts: list[Part], share: Share) -> int:
@@ -167,9 +168,11 @@ class _PartsJob(msgspec.Struct, frozen=True):
         waiting = unfinished(mine, is_listed=False)
         if waiting:
             begin(parts, force=self.force, is_shared=True)
-        self._run_parts(waiting, len(mine), codes)
+        failed = self._run_parts(waiting, len(mine), codes)
         marks = list(finished(mine, is_listed=False, asks=True))
         codes.finish()
+        lost = {part.number for part in mine} - {mark.part.number for mark in marks} - failed
+        self._tell_lost(len(lost), codes)
         bad = sum(mark.refused + mark.failing for mark in marks)
         codes.add(UNACCEPTABLE if bad else 0)
         done = f"task {share.task:,} of {share.tasks:,}: {len(marks):,} of its {counted(len(mine), 'part')} finished"
@@ -191,6 +194,15 @@ class _PartsJob(msgspec.Struct, frozen=True):
                 progress.pass_by(part.size)
         return failed
 
+    def _tell_lost(self, lost: int, codes: _shared.ExitCodes) -> None:
+        """Reports parts that were finished and have no mark."""
+        if lost:
+            from convcli.validation.wording import counted
+
+            codes.add(CANNOT_WRITE)
+            message = f"{counted(lost, 'finished part')} cannot be found in the folder of the outputs"
+            self.screen.error(OutputError("parts-missing", message, help="run the same command again"))
+
     def _tell_rest(self, report: Report) -> None:
         """Prints how many findings are not printed: parts keep the first findings of each code only."""
         from convcli.validation.wording import counted
@@ -210,29 +222,19 @@ class _PartsJob(msgspec.Struct, frozen=True):
             raise JobError("usage", "a job in parts excludes --line, --at and the options that choose transcripts")
         return self.out
 
-    def _dialect(self) -> str:
-        """Returns the dialect of all parts: the one that is named, or the one of the first input."""
-        first = self.reading.find(self.paths)[0].path
-        name = self.reading.dialect_of(first)
-        if name is not None:
-            return name
-        from convcli.report.text import safe_text
-
-        with self.reading.opened(first) as source:
-            why = f" ({source.detection.evidence.reason})" if source.detection is not None else ""
-            text = f"all inputs are read as {source.dialect.name}, like the first one{why}; --from names another"
-            self.screen.announce(f"note: {safe_text(text)}\n")
-            return source.dialect.name
-
     def _done(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Exception | None]]:
         from convcli.jobs import workers
         from convcli.parts import engines
+        from convcli.parts.limits import has_timers
 
+        trying = engines.Trying(self.engine.retries, self.engine.seconds)
         if self.engine.name == "ray":
-            return engines.on_ray(parts, self.engine.address, self.engine.retries)
-        asked = self.processes or workers.cores()
-        processes = asked if asked > 1 and len(parts) > 1 and workers.can_start() else 1
-        return engines.on_processes(parts, processes, self.engine.retries)
+            return engines.on_ray(parts, self.engine.address, trying)
+        asked, is_limited = self.processes or workers.cores(), trying.seconds is not None
+        if is_limited and not (has_timers() and workers.can_start()):
+            raise JobError("usage", "--part-timeout needs timers and further processes, which this system lacks")
+        processes = asked if asked > 1 and len(parts) > 1 and (is_limited or workers.can_start()) else 1
+        return engines.on_processes(parts, processes, trying)
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -251,32 +253,30 @@ def convert(screen: Screen, arguments: Any) -> int:
 
     _refuse_options(arguments)
 
-    def task(source: str) -> Task:
-        return Task(
-            "convert",
-            source,
-            arguments.target.name,
-            keep_going=arguments.keep_going or arguments.allow_bad is not None,
-            losses=_kept(arguments.losses),
-            duplicate_keys=arguments.reading.keys,
-            nulls=arguments.reading.nulls,
-            max_line=arguments.reading.max_line,
-            fail_on=LEVELS[arguments.fail_on_loss],
-            form=arguments.form,
-            branch=arguments.branch,
-            view=arguments.view,
-            chunk=arguments.chunk or 0,
-            program_turns=arguments.program_turns,
-            tools=arguments.tools,
-            columns=arguments.columns,
-            splitting=_shaping.splitting(arguments),
-            set_keys=dict(map(key_and_value, arguments.set_keys)),
-            defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
-            models=model_names(arguments.models),
-            lenient=arguments.lenient,
-            text_columns=arguments.text_columns,
-            arguments=arguments.arguments,
-        )
+    task = Task(
+        "convert",
+        arguments.reading.dialect,
+        arguments.target.name,
+        keep_going=arguments.keep_going or arguments.allow_bad is not None,
+        losses=_kept(arguments.losses),
+        restores=arguments.restore_file is not None,
+        **_how_to_read(arguments.reading),
+        fail_on=LEVELS[arguments.fail_on_loss],
+        form=arguments.form,
+        branch=arguments.branch,
+        view=arguments.view,
+        chunk=arguments.chunk or 0,
+        program_turns=arguments.program_turns,
+        tools=arguments.tools,
+        columns=arguments.columns,
+        splitting=_shaping.splitting(arguments),
+        set_keys=dict(map(key_and_value, arguments.set_keys)),
+        defaults=dict(key_and_value(word, "--default") for word in arguments.default_keys),
+        models=model_names(arguments.models),
+        lenient=arguments.lenient,
+        text_columns=arguments.text_columns,
+        arguments=arguments.arguments,
+    )
 
     def announce(report: Report) -> None:
         listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
@@ -286,10 +286,21 @@ def convert(screen: Screen, arguments: Any) -> int:
     return job.run(task, announce)
 
 
+def _how_to_read(reading: ReadingOptions) -> dict[str, Any]:
+    """Returns the fields of a task that say how each file is read."""
+    keys, nulls, most, calls = reading.keys, reading.nulls, reading.max_line, reading.calls
+    return {"duplicate_keys": keys, "nulls": nulls, "max_line": most, "calls": calls}
+
+
 def _refuse_options(arguments: Any) -> None:
     """Raises JobError for options of `convert` that a job in parts cannot have."""
-    if arguments.output or arguments.restore_file or arguments.framing:
-        raise JobError("usage", "a job in parts excludes -o, --restore-file and --framing")
+    if arguments.output or arguments.framing:
+        raise JobError("usage", "a job in parts excludes -o and --framing")
+    if arguments.restore_file not in (None, "all"):
+        help_text = "all records are written to DIR/_restore"
+        raise JobError("usage", "--restore-file with --engine is all", help=help_text)
+    if arguments.restore_file is not None and arguments.reading.calls == "join":
+        raise JobError("usage", "--join and --restore-file exclude each other")
     if arguments.allow_bad is not None and arguments.engine.share is not None:
         help_text = "the same command with --engine local instead of --part counts what all tasks could not read"
         raise JobError("usage", "--part and --allow-bad exclude each other", help=help_text)
@@ -316,23 +327,17 @@ def validate(screen: Screen, arguments: Any) -> int:
     arguments = every
     errors = warnings = 0
 
-    def task(source: str) -> Task:
-        target = "" if arguments.target is None else arguments.target.name
-        select, ignore = (
-            tuple(code for codes in some for code in codes) for some in (arguments.select, arguments.ignore)
-        )
-        return Task(
-            "validate",
-            source,
-            target,
-            duplicate_keys=arguments.reading.keys,
-            nulls=arguments.reading.nulls,
-            max_line=arguments.reading.max_line,
-            strict=arguments.strict,
-            check_arguments=arguments.check_arguments,
-            select=select,
-            ignore=ignore,
-        )
+    select, ignore = (tuple(code for codes in some for code in codes) for some in (arguments.select, arguments.ignore))
+    task = Task(
+        "validate",
+        arguments.reading.dialect,
+        "" if arguments.target is None else arguments.target.name,
+        **_how_to_read(arguments.reading),
+        strict=arguments.strict,
+        check_arguments=arguments.check_arguments,
+        select=select,
+        ignore=ignore,
+    )
 
     def announce(report: Report) -> None:
         nonlocal errors, warnings
@@ -359,12 +364,7 @@ def stats(screen: Screen, arguments: Any, columns: list[str], prices: Any) -> in
         _shared.show_table(screen, arguments.form, columns, statistics.rows())
         announce_costs(screen, statistics)
 
-    reading = arguments.reading
-
-    def task(source: str) -> Task:
-        how = {"duplicate_keys": reading.keys, "nulls": reading.nulls, "max_line": reading.max_line}
-        return Task("stats", source, **how, prices=prices)
-
+    task = Task("stats", arguments.reading.dialect, **_how_to_read(arguments.reading), prices=prices)
     return _job(screen, arguments).run(task, announce)
 
 

@@ -1,39 +1,46 @@
 """The served folder: the transcripts that have a page, and the content of the pages.
 
-Reading a long session takes several seconds. So its first page shows only the beginning, and its row in the index has
-no counts. The pages reload themselves, and later requests get the whole session.
+A thread reads the files, the newest first, and stores their rows and texts. A list shows what is stored so far. Reading
+a long session takes several seconds. So its first page shows only the beginning, and its row in the list has no counts
+at first. The pages reload themselves, and later requests get the whole session.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
-from queue import SimpleQueue
-from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from queue import PriorityQueue
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, NamedTuple
 
 from convcli.cli._beginning import beginning
-from convcli.cli._pages import TOTALS, SessionIndex, marks, title_of
+from convcli.cli._pages import marks, title_of
 from convcli.jobs.inputs import Document, InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import page
+from convcli.report.page.sessions import SessionList
 from convcli.validation.wording import counted
 from convcli.views.columns import row_of
+from convcli.views.costs import Prices
 from convcli.views.facts import Fact, facts_of
+from convcli.views.session_rows import ListView, SessionRow, session_row, uncounted
+from convcli.views.session_store import StoredSession
+from convcli.views.session_texts import message_texts
 
 if TYPE_CHECKING:
     from convcli.cli._shared import ExitCodes
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
+    from convcli.views.session_store import SessionStore
 
 MOST_OF_FILE = 1_000
 """Transcripts of one file that have a page."""
-UNKNOWN = dict.fromkeys(TOTALS)
-"""Columns that are unknown if only the beginning of a session was read."""
+PATIENCE = 1.0
+"""Seconds that a list waits for files that are being read."""
 
 
 class PageAddress(NamedTuple):
@@ -48,65 +55,106 @@ class PageAddress(NamedTuple):
         return f"{sha256(os.fsencode(f'{self.path}:{self.number}')).hexdigest()[:20]}.html"
 
 
-class Entry(NamedTuple):
-    """A row of the index."""
+class _Unread(NamedTuple):
+    """A file to read. The smallest is read first: the newest, and then the rest of long sessions."""
 
-    address: PageAddress
-    row: dict[str, Any]
-    title: str
+    is_rest: bool
+    age: float
+    path: str
 
 
 class ServedFolder:
-    """The transcripts of a folder, as they are now. A changed file is read again, a long one in the background."""
+    """The transcripts of a folder, as they are now. Changed files are read again in the background."""
 
     def __init__(
-        self, paths: Iterable[str], reading: ReadingOptions, codes: ExitCodes, target: Dialect | None, *, findings: bool
+        self,
+        paths: Iterable[str],
+        reading: ReadingOptions,
+        codes: ExitCodes,
+        store: SessionStore,
+        prices: Prices,
+        *,
+        target: Dialect | None = None,
+        findings: bool = False,
     ) -> None:
-        self._paths, self._reading, self._codes = tuple(paths), reading, codes
-        self._target, self._findings = target, findings
-        self._entries = dict[str, tuple[str, list[Entry]]]()
-        self._addresses = dict[str, PageAddress]()
-        self._found = dict[str, InputFile]()
-        self._lock = Lock()
-        self._unread, self._waiting = SimpleQueue[str](), set[str]()
-        Thread(target=self._read_long, daemon=True).start()
+        self._paths, self._reading, self._codes, self._store = tuple(paths), reading, codes, store
+        self._prices, self._target, self._findings = prices, target, findings
+        self._found, self._addresses = dict[str, InputFile](), dict[str, PageAddress]()
+        self._versions, self._rows = store.versions(), dict[str, dict[str, SessionRow]]()
+        for path, rows in store.rows().items():
+            self._keep(path, rows)
+        self._unread, self._waiting = PriorityQueue[_Unread](), dict[str, bool]()
+        self._changed = Condition()
+        Thread(target=self._read_all, daemon=True).start()
 
-    def index(self) -> str:
+    def index(self, view: ListView) -> str:
         """Returns the index."""
-        index, others = SessionIndex(), 0
-        for file in self._files():
-            entries = self._entries_of(file.path)
-            others += not entries
-            for entry in entries:
-                index.add(entry.row, entry.title, entry.address.name)
-        return "".join(index.page(f"{counted(others, 'file')} without a transcript" if others else "", live=True))
+        shown, notes = self._list(view, wait=PATIENCE)
+        return "".join(page.index("Sessions", shown, notes, live=True))
 
     def address(self, name: str) -> PageAddress | None:
         """Returns the transcript whose page has this name, None for an unknown name."""
         if name not in self._addresses:
-            for file in self._files():
-                self._entries_of(file.path)
+            self._list(ListView(), wait=PATIENCE)
         return self._addresses.get(name)
 
-    def page(self, address: PageAddress, version: str) -> Iterator[str]:
+    def page(self, address: PageAddress, version: str, view: ListView) -> Iterator[str]:
         """Returns the page of a transcript. Raises ConvcliError if its file cannot be read now."""
         document, transcript = next(islice(self._transcripts(address.path), address.number, None))
-        return self._page(document, transcript, version)
+        return self._page(document, transcript, version, address, view)
 
-    def beginning(self, address: PageAddress) -> Iterator[str] | None:
+    def beginning(self, address: PageAddress, view: ListView) -> Iterator[str] | None:
         """Returns the page of the beginning of a long session, None for anything else."""
         document = beginning(address.path, self._reading) if self._is_still_served(address.path) else None
         if document is None:
             return None
-        return self._page(
-            document, document.lift_leniently()[0], page.FIRST, "this is its beginning, the rest is being read"
-        )
+        more = "this is its beginning, the rest is being read"
+        return self._page(document, document.lift_leniently()[0], page.FIRST, address, view, more)
 
-    def _page(self, document: Document, transcript: Transcript, version: str, *more: str) -> Iterator[str]:
+    def _page(
+        self,
+        document: Document,
+        transcript: Transcript,
+        version: str,
+        address: PageAddress,
+        view: ListView,
+        *more: str,
+    ) -> Iterator[str]:
         title = title_of(transcript, document.file)
-        about = [*facts_of(document, transcript, row_of(document, transcript)), *map(Fact, more)]
+        about = [*facts_of(document, transcript, row_of(document, transcript), self._prices), *map(Fact, more)]
         over = marks(document, transcript, self._target, findings=self._findings)
-        return page.conversation(transcript, title, about, over, up="./", version=version)
+        shown = self._list(view)[0]._replace(here=address.name, current=address.name)
+        up = f"./{view.query}"
+        return page.conversation(transcript, title, about, over, up=up, version=version, sessions=shown)
+
+    def _list(self, view: ListView, wait: float = 0.0) -> tuple[SessionList, list[str]]:
+        """Returns the list of what is stored, and notes about the rest. Waits so many seconds for unread files."""
+        paths = self._look()
+        with self._changed:
+            self._changed.wait_for(lambda: all(self._waiting.get(path, True) for path in paths), wait)
+            rows = {path: self._rows[path] for path in paths if path in self._rows}
+            unread = sum(not self._waiting.get(path, True) for path in paths)
+        others = sum(path not in rows or not rows[path] for path in paths) - unread
+        notes = [f"{counted(unread, 'file')} still to be read"] if unread else []
+        notes += [f"{counted(others, 'file')} without a transcript"] if others > 0 else []
+        result = self._store.search(view.find) if view.find else None
+        if result is not None and not result.is_complete:
+            notes.append("the search took too long: there may be more hits")
+        every = {name: row for each in rows.values() for name, row in each.items()}
+        return SessionList(every, view, None if result is None else result.hits, "./"), notes
+
+    def _look(self) -> list[str]:
+        """Returns the files that are there now, and notes which of them have to be read."""
+        paths = [file.path for file in self._files()]
+        gone = self._versions.keys() - paths if paths else set()
+        for path in gone:
+            self._versions.pop(path, None)
+            self._rows.pop(path, None)
+        self._store.forget(gone)
+        for path in paths:
+            if version_of(path) != self._versions.get(path):
+                self._read_later(path)
+        return paths
 
     def _files(self) -> list[InputFile]:
         with suppress(JobError):
@@ -123,41 +171,49 @@ class ServedFolder:
         file = self._found.get(path)
         return file is not None and self._is_served(file)
 
-    def _entries_of(self, path: str) -> list[Entry]:
-        now = version_of(path)
-        with self._lock:
-            before, entries = self._entries.get(path, ("", []))
-        if now == before:
-            return entries
-        document = beginning(path, self._reading)
-        if document is None:
-            return self._keep(path, now, list(self._read(path)))
-        self._read_later(path)
-        return entries or self._keep(path, "", [_entry(path, 0, document, document.lift_leniently()[0], UNKNOWN)])
-
-    def _keep(self, path: str, version: str, entries: list[Entry]) -> list[Entry]:
-        with self._lock:
-            self._entries[path] = version, entries
-            self._addresses.update((entry.address.name, entry.address) for entry in entries)
-        return entries
+    def _keep(self, path: str, rows: dict[str, SessionRow]) -> None:
+        self._rows[path] = rows
+        self._addresses.update((name, PageAddress(path, number)) for number, name in enumerate(rows))
 
     def _read_later(self, path: str) -> None:
-        with self._lock:
+        with self._changed:
             if path not in self._waiting:
-                self._waiting.add(path)
-                self._unread.put(path)
+                self._waiting[path] = False
+                self._unread.put(_Unread(False, -_changed_at(path), path))
 
-    def _read_long(self) -> None:
+    def _read_all(self) -> None:
         while True:
-            path = self._unread.get()
-            self._keep(path, version_of(path), list(self._read(path)))
-            with self._lock:
-                self._waiting.discard(path)
+            unread = self._unread.get()
+            path, version, rows = unread.path, version_of(unread.path), dict[str, SessionRow]()
+            with self._codes.guard(path):
+                first = None if unread.is_rest else self._first_row(path)
+                rows = {PageAddress(path, 0).name: first} if first is not None else self._read(path, version)
+            with self._changed:
+                self._versions[path] = version
+                self._keep(path, rows)
+                self._waiting.pop(path)
+                if any(row.messages is None for row in rows.values()):
+                    self._waiting[path] = True
+                    self._unread.put(unread._replace(is_rest=True))
+                self._changed.notify_all()
 
-    def _read(self, path: str) -> Iterator[Entry]:
-        with self._codes.guard(path):
-            for number, (document, transcript) in enumerate(islice(self._transcripts(path), MOST_OF_FILE)):
-                yield _entry(path, number, document, transcript)
+    def _first_row(self, path: str) -> SessionRow | None:
+        """Returns the row of a long session that has none yet, None for others."""
+        document = None if self._rows.get(path) else beginning(path, self._reading)
+        if document is None:
+            return None
+        transcript = document.lift_leniently()[0]
+        return uncounted(session_row(document, transcript, title_of(transcript, path), self._prices))
+
+    def _read(self, path: str, version: str) -> dict[str, SessionRow]:
+        rows = self._store.replace(path, self._sessions(path))
+        self._store.finish(path, version)
+        return rows
+
+    def _sessions(self, path: str) -> Iterator[StoredSession]:
+        for number, (document, transcript) in enumerate(islice(self._transcripts(path), MOST_OF_FILE)):
+            row = session_row(document, transcript, title_of(transcript, path), self._prices)
+            yield StoredSession(PageAddress(path, number).name, row, message_texts(transcript))
 
     def _transcripts(self, path: str) -> Iterator[tuple[Document, Transcript]]:
         if not self._is_still_served(path):
@@ -168,11 +224,10 @@ class ServedFolder:
                     yield item, item.lift_leniently()[0]
 
 
-def _entry(
-    path: str, number: int, document: Document, transcript: Transcript, unknown: Mapping[str, Any] | None = None
-) -> Entry:
-    row = {**row_of(document, transcript), **(unknown or {})}
-    return Entry(PageAddress(path, number), row, title_of(transcript, path))
+def _changed_at(path: str) -> float:
+    with suppress(OSError):
+        return os.stat(path).st_mtime
+    return 0.0
 
 
 def _is_inside(file: InputFile) -> bool:

@@ -23,6 +23,7 @@ from typing import Any
 from convcli.cli._served import PageAddress, ServedFolder, version_of
 from convcli.model.errors import ConvcliError
 from convcli.report import page
+from convcli.views.session_rows import ListView
 
 LOOPBACK = "127.0.0.1"
 SLOWEST = 30
@@ -124,36 +125,42 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answers with a page, if the address names one."""
-        token, slash, name = self.path.partition("?")[0].removeprefix("/").partition("/")
+        path, _, query = self.path.partition("?")
+        token, slash, name = path.removeprefix("/").partition("/")
         is_known = self.path.startswith("/") and slash == "/"
         is_known = is_known and secrets.compare_digest(token.encode(), self.server.token.encode())
         if is_known and not name:
-            self._index()
+            self._index(ListView.of_query(query))
             return
         address = self.server.folder.address(name) if is_known else None
         if address is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
-        self._page(address)
+        self._page(address, ListView.of_query(query))
 
     def do_HEAD(self) -> None:
         """Answers like GET, without the page."""
         self.do_GET()
 
-    def _index(self) -> None:
-        text = self.server.folder.index()
-        self._answer(f'"{sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:20]}"', lambda: [text])
+    def _index(self, view: ListView) -> None:
+        try:
+            text = self.server.folder.index(view)
+        except ConvcliError:
+            self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
+            return
+        version = f'"{sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:20]}"'
+        self._answer(version, page.INDEX, lambda: [text])
 
-    def _page(self, address: PageAddress) -> None:
+    def _page(self, address: PageAddress, view: ListView) -> None:
         """Answers with the beginning of a long session, and with all of it when the page asks for more."""
         folder, version = self.server.folder, version_of(address.path)
-        first = folder.beginning(address) if self.headers.get("If-None-Match") is None else None
+        first = folder.beginning(address, view) if self.headers.get("If-None-Match") is None else None
         if first is not None:
-            self._answer("", lambda: first)
+            self._answer("", page.SERVED, lambda: first)
         else:
-            self._answer(version, lambda: folder.page(address, version))
+            self._answer(version, page.SERVED, lambda: folder.page(address, version, view))
 
-    def _answer(self, version: str, make: Callable[[], Iterable[str]]) -> None:
+    def _answer(self, version: str, frame: page.Frame, make: Callable[[], Iterable[str]]) -> None:
         """Answers with the page, unless the browser has this version."""
         if version and self.headers.get("If-None-Match") == version:
             self._begin(HTTPStatus.NOT_MODIFIED, version)
@@ -163,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (ConvcliError, StopIteration):  # it is being written, or gone
             self.send_error(HTTPStatus.SERVICE_UNAVAILABLE)
             return
-        self._begin(HTTPStatus.OK, version, page.policy(page.LIVE))
+        self._begin(HTTPStatus.OK, version, page.policy(frame, page.LIVE))
         for piece in pieces if self.command == "GET" else ():
             self.wfile.write(piece.encode("utf-8", "backslashreplace"))
 

@@ -82,7 +82,8 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "--restore-file",
     type=PATH,
     metavar="FILE",
-    help="Store what the output cannot, so that convcli restore can rebuild the original.",
+    help="Store what the output cannot, so that convcli restore can rebuild the original. With --engine: all, for "
+    "convcli parts restore.",
 )
 @_recording.options
 @click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, list it and exit 1.")

@@ -6,25 +6,35 @@ import click
 
 from convcli.cli._commands import Command
 from convcli.cli._types import PATH, Near
-from convcli.model.errors import DONE, UNACCEPTABLE
+from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report.screen import Screen
 
 EXAMPLES = """\
 convcli samples rows -o rows.jsonl
-convcli convert rows.jsonl --to openai-ft --out-dir out --engine local
+convcli convert rows.jsonl --to openai-ft --out-dir out --engine local --restore-file all
 convcli parts verify out   # exit 1 if a part is missing or a file has changed
+convcli parts restore out --out-dir again   # the inputs, from the parts
 """
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("action", type=Near("choice", lambda: ["verify"]), metavar="verify")
+@click.argument("action", type=Near("choice", lambda: ["verify", "restore"]), metavar="verify|restore")
 @click.argument("folder", type=PATH, metavar="DIR|URL")
+@click.option("--out-dir", type=PATH, metavar="DIR", help="The folder for the inputs that restore rebuilds.")
+@click.option("--force", is_flag=True, help="Replace existing outputs.")
 @click.pass_obj
-def command(screen: Screen, action: str, folder: str) -> int:
-    """Verify the folder of a job in parts.
+def command(screen: Screen, action: str, folder: str, out_dir: str | None, force: bool) -> int:
+    """Verify or reverse a job in parts.
 
-    Every part must be finished, and its files must have the sizes and checksums in its mark.
+    verify: every part must be finished, and its files must have the sizes and checksums in its mark. restore: rebuild
+    each input of a conversion that kept the restore records; the JSON is the same, white space may differ.
     """
+    if (action == "restore") is not (out_dir is not None):
+        raise JobError("usage", "convcli parts restore needs --out-dir, and convcli parts verify writes nothing")
+    return _verify(screen, folder) if out_dir is None else _restore(screen, folder, out_dir, force)
+
+
+def _verify(screen: Screen, folder: str) -> int:
     from convcli.parts.verifying import Verified, verify
     from convcli.report.text import safe_text
     from convcli.validation.wording import counted
@@ -36,3 +46,13 @@ def command(screen: Screen, action: str, folder: str) -> int:
     text = f"{counted(verified.parts, 'part')} complete: {counted(verified.files, 'file')}, {verified.bytes:,} bytes"
     screen.announce(f"{text}; {counted(differences, 'difference')}\n" if differences else f"{text}\n")
     return UNACCEPTABLE if differences else DONE
+
+
+def _restore(screen: Screen, folder: str, out_dir: str, force: bool) -> int:
+    from convcli.parts.restoring import restore_inputs
+    from convcli.validation.wording import counted
+
+    done = restore_inputs(folder, out_dir, force=force)
+    refused = f"; {done.refused:,} not accepted and not restored" if done.refused else ""
+    screen.announce(f"{counted(done.files, 'file')}, {counted(done.documents, 'document')} restored{refused}\n")
+    return DONE

@@ -30,6 +30,7 @@ convcli serve ~/.claude/projects --port 8123
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; 0 is any free one.")
 @click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="Mark what this dialect cannot store.")
 @click.option("--findings", is_flag=True, help="Mark the findings of validate.")
+@click.option("--no-cache", is_flag=True, help="Keep the index for the search in a temporary file.")
 @click.pass_obj
 def command(
     screen: Screen,
@@ -38,20 +39,30 @@ def command(
     port: int,
     target: Dialect | None,
     findings: bool,
+    no_cache: bool,
 ) -> int:
     """Show the sessions of a folder in a browser, on loopback.
 
-    The pages are those of inspect. A page updates while its session runs. Nothing is changed. The address contains a
-    random token, without which the server answers nothing.
+    The list is sorted and grouped by day or project, with costs and failures, and searches the text of all sessions.
+    The pages are those of inspect. A page updates while its session runs. The sessions are not changed. The address
+    contains a random token, without which the server answers nothing.
+
+    An index of the texts makes the search fast. It is a private file in your cache directory, is updated when sessions
+    change, and is deleted after a month without use.
     """
+    from convcli.cli import _index_store
     from convcli.cli._served import ServedFolder
     from convcli.cli._serving import LOOPBACK, PageServer
     from convcli.jobs.inputs import split_line
+    from convcli.views.costs import Prices
 
     for file in reading.find(paths):
         if not os.path.exists(split_line(file.path)[0]):
             raise JobError("no-such-file", "there is no such file", file=file.path)
-    folder = ServedFolder(paths, reading, _shared.ExitCodes(screen), target, findings=findings)
+    prices = Prices(reading.configuration.settings.get("prices", {}))
+    store = _index_store.opened(screen, paths, reading, is_kept=not no_cache)
+    codes = _shared.ExitCodes(screen)
+    folder = ServedFolder(paths, reading, codes, store, prices, target=target, findings=findings)
     try:
         server = PageServer(folder, port)
     except OSError as error:

@@ -25,6 +25,8 @@ DialectName: TypeAlias = Literal[
     "gemini",
     "gemini-cli",
     "gemini-cli-stream",
+    "gemini-interactions",
+    "gemini-interactions-stream",
     "gemini-stream",
     "google-adk",
     "goose",

@@ -237,10 +237,11 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     rules=(trees.rooted(),),
-    places=paths(
-        "id=uuid title=name createdAt=created_at updatedAt=updated_at head=current_leaf_message_uuid message.id=uuid "
-        "message.parentId=parent_message_uuid message.createdAt=created_at message.stopReason=stop_reason "
-        "message.role=sender tool_call.arguments=input tool_result.toolCallId=tool_use_id tool_result.value=content "
+    places=CONVERSATION.places()
+    | MESSAGE.places("message")
+    | paths(
+        "head=current_leaf_message_uuid message.parentId=parent_message_uuid message.role=sender "
+        "tool_call.arguments=input tool_result.toolCallId=tool_use_id tool_result.value=content "
         "reasoning.summary=summaries document.text=extracted_content document.name=file_name image.name=file_name"
     ),
     envelope=unsupported.fields(

@@ -236,10 +236,8 @@ PROGRAM = Program(
 )
 UNSUPPORTED = unsupported.AROUND_PARTS
 UNSUPPORTED |= unsupported.CALL_ONLY | unsupported.METADATA | unsupported.fields("reasoning.summary refusal.metadata")
-UNSUPPORTED -= unsupported.fields(
-    "id title cwd message.id message.parentId message.createdAt message.stopReason message.usage"
-)
-UNSUPPORTED -= unsupported.fields("reasoning.metadata")
+HAS = HEADER.supports() | ROW.supports("message")
+HAS |= unsupported.fields("message.stopReason message.usage reasoning.metadata")
 
 DIALECT = Dialect(
     name=NAME,
@@ -253,7 +251,8 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    unsupported=UNSUPPORTED,
+    unsupported=UNSUPPORTED - HAS,
+    has=HAS,
     reasons={
         **places.REASONS,
         **sessions.REASONS,
@@ -270,10 +269,9 @@ DIALECT = Dialect(
     ),
     places={
         **places.PLACES,
-        **paths(
-            "id=0/id title=0/sessionTitle cwd=0/cwd message.id=../id message.parentId=../parentId "
-            "message.createdAt=../timestamp extras.row=.. extras.messageId=id"
-        ),
+        **HEADER.places("", "0"),
+        **ROW.places("message", ".."),
+        **paths("extras.row=.. extras.messageId=id"),
     },
     metadata=unsupported.fields("chatCompletionReasoningContent compaction_state session_end todo_state"),
     envelope=frozenset(("row", "owner", "version", "hostId", "messageId")),

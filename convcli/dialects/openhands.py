@@ -210,8 +210,9 @@ DIALECT = Dialect(
         turns.decodable(),
     ),
     places={
+        **EVENT.places("message"),
         **paths(
-            "message.createdAt=timestamp extras.event=.. tool_call.rawArguments=arguments "
+            "extras.event=.. tool_call.rawArguments=arguments "
             "tool_result.toolCallId=../tool_call_id tool_result.name=../tool_name tool_result.value=content "
             "tool_result.kind=is_error image.url=image_urls/0 image.data=image_urls/0 image.mediaType=image_urls/0"
         ),

@@ -171,8 +171,9 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    places=paths(
-        "message.createdAt=timestamp extras.event=.. tool_call.id=tool_call_id tool_call.name=function_name "
+    places=EVENT.places("message")
+    | paths(
+        "extras.event=.. tool_call.id=tool_call_id tool_call.name=function_name "
         "tool_result.toolCallId=tool_call_metadata/tool_call_id tool_result.name=tool_call_metadata/function_name "
         "tool_result.value=content tool_result.kind=observation tool_result.status=observation"
     ),

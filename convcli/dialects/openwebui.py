@@ -288,10 +288,12 @@ DIALECT = Dialect(
     rules=(limited_to(trees.rooted(), "missing-parent", "parent-cycle"),),  # ids are keys: no two are the same
     places={
         **OF_ITEMS,
+        **EXPORT.places(),
+        **NODE.places("message"),
         **paths(
-            f"createdAt=created_at updatedAt=updated_at model={CONVERSATION}/models "
+            f"model={CONVERSATION}/models "
             f"head={CONVERSATION}/history/currentId extras.chat={CONVERSATION} "
-            "message.parentId=parentId message.createdAt=timestamp message.usage=usage message.error=error "
+            "message.parentId=parentId message.usage=usage message.error=error "
             "document.text=file/data/content"
         ),
     },

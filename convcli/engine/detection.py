@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 
 from convcli import dialects
+from convcli.engine import confirming
 from convcli.model.dialect import Dialect, Evidence
 from convcli.model.errors import ContentError
 from convcli.validation.wording import SAFE_WORD, described, listed
+
+Candidate: TypeAlias = tuple[str, Evidence]
 
 MOST_KEYS = 8
 """Keys of an object that an error names."""
@@ -28,7 +31,7 @@ class Detection(msgspec.Struct, frozen=True):
     others: tuple[tuple[str, Evidence], ...] = ()
 
 
-def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[tuple[str, Evidence]]:
+def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[Candidate]:
     """Returns every dialect that matches the document, strongest first."""
     clue_of = [(dialect.name, dialect.recognize(document)) for dialect in among or dialects.likely([document])]
     matches = [(name, evidence) for name, evidence in clue_of if evidence is not None]
@@ -44,7 +47,32 @@ def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
     ranked = candidates(document, among)
     if not ranked:
         raise unrecognised([document])
-    return strongest(ranked)
+    return confirmed(ranked, [document])
+
+
+def confirmed(
+    ranked: Sequence[Candidate], values: Sequence[Any], read_by: Callable[[Candidate], Any] | None = None
+) -> Detection:
+    """Returns the strongest candidate that reading confirms, for a document or the first records of a file.
+
+    `read_by`: returns what a candidate reads of the values, by default the first. Raises ContentError if no candidate
+    is confirmed, or if several are and none is stronger.
+    """
+
+    def is_read(one: Candidate) -> bool:
+        return confirming.is_read(values[0] if read_by is None else read_by(one), dialects.get(one[0]))
+
+    refuted = ranked[0][0]
+    while ranked:
+        top = ranked[0][1].strength
+        kept = [one for one in ranked if one[1].strength < top or is_read(one)]
+        if kept and kept[0][1].strength == top:
+            return strongest(kept)
+        ranked = kept
+    message = f"{NO_DIALECT}: it resembles {refuted}, which does not define the keys of most of its text"
+    raise ContentError(
+        "unknown-dialect", message, help=f"--from {refuted} reads the rest, and reports that text as lost"
+    )
 
 
 def refuse_unsupported(values: Sequence[Any]) -> None:
@@ -95,7 +123,7 @@ def _keyed(value: Any) -> str:
     return f"an object with the keys {listed(keys)}" if keys else described(value)
 
 
-def strongest(ranked: Sequence[tuple[str, Evidence]]) -> Detection:
+def strongest(ranked: Sequence[Candidate]) -> Detection:
     """Returns the strongest candidate; two framings of one dialect are not a tie.
 
     Raises ContentError if two dialects are equally strong.

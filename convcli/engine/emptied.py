@@ -22,10 +22,11 @@ def is_emptied(transcript: Transcript) -> bool:
 
 
 def _is_empty(message: Message) -> bool:
-    return not any(_has_content(part) for part in message.parts)
+    return not any(has_content(part) for part in message.parts)
 
 
-def _has_content(part: Any) -> bool:
+def has_content(part: Any) -> bool:
+    """True unless the part is a blank text."""
     return bool(part.text.strip()) if isinstance(part, (Text, Reasoning, Refusal)) else True
 
 

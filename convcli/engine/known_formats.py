@@ -103,15 +103,6 @@ FORMATS = (
         ("contents/*/type role=user|assistant|system|tool", "contents/*/$type role", "type=session service_session_id"),
     ),
     Foreign("the state of an AutoGen agent", ("llm_context/messages",)),
-    Foreign(
-        "an interaction of the Gemini API",
-        (
-            "object=interaction steps/*/type",
-            "input/*/type=user_input|model_output|function_result",
-            "previous_interaction_id",
-            "event_type^interaction.|step.",
-        ),
-    ),
     # telemetry and logs
     Foreign(
         "an OpenTelemetry event or span without messages",

@@ -56,7 +56,7 @@ def restore(converted: Any, kept: RestoreRecord) -> Any:
     original = apply(_back(converted, source, target, kept.get("form")), kept["patch"])
     return (
         Rows(original, list(range(1, len(original) + 1)))
-        if isinstance(original, list) and _is_rows(source)
+        if isinstance(original, list) and is_rows(source) and kept.get("layout") != "json"
         else original
     )
 
@@ -132,5 +132,6 @@ def _back(converted: Any, source: Dialect, target: Dialect, form: str | None) ->
         return None
 
 
-def _is_rows(source: Dialect) -> bool:
+def is_rows(source: Dialect) -> bool:
+    """True if the rows of a file form one document of this dialect."""
     return "events" in source.framings

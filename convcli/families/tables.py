@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 from convcli.kit import custom, fitting, passes, results, sessions, streams, unsupported
 from convcli.kit.codec import reading, writing
 from convcli.kit.codec.layout import LogLayout
-from convcli.kit.codec.objects import value_at
+from convcli.kit.codec.objects import places_of, value_at
+from convcli.kit.codec.table import parse
 from convcli.kit.results import ResultTexts
 from convcli.model.dialect import Dialect, Evidence, Options, Pass
 from convcli.model.rule import Rule
@@ -24,39 +25,53 @@ LEAST = 0.5
 
 @lru_cache(maxsize=64)
 def dialect_of(layout: LogLayout, name: str) -> Dialect:
-    """Returns the dialect of a table."""
+    """Returns the dialect of a table that a user states."""
     table = layout.table
+    return _dialect(
+        layout,
+        name,
+        forms=("log",),
+        specification=f"the table of {layout.owner}",
+        detect=lambda document: _detect(layout, document),
+        reasons=_reasons(layout),
+        metadata=frozenset(table.metadata),
+        envelope=frozenset((*table.metadata, reading.ROW)),
+    )
 
+
+def built_in(name: str, stated: Mapping[str, Any], passes: tuple[Pass, ...] = (), **fields: Any) -> Dialect:
+    """Returns a built-in dialect: what its table does not state are `fields` of the Dialect.
+
+    `passes` are those of its own; they come before the transcript is written and read back.
+    """
+    return _dialect(LogLayout(parse(stated, name), name), name, passes, **fields)
+
+
+def _dialect(layout: LogLayout, name: str, passes: tuple[Pass, ...] = (), **fields: Any) -> Dialect:
     def lift(document: Any) -> Transcript:
         return reading.lift(layout, name, document)
 
     def write(transcript: Transcript, options: Options) -> Any:
         return writing.write(layout, transcript)
 
-    title = table.title or layout.owner
+    table = layout.table
     failed = layout.result is not None and layout.result.failed is not None
     texts = ResultTexts("", data=layout.result is None or layout.result.json)
-    return Dialect(
-        name=name,
-        title=title,
-        specification=f"the table of {layout.owner}",
-        framings=("events",) if layout.lines else ("document", "records"),
-        forms=("log",),
-        detect=lambda document: _detect(layout, document),
-        lift=lift,
-        write=write,
-        fit=(*_passes(layout, texts, failed=failed), fitting.settle_by_reading_back(lift, write, "log")),
-        unsupported=_unsupported(layout),
-        has=frozenset(("tool_call.custom",)) if layout.call is not None and layout.call.form == "text" else frozenset(),
-        conventions=() if failed else (texts.convention(),),
-        rules=_rules(layout),
-        reasons=_reasons(layout, title),
-        places=_places(layout),
-        metadata=frozenset(table.metadata),
-        envelope=frozenset((*table.metadata, reading.ROW)),
-        family=layout.owner,
-        answer_boundaries=(lambda: _boundaries(layout)) if layout.split else None,
-    )
+    again = fitting.settle_by_reading_back(lift, write, fields["forms"][0])
+    custom_calls = layout.call is not None and layout.call.form == "text"
+    derived: dict[str, Any] = {
+        "title": table.title or layout.owner,
+        "framings": ("events",) if layout.lines else ("document", "records"),
+        "fit": (*_passes(layout, texts, failed=failed), *passes, again),
+        "unsupported": _unsupported(layout),
+        "has": frozenset(("tool_call.custom",)) if custom_calls else frozenset(),
+        "conventions": () if failed else (texts.convention(),),
+        "rules": _rules(layout),
+        "places": _places(layout),
+        "family": layout.owner,
+        "answer_boundaries": (lambda: _boundaries(layout)) if layout.split else None,
+    }
+    return Dialect(name=name, lift=lift, write=write, **{**derived, **fields})
 
 
 def _boundaries(layout: LogLayout) -> streams.Boundaries:
@@ -84,7 +99,7 @@ def _detect(layout: LogLayout, document: Any) -> Evidence | None:
     if not isinstance(rows, list) or not rows:
         return None
     rows = rows[1:] if layout.lines and reading.is_header(layout, rows[0]) else rows
-    messages = [row for row in rows if layout.matches(row) and _has_content(layout, row)]
+    messages = [row for row in rows if layout.message_in(row) is not None and _has_content(layout, row)]
     if not messages or len(messages) < LEAST * len(rows):
         return None
     return Evidence(STRENGTH, f"messages of {layout.owner}")
@@ -109,7 +124,7 @@ def _passes(layout: LogLayout, texts: ResultTexts, *, failed: bool) -> Iterable[
         return texts.fits(result)
 
     def is_message(row: Any) -> bool:
-        return layout.matches(row)
+        return layout.message_in(row) is not None
 
     roles = {"developer": "system", "system": "developer"}
     yield sessions.keep_active_branch
@@ -150,7 +165,8 @@ def _unsupported(layout: LogLayout) -> frozenset[str]:
     return every - _stated(layout)
 
 
-def _reasons(layout: LogLayout, title: str) -> dict[str, str]:
+def _reasons(layout: LogLayout) -> dict[str, str]:
+    title = layout.table.title or layout.owner
     reasons = {"refusal": f"{title} has no field for a refusal: it is written as text"}
     if layout.text or layout.turns:
         reasons["text"] = f"a message of {title} has one text"
@@ -163,17 +179,10 @@ def _reasons(layout: LogLayout, title: str) -> dict[str, str]:
 
 def _field_paths(layout: LogLayout) -> Iterable[tuple[str, Path]]:
     """Yields the fields that the table has keys for, by their names in losses."""
-    for field in layout.whole.fields:
-        yield _camel(field.name), field.path
-    for field in layout.fields:
-        yield f"message.{_camel(field.name)}", field.path
+    yield from places_of(layout.whole.fields).items()
+    yield from places_of(layout.fields, "message").items()
     if layout.split:
         yield "id", layout.split
-
-
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
 
 
 def _places(layout: LogLayout) -> dict[str, Path]:

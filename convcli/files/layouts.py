@@ -121,8 +121,8 @@ def encoded(document: Any, suffix: str, *, names_events: bool = False) -> Iterat
 
 
 def _event_bytes(row: Any, is_named: bool) -> bytes:
-    """Returns one event of an SSE stream, optionally named by its `type`; the end mark is bare."""
-    kind = row.get("type") if is_named and isinstance(row, dict) else None
+    """Returns one event of an SSE stream, optionally named by its `type` or `event_type`; the end mark is bare."""
+    kind = row.get("type", row.get("event_type")) if is_named and isinstance(row, dict) else None
     is_name = isinstance(kind, str) and kind.isascii() and kind.isprintable()
     name = f"event: {kind}\n".encode() if is_name else b""
     return name + b"data: " + (row.encode() if isinstance(row, str) else write(row)) + b"\n\n"

@@ -299,9 +299,12 @@ class _RemoteOutput:
 
     def discard(self) -> None:
         file, self._file = self._file, None
-        if file is not None:
+        if file is None:
+            return
+        try:
             with suppress(Exception):
                 file.discard()
+        finally:
             file.closed = True  # otherwise garbage collection would write it
 
 

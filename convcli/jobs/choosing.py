@@ -54,8 +54,13 @@ def choose(
     together = detection.candidates(Rows(values), whole) if whole else []
     if not single and not together:
         raise detection.unrecognised(values)
-    strongest = detection.strongest(sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0])))
-    is_whole = any(name == strongest.dialect and evidence is strongest.evidence for name, evidence in together)
+    ranked = sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0]))
+
+    def is_of_all(one: detection.Candidate) -> bool:
+        return any(name == one[0] and evidence is one[1] for name, evidence in together)
+
+    strongest = detection.confirmed(ranked, values, lambda one: Rows(values) if is_of_all(one) else values[0])
+    is_whole = is_of_all((strongest.dialect, strongest.evidence))
     return ChosenDialect(dialects.get(strongest.dialect), is_whole, strongest)
 
 
@@ -76,7 +81,7 @@ def choose_lines_of_messages(values: list[Any], named: Dialect | None) -> Chosen
     ranked = [each for each in ranked if schemas.accepts(each[0], whole)]
     if not ranked:
         return None
-    strongest = detection.strongest(ranked)
+    strongest = detection.confirmed(ranked, [whole])
     evidence = replace(strongest.evidence, reason=f"{strongest.evidence.reason}, one message per line")
     return ChosenDialect(dialects.get(strongest.dialect), True, replace(strongest, evidence=evidence))
 
@@ -110,7 +115,7 @@ def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | 
     if named is not None:
         return ChosenDialect(named, False, None)
     detection.refuse_unsupported(values)
-    strongest = detection.strongest(sorted(each, key=lambda pair: (-pair[1].strength, pair[0])))
+    strongest = detection.confirmed(sorted(each, key=lambda pair: (-pair[1].strength, pair[0])), values)
     return ChosenDialect(dialects.get(strongest.dialect), False, strongest)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.engine import texts
-from convcli.engine.restore import around, record
+from convcli.engine.restore import around, is_rows, record
 from convcli.jobs.inputs import Document, Input, Outer
 from convcli.model.dialect import Dialect
 from convcli.wire import exact_json
@@ -19,6 +19,8 @@ def kept(document: Any, item: Document, source: Input, target: Dialect) -> bytes
     line = record(item.original, converted, item.dialect, target)
     if source.layout == "array" and source.outer is None:
         line["layout"] = "array"
+    elif source.layout == "json" and source.outer is None and type(item.original) is list and is_rows(item.dialect):
+        line["layout"] = "json"
     if item.shell is not None:
         line["shell"], line["many"] = item.shell, item.dialect.many
     if item.outer is None or source.outer is None:

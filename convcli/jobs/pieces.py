@@ -16,7 +16,8 @@ class InputPiece(msgspec.Struct, frozen=True):
     """A file, a range of its bytes, or some of its row groups.
 
     `start` and `stop`: bytes or row groups · `before`: lines or rows before it, -1 if not counted · `version`: changes
-    when the file does · `size`: bytes of the piece, about · `ignore`, `places`: findings not reported for this file.
+    when the file does · `size`: bytes of the piece, about · `ignore`, `places`: findings not reported for this file ·
+    `dialect`: the one that the configuration names for this file.
     """
 
     file: str
@@ -27,6 +28,7 @@ class InputPiece(msgspec.Struct, frozen=True):
     before: int = -1
     ignore: frozenset[str] = frozenset()
     places: tuple[IgnoredPlace, ...] = ()
+    dialect: str | None = None
 
     @property
     def is_whole(self) -> bool:

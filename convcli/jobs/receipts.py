@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from convcli.files.packed import unreadable
+from convcli.files.sqlite import JOURNAL, LOG
 from convcli.jobs.converting import Summary
 from convcli.model.errors import JobError
 from convcli.model.version import __version__
@@ -130,7 +131,7 @@ class Recorder:
 
     def __init__(self, paths: Paths, inputs: Iterable[str]) -> None:
         self._paths, self._begin = paths, _now()
-        self._inputs = {path: _state(path) for path in inputs}
+        self._inputs = {path: _state(path) for each in inputs for path in (each, *_logs_of(each))}
 
     def receipt(
         self, command: list[str], *, is_masked: bool, outputs: Iterable[tuple[Role, str]], summary: Summary
@@ -166,8 +167,16 @@ class Recorder:
         name = self._paths.stored(path)
         if state is None:
             return FileRecord(name, unchecked="not a file of this machine")
+        changed = FileRecord(name, unchecked="changed while it was read")
+        if _state(path) != state:
+            return changed
         record = _recorded(path, name)
-        return FileRecord(name, unchecked="changed while it was read") if _state(path) != state else record
+        return record if _state(path) == state else changed
+
+
+def _logs_of(path: str) -> list[str]:
+    """Returns the files beside a SQLite database that contain its last changes."""
+    return [path + suffix for suffix in (LOG, JOURNAL) if os.path.isfile(path + suffix)]
 
 
 _State: TypeAlias = tuple[int, int]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import astuple
+
+from convcli.kit.codec.code import reader
+from convcli.kit.codec.objects import Field, field_values, lift_fields, places_of, value_at
 from convcli.kit.objects import Keys, Native, as_text, omit
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
-from convcli.model.transcript import Message, Transcript
-from convcli.wire import exact_json
+from convcli.model.transcript import Message, Path, Transcript
 
 
 class Envelope:
@@ -20,44 +23,53 @@ class Envelope:
     others are extras. The value of a field is a nonempty string; other values are extras.
     """
 
-    __slots__ = ("_content", "_fields", "_keys")
+    __slots__ = ("_fields", "_keys", "_names", "_read")
 
     def __init__(self, order: str, fields: Mapping[str, str | Setting], *, content: str = "") -> None:
-        self._fields = {key: _field(one) for key, one in fields.items()}
-        self._content = frozenset(content.split())
-        known = self._fields.keys() | self._content
+        self._fields = tuple(_field(key, one) for key, one in fields.items())
+        self._names = tuple(fields)
+        known = {*fields, *content.split()}
         self._keys = Keys(order, extra=" ".join(key for key in order.split() if key not in known))
+        self._read = reader("envelope", [field.path for field in self._fields])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys that the table states, in the vendor's order."""
+        return tuple(dict.fromkeys((*self._keys.names, *self._names)))
 
     def lift(self, native: Native, record: Transcript | Message) -> Native | None:
         """Sets the fields of the record. Returns the extras, in the order in which they will be written."""
         extra = self._keys.extra(native)
-        for key, field in self._fields.items():
-            value = native.get(key)
-            if value is None or value == "":
-                continue
-            ours = field.lift(value)
-            setattr(record, field.name, ours)
-            if ours is None or (field.partial and not exact_json.exact(field.write(ours), value)):
-                extra = {**(extra or {}), key: value}
-        return {key: extra[key] for key in self._keys.sorted(extra)} if extra else None
+        kept: list[Path] = []
+        lift_fields(self._read(native), record, self._fields, kept)
+        if kept:
+            extra = {**(extra or {}), **{str(path[0]): value_at(native, path) for path in kept}}
+        return self._keys.ordered(extra) if extra else None
 
     def write(self, record: Transcript | Message, extra: Native | None = None, **content: Any) -> Native:
         """Returns the object, in the vendor's order. The extra value of a field is used only if it still means the
         same."""
-        native: Native = omit(extra, *self._fields) if extra else {}
-        for key, field in self._fields.items():
-            value = getattr(record, field.name)
-            if extra and key in extra and exact_json.exact(field.lift(extra[key]), value):
-                written = extra[key]
-            else:
-                written = None if value is None else field.write(value)
-            if written is not None:
-                native[key] = written
-        return self._keys.put({**native, **content}, None, sort=True)
+        native: Native = omit(extra, *self._names) if extra else {}
+        for key, value in zip(self._names, field_values(record, self._fields, extra or {}), strict=True):
+            if value is not None:
+                native[key] = value
+        return self._keys.ordered({**native, **content})
+
+    def places(self, node: str = "", *above: str) -> dict[str, Path]:
+        """Returns the paths of the fields, by their names in losses.
+
+        `node` is the kind of the record (`message`), empty for the transcript; `above` leads from it to the object.
+        """
+        return places_of(self._fields, node, above)
+
+    def supports(self, node: str = "") -> frozenset[str]:
+        """Returns the names of the fields."""
+        return frozenset(self.places(node))
 
 
-def _field(one: str | Setting) -> Setting:
-    return one if isinstance(one, Setting) else Setting(one, as_text, as_text)
+def _field(key: str, one: str | Setting) -> Field:
+    setting = one if isinstance(one, Setting) else Setting(one, as_text, as_text)
+    return Field((key,), *astuple(setting))
 
 
 CREATED_IN_MILLISECONDS = Setting("created_at", time_of_milliseconds, milliseconds_of_time)

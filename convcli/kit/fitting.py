@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.kit.objects import drop_extras
 from convcli.kit.passes import (
     PartPass,
     on_each_message,
@@ -144,6 +145,11 @@ def without(*fields: str) -> Pass:
     of_messages = _cleared(field.partition(".")[2] for field in fields if field.startswith("message."))
     clear_messages = on_each_message(of_messages)
     return lambda transcript: of_whole(clear_messages(transcript))
+
+
+def without_extras(owner: str, *keys: str) -> Pass:
+    """Removes keys of the transcript's own extras that this form cannot store."""
+    return lambda transcript: drop_extras(transcript, owner, *keys)
 
 
 def _cleared(fields: Iterable[str]) -> Callable[[Any], Any]:

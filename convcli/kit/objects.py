@@ -24,13 +24,19 @@ class Keys:
 
     __slots__ = ("_extra", "_rank", "_ranked", "_unsaid")
 
-    def __init__(self, order: str, *, extra: str = "") -> None:
-        self._rank = {name: rank for rank, name in enumerate(order.split())}
+    def __init__(self, order: str | Iterable[str], *, extra: str = "") -> None:
+        names = order.split() if isinstance(order, str) else order
+        self._rank = {name: rank for rank, name in enumerate(names)}
         self._extra = frozenset(extra.split())
         if not self._extra <= self._rank.keys():
             raise ValueError("keys without a field must be in the order")
         self._unsaid: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._without_field)
         self._ranked: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._by_rank)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The known keys, in the vendor's order."""
+        return tuple(self._rank)
 
     def _without_field(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         """Returns the keys that have no field in the intermediate format."""
@@ -39,6 +45,12 @@ class Keys:
     def sorted(self, keys: Iterable[str]) -> tuple[str, ...]:
         """Returns the keys in the vendor's order, unknown ones last."""
         return self._ranked(tuple(keys))
+
+    def ordered(self, native: Native) -> Native:
+        """Returns the object in the vendor's order, unknown keys last."""
+        keys = tuple(native)
+        ranked = self._ranked(keys)
+        return native if ranked == keys else {key: native[key] for key in ranked}
 
     def _by_rank(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         last = len(self._rank)

@@ -110,6 +110,31 @@ def restate(node: dict[str, Any], key: str, value: Any) -> None:
     node[key] = value
 
 
+def keep_former(node: dict[str, Any], key: str, before: Any) -> None:
+    """Keeps the text that grew under `key` before its final text was stated, if that one does not have its fragments.
+
+    A fragment that was lost or came twice is no difference worth a report: the final text has it.
+    """
+    fragments = before if isinstance(before, Pieces) else [before] if isinstance(before, str) else []
+    final = node.get(key)
+    if isinstance(final, str) and "".join(fragments) != final and not _has_in_order(final, fragments):
+        former = node.setdefault(FORMER, {}).setdefault(key, [])
+        former.append("".join(fragments))
+
+
+def _has_in_order(text: str, fragments: Sequence[str]) -> bool:
+    """True if the text has the fragments one after the other; one that comes again at once counts once."""
+    at = 0
+    for i, fragment in enumerate(fragments):
+        if i and fragment == fragments[i - 1]:
+            continue
+        at = text.find(fragment, at)
+        if at < 0:
+            return False
+        at += len(fragment)
+    return True
+
+
 def grow(node: dict[str, Any], key: str, text: str) -> None:
     """Appends a fragment to the text under `key`."""
     before = node.get(key)

@@ -185,7 +185,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How documents are stored in a file. The first is used for new files: fine-tuning rows are JSON Lines even if
     there is only one."""
     names_events: bool = False
-    """True if the events of its SSE streams are named by their `type`, in a separate line (`event: message_start`)."""
+    """True if the events of its SSE streams are named by their `type` or `event_type`, in a separate line (`event:
+    message_start`)."""
     forms: tuple[str, ...]
     """The kinds of document (`request`, `response`, `list`, …); the first is written by default."""
     detect: Callable[[Any], Evidence | None]
@@ -217,6 +218,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Keys of extras, and types of rows, that are metadata although they may hold text. The type of a row is followed
     by those of the objects that it wraps, with `/` between them (`event_msg/token_count`); a type stands for all that
     begin with it. Other keys and rows that the schema does not name are content where they hold text."""
+    other_events: str = ""
+    """Of a stream: the key of extras that lists its events of unknown types, as they are."""
     repeats: frozenset[str] = frozenset()
     """Paths whose values only repeat other values of the document, as pointers with `*` for any step. They are not
     facts."""

@@ -9,6 +9,7 @@ import msgspec
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.workers import Emit
 from convcli.model.errors import ContentError, ConvcliError, JobError, OutputError
+from convcli.parts.limits import limited
 from convcli.parts.planning import Part
 from convcli.parts.work import run_part
 from convcli.wire import exact_json
@@ -28,12 +29,15 @@ class Failure(msgspec.Struct, frozen=True):
     seconds: float
 
 
-def attempt(part: Part, _: Emit | None = None, *, retries: int = 0) -> Exception | None:
-    """Does a part and returns its exception, if any; repeats it if the storage refuses it."""
+def attempt(part: Part, _: Emit | None = None, *, retries: int = 0, seconds: float | None = None) -> Exception | None:
+    """Does a part and returns its exception, if any; repeats it if the storage refuses it, or it took too long.
+
+    `seconds`: the limit for one attempt."""
     begin, number = time.monotonic(), 1
     while True:
         try:
-            run_part(part, number)
+            with limited(seconds):
+                run_part(part, number)
             return None
         except Exception as error:
             if number > retries or not _may_pass(error):

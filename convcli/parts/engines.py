@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import islice
 from typing import Any
+
+import msgspec
 
 from convcli.jobs.workers import all_done
 from convcli.model.errors import JobError, OutputError
@@ -18,18 +20,38 @@ AHEAD = 4
 """Pending tasks per processor of a cluster."""
 
 
-def on_processes(parts: Sequence[Part], processes: int, retries: int = 0) -> Iterator[tuple[Part, Exception | None]]:
-    """Yields the result of each part, done by processes of this machine, or by this process if only one is wanted."""
-    if processes == 1:
-        yield from ((part, attempt(part, retries=retries)) for part in parts)
+class Trying(msgspec.Struct, frozen=True):
+    """How often a part is repeated after an error of the storage, and the seconds that an attempt may take."""
+
+    retries: int = 0
+    seconds: float | None = None
+
+    @property
+    def attempt(self) -> Callable[..., Exception | None]:
+        """The function that does a part."""
+        return partial(attempt, retries=self.retries, seconds=self.seconds)
+
+
+def on_processes(
+    parts: Sequence[Part],
+    processes: int,
+    trying: Trying = Trying(),  # noqa: B008  (frozen)
+) -> Iterator[tuple[Part, Exception | None]]:
+    """Yields the result of each part, done by processes of this machine.
+
+    This process does them if only one is wanted and there is no limit of time, which needs the timer of a process."""
+    if processes == 1 and trying.seconds is None:
+        yield from ((part, trying.attempt(part)) for part in parts)
         return
-    with all_done(partial(attempt, retries=retries), parts, processes) as each:
+    with all_done(trying.attempt, parts, processes) as each:
         for part, done in zip(parts, each, strict=True):
             yield part, done.value()
 
 
 def on_ray(
-    parts: Sequence[Part], address: str | None = None, retries: int = 0
+    parts: Sequence[Part],
+    address: str | None = None,
+    trying: Trying = Trying(),  # noqa: B008  (frozen)
 ) -> Iterator[tuple[Part, Exception | None]]:
     """Yields the result of each part as it completes, done by Ray tasks.
 
@@ -51,23 +73,23 @@ def on_ray(
         include = False if address == "local" else None
         ray.init(address=address, include_dashboard=include, log_to_driver=False, logging_level=40)
     try:
-        yield from _in_window(ray, parts, retries)
+        yield from _in_window(ray, parts, trying)
     finally:
         if is_mine:
             ray.shutdown()
 
 
-def _in_window(ray: Any, parts: Sequence[Part], retries: int) -> Iterator[tuple[Part, Exception | None]]:
+def _in_window(ray: Any, parts: Sequence[Part], trying: Trying) -> Iterator[tuple[Part, Exception | None]]:
     """Submits a few tasks per processor at a time: the driver would keep millions of pending tasks in memory."""
-    task = ray.remote(max_retries=3)(attempt)
+    task, how = ray.remote(max_retries=3)(attempt), {"retries": trying.retries, "seconds": trying.seconds}
     most = AHEAD * max(int(ray.cluster_resources().get("CPU", 1)), 1)
     waiting = iter(parts)
-    running = {task.remote(part, retries=retries): part for part in islice(waiting, most)}
+    running = {task.remote(part, **how): part for part in islice(waiting, most)}
     while running:
         for done in ray.wait(list(running), num_returns=1)[0]:
             part = running.pop(done)
             yield part, _value(ray, done)
-            running |= {task.remote(more, retries=retries): more for more in islice(waiting, 1)}
+            running |= {task.remote(more, **how): more for more in islice(waiting, 1)}
 
 
 def _value(ray: Any, done: Any) -> Exception | None:

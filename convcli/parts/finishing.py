@@ -17,15 +17,13 @@ from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
 from convcli.parts.attempts import failure_of
 from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, number_messages
-from convcli.parts.planning import Part
-from convcli.parts.work import FINDINGS, LOSSES, keep_own_line
+from convcli.parts.planning import FINDINGS, LOSSES, MARK_NAME, OUTPUT_NAME, Part
+from convcli.parts.work import keep_own_line
 from convcli.views.statistics import Counted, Statistics
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
-from convcli.wire.patterns import pattern
 
 JOB, REPORT, SUCCESS = "_done/job.json", "_report.json", "_SUCCESS"
-_OURS = pattern(r"((_losses|_findings|_refused)/)?part-(\d{5,})\.jsonl|_done/(\d{5,})\.json")
 _FAILED = "_failed/"
 
 
@@ -40,15 +38,17 @@ class PartReport(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct):
-    """The result of a job: the sums of its marks, with lines as in the files. `missing` parts have no mark.
+    """The result of a job: the sums of its marks, with lines as in the files.
 
+    `source`: None if each file has its own dialect · `sources`: the dialects read · `missing` parts have no mark ·
     `by_part` is only in the file."""
 
     command: str
-    source: str
+    source: str | None
     target: str
     parts: int
     version: str = __version__
+    sources: list[str] = []
     missing: list[int] = []
     lines: int = 0
     blank: int = 0
@@ -59,6 +59,8 @@ class Report(msgspec.Struct):
     refused: int = 0
     failing: int = 0
     withheld: int = 0
+    calls: int = 0
+    conversations: int = 0
     written: int = 0
     clean: int = 0
     outputs: int = 0
@@ -71,7 +73,7 @@ class Report(msgspec.Struct):
     def summary(self) -> Summary:
         """The summary that a conversion in one process would have."""
         numbers = {name: getattr(self, name) for name in ("outputs", *COUNTS)}
-        return Summary([self.source], self.target, **numbers, groups=by_key(self.losses))
+        return Summary(self.sources, self.target, **numbers, groups=by_key(self.losses))
 
     def severe(self, severity: str) -> int:
         """Counts the findings of this severity."""
@@ -102,8 +104,8 @@ def begin(parts: Sequence[Part], *, force: bool = False, is_shared: bool = False
         if name in names:
             folder.remove(name)
     for name in names:
-        match = _OURS.fullmatch(name)
-        if (match is not None and int(match[3] or match[4]) >= len(parts)) or name.startswith(_FAILED):
+        match = OUTPUT_NAME.fullmatch(name) or MARK_NAME.fullmatch(name)
+        if (match is not None and int(match[match.lastindex or 0]) >= len(parts)) or name.startswith(_FAILED):
             folder.remove(name)
     if not is_same:
         put(folder, JOB, job, (file for part in parts for file in part.inputs))
@@ -146,7 +148,7 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
     """Returns the report of all parts; marks are read one at a time."""
     task = parts[0].task
     report = Report(task.command, task.source, task.target, len(parts))
-    summary, counted, done = Summary([task.source], task.target), Statistics(), set[int]()
+    summary, counted, done = Summary([], task.target), Statistics(), set[int]()
     for mark in marks:
         done.add(mark.part.number)
         report.by_part.append(PartReport(mark.part.number, mark.part.size, mark.attempts, mark.seconds))
@@ -161,6 +163,7 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
         counted.add_counted(mark.counts)
     for name in ("outputs", *COUNTS):
         setattr(report, name, getattr(summary, name))
+    report.sources = summary.sources or ([] if task.source is None else [task.source])
     report.losses, report.counts = list(summary.groups.values()), list(counted.counted())
     report.missing = [part.number for part in parts if part.number not in done]
     return report

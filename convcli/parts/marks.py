@@ -20,7 +20,7 @@ from convcli.wire.decimals import builtins
 
 MOST_FIRST = 5
 """Findings per code that are kept with a part and with a job; all of those reported once per column."""
-COUNTS = ("transcripts", "rows", "lossy", "refused", "failing", "withheld", "torn")
+COUNTS = ("transcripts", "rows", "lossy", "refused", "failing", "withheld", "torn", "calls", "conversations")
 """Counters that a mark shares with a summary."""
 
 
@@ -42,16 +42,18 @@ class FindingCount(msgspec.Struct):
 class PartMark(msgspec.Struct):
     """The result of a part.
 
-    `outputs`: its files with their sizes · `sums`: their SHA-256 · `seconds`, `attempts`: of the run that finished it ·
-    `before`: lines before its range, as far as its files include them; lines in
-    `losses` and `findings` here always count from the start of the range · `lines` = `transcripts` + `refused` +
-    `torn` + `blank` if each line is a document · `clean`: documents without findings · `counts`: those of `stats`.
+    `outputs`: its files with their sizes · `sums`: their SHA-256 · `records`: restore records of each piece ·
+    `seconds`, `attempts`: of the run that finished it · `before`: lines before its range, as far as its files include
+    them; lines in `losses` and `findings` here always count from the start of the range · `lines` = `transcripts` +
+    `refused` + `torn` + `blank` if each line is a document · `clean`: documents without findings · `sources`: their
+    dialects · `counts`: those of `stats`.
     """
 
     part: Part
     version: str = __version__
     outputs: dict[str, int] = {}
     sums: dict[str, str] = {}
+    records: list[int] = []
     seconds: float = 0
     attempts: int = 1
     before: int = 0
@@ -64,6 +66,8 @@ class PartMark(msgspec.Struct):
     refused: int = 0
     failing: int = 0
     withheld: int = 0
+    calls: int = 0
+    conversations: int = 0
     written: int = 0
     clean: int = 0
     sources: list[str] = []
@@ -79,9 +83,15 @@ class PartMark(msgspec.Struct):
             group.first = msgspec.structs.replace(group.first, before=msgspec.UNSET, after=msgspec.UNSET)
         self.losses = list(summary.groups.values())
 
-    def judged(self, findings: list[Finding]) -> None:
-        """Counts a validated document."""
+    def read(self, dialect: str) -> None:
+        """Counts a document in this dialect."""
         self.transcripts += 1
+        if dialect and dialect not in self.sources:
+            self.sources.append(dialect)
+
+    def judged(self, findings: list[Finding], dialect: str) -> None:
+        """Counts a validated document."""
+        self.read(dialect)
         self.clean += not findings
 
     def find(self, finding: Finding) -> None:

@@ -16,16 +16,18 @@ from convcli.files.framing import MAX_LINE
 from convcli.jobs import converting, inputs
 from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job
-from convcli.jobs.inputs import Input, Nulls
+from convcli.jobs.inputs import Calls, Input, Nulls
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece, bundled, cut
 from convcli.jobs.reading import ReadingOptions
 from convcli.jobs.results import RowShape
 from convcli.jobs.splitting import Splitting
+from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
 from convcli.proof.reasons import Level
 from convcli.validation.rules.conformance import arguments_match
 from convcli.views import row_columns
+from convcli.wire.patterns import pattern
 from convcli.wire.strict_json import DuplicateKeys
 
 Command: TypeAlias = Literal["convert", "validate", "stats"]
@@ -35,25 +37,35 @@ PART_SIZE = 64 << 20
 """Stored bytes of input per part: a part takes a second or two, and starting a process 0.3 s."""
 MOST_PIECES = 10_000
 """Maximum number of files in one part."""
+LOSSES, FINDINGS, REFUSED, RESTORE = "_losses/", "_findings/", "_refused/", "_restore/"
+"""Folders of outputs other than documents."""
+OTHERS = (LOSSES, FINDINGS, REFUSED, RESTORE)
+OUTPUT_NAME = pattern(rf"({'|'.join(OTHERS)})?part-(\d{{5,}})\.jsonl")
+"""The name of an output of a part."""
+MARK_NAME = pattern(r"_done/(\d{5,})\.json")
+"""The name of a mark."""
 
 
 class Task(msgspec.Struct, frozen=True):
     """What to do with each transcript: plain values, like everything in a part, so that any engine can pass them on.
 
-    `source`: required, because parts could be detected as different dialects · `target`: of `convert`, and for
-    `validate` the service that must accept it · `losses`: write all losses and findings, the first of each kind, or
-    only counts · others as in `Job`, `Options` and `JudgingOptions`; `set_keys` as in `--set`, `defaults` as in
-    `--default`, `models` as in `--map-model`, `prices` as in the configuration.
+    `source`: None if each file has the dialect that is detected, the same for all of its ranges · `target`: of
+    `convert`, and for `validate` the service that must accept it · `losses`: write all losses and findings, the first
+    of each kind, or only counts · `restores`: write restore records · `calls`: as in `inputs.opened` · others as in
+    `Job`, `Options` and `JudgingOptions`; `set_keys` as in `--set`, `defaults` as in `--default`, `models` as in
+    `--map-model`, `prices` as in the configuration.
     """
 
     command: Command
-    source: str
+    source: str | None
     target: str = ""
     keep_going: bool = False
     losses: Kept = "first"
+    restores: bool = False
     duplicate_keys: DuplicateKeys = "error"
     nulls: Nulls = "drop"
     max_line: int = MAX_LINE
+    calls: Calls = "apart"
     fail_on: Level | None = None
     form: str | None = None
     branch: Literal["active", "all"] = "all"
@@ -109,10 +121,15 @@ class Task(msgspec.Struct, frozen=True):
             is_joined=True,
             text_columns=self.text_columns,
             arguments=self.arguments,
-            shape=RowShape(
-                row_columns.chosen(self.columns, target, is_table=False), self.splitting, target.is_training
-            ),
+            shape=self._shape(target),
         )
+
+    def _shape(self, target: Dialect) -> RowShape:
+        """Returns what rows are made of. With restore records, a row has all of its document."""
+        if self.restores and self.splitting is not None:
+            raise JobError("usage", "--restore-file excludes options that split conversations")
+        columns = row_columns.chosen(self.columns, target, is_table=False)
+        return RowShape(columns, self.splitting, target.is_training and not self.restores)
 
     @property
     def judging(self) -> JudgingOptions:
@@ -169,30 +186,40 @@ def plan(
     task."""
     _ = task.job if task.command == "convert" else task.judging
     config = reading.configuration if task.command == "validate" else Configuration()
-    files = (_pieces(file.path, task, size, config) for file in reading.find(paths))
+    files = (_pieces(file.path, task, size, config, reading) for file in reading.find(paths))
     return [Part(number, out, task, pieces) for number, pieces in enumerate(bundled(files, size, MOST_PIECES))]
 
 
-def _pieces(path: str, task: Task, size: int, config: Configuration) -> list[InputPiece]:
+def _pieces(path: str, task: Task, size: int, config: Configuration, reading: ReadingOptions) -> list[InputPiece]:
     """Returns the pieces of a file.
 
     Lines are counted here only if line numbers are needed. Unreadable files are reported later, in order.
     """
     length, version = stores.facts(_readable(path))
-    whole = InputPiece(path, version, length, ignore=config.ignored(path), places=config.ignored_places(path))
+    dialect = reading.configuration.dialect(path) if task.source is None else None
+    ignore, places = config.ignored(path), config.ignored_places(path)
+    whole = InputPiece(path, version, length, ignore=ignore, places=places, dialect=dialect)
     if length <= size:
         return [whole]
     try:
-        with opened(path, task) as source:
-            return list(cut(whole, source, size, counts=any(place.line is not None for place in whole.places)))
+        with opened(whole, task) as source:
+            return list(cut(whole, source, size, counts=any(place.line is not None for place in places)))
     except ContentError:
         return [whole]
 
 
-def opened(path: str, task: Task) -> AbstractContextManager[Input]:
-    """Opens a file as the task reads it."""
-    keys, nulls = task.duplicate_keys, task.nulls
-    return inputs.opened(path, task.source, duplicate_keys=keys, nulls=nulls, max_line=task.max_line)
+def opened(piece: InputPiece, task: Task) -> AbstractContextManager[Input]:
+    """Opens the file of a piece as the task reads it."""
+    accepted = dialects.get(task.target) if task.command == "validate" and task.target else None
+    return inputs.opened(
+        piece.file,
+        task.source or piece.dialect,
+        duplicate_keys=task.duplicate_keys,
+        nulls=task.nulls,
+        otherwise=accepted,
+        calls="apart" if task.restores else task.calls,
+        max_line=task.max_line,
+    )
 
 
 def _readable(path: str) -> str:

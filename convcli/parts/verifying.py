@@ -11,11 +11,8 @@ from convcli.files.stores import OutputFolder, folder_at
 from convcli.model.errors import ContentError, JobError
 from convcli.parts.finishing import REPORT, SUCCESS
 from convcli.parts.marks import PartMark, read_mark
+from convcli.parts.planning import MARK_NAME, OUTPUT_NAME
 from convcli.wire import exact_json
-from convcli.wire.patterns import pattern
-
-_MARK = pattern(r"_done/(\d{5,})\.json")
-_PART = pattern(r"((_losses|_findings|_refused)/)?part-\d{5,}\.jsonl")
 
 
 class PartProblem(msgspec.Struct, frozen=True):
@@ -42,7 +39,7 @@ def verify(path: str, verified: Verified) -> Iterator[PartProblem]:
     expected = _expected_parts(folder, sizes, path)
     if SUCCESS not in sizes:
         yield PartProblem(SUCCESS, "is missing: the job has not succeeded")
-    known, names = set[str](), sorted(name for name in sizes if _MARK.fullmatch(name))
+    known, names = set[str](), sorted(name for name in sizes if MARK_NAME.fullmatch(name))
     present = {int(name.removeprefix("_done/").removesuffix(".json")) for name in names}
     for number in sorted(set(range(expected)) - present):
         yield PartProblem(f"_done/{number:05}.json", "is missing: the part was not finished")
@@ -55,7 +52,7 @@ def verify(path: str, verified: Verified) -> Iterator[PartProblem]:
         differences = list(_of_part(mark, folder, sizes, verified))
         verified.parts += not differences
         yield from differences
-    for name in sorted(name for name in sizes if _PART.fullmatch(name) and name not in known):
+    for name in sorted(name for name in sizes if OUTPUT_NAME.fullmatch(name) and name not in known):
         yield PartProblem(name, "belongs to no finished part")
 
 

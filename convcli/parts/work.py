@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from hashlib import sha256
 from time import monotonic
@@ -22,17 +22,13 @@ from convcli.jobs.running import PieceResult, convert_piece, judge_piece, keepin
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
 from convcli.parts.marks import PartMark
-from convcli.parts.planning import Part, Task, opened
+from convcli.parts.planning import FINDINGS, LOSSES, OTHERS, REFUSED, RESTORE, Part, Task, opened
 from convcli.proof.reasons import Loss
 from convcli.views.columns import project_of
 from convcli.views.costs import Prices
 from convcli.views.statistics import Statistics
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
-
-LOSSES, FINDINGS, REFUSED = "_losses/", "_findings/", "_refused/"
-"""Folders of outputs other than documents."""
-OTHERS = (LOSSES, FINDINGS, REFUSED)
 
 
 def run_part(part: Part, attempt: int = 1) -> PartMark:
@@ -51,17 +47,20 @@ def convert_part(part: Part, attempt: int = 1) -> PartMark:
     """Converts the documents of a part; writes them, their losses, refused documents, and the mark.
 
     Without `keep_going`, a part with refused documents has no output documents. Raises ConvcliError."""
-    mark, total, job = PartMark(part, attempts=attempt), Summary([part.task.source], part.task.target), part.task.job
+    mark, total, job = PartMark(part, attempts=attempt), Summary([], part.task.target), part.task.job
 
     def conversion(source: Input) -> InputConversion:
         return InputConversion(source, job, lambda _: outputs, sinks)
 
     with _outputs(mark) as outputs:
-        sinks = Sinks(outputs.loss if part.task.losses == "all" else None, outputs.finding, None, outputs.refuse)
+        loss = outputs.loss if part.task.losses == "all" else None
+        restore = outputs.restore if part.task.restores else None
+        sinks = Sinks(loss, outputs.finding, restore, outputs.refuse)
         for piece in part.pieces:
             result = convert_piece(piece, partial(_opened, part.task), conversion)
             total.add(result.summary or Summary([], total.target))
             outputs.end(result)
+            outputs.end_records()
         total.refused += mark.refused
         mark.take(total)
         outputs.has_documents = not mark.failing and (part.task.keep_going or not mark.refused)
@@ -78,7 +77,7 @@ def validate_part(part: Part, attempt: int = 1) -> PartMark:
             result = PieceResult(piece)
             for verdict in judge_piece(result, partial(_opened, part.task), _judging(part, piece)):
                 if not verdict.is_of_file:
-                    mark.judged(verdict.findings)
+                    mark.judged(verdict.findings, verdict.dialect)
                 for finding in verdict.findings:
                     outputs.finding(finding)
             outputs.end(result)
@@ -93,7 +92,7 @@ def _judging(part: Part, piece: InputPiece) -> JudgingOptions:
 
 def count_part(part: Part, attempt: int = 1) -> PartMark:
     """Counts the content of a part's transcripts, and writes it into the mark. Raises ConvcliError."""
-    mark, counted = PartMark(part, attempts=attempt), Statistics(Prices(part.task.prices))
+    mark, counted, summary = PartMark(part, attempts=attempt), Statistics(Prices(part.task.prices)), Summary([], "")
     with _outputs(mark) as outputs:
         for piece in part.pieces:
             result = PieceResult(piece)
@@ -102,7 +101,9 @@ def count_part(part: Part, attempt: int = 1) -> PartMark:
                     _count(item, counted, outputs)
                 for note in source.notes:
                     outputs.finding(note)
+                summary.count_joined(source)
             outputs.end(result)
+        mark.calls, mark.conversations = summary.calls, summary.conversations
         mark.counts = list(counted.counted())
     return mark
 
@@ -116,7 +117,7 @@ def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
     try:
         transcript = item.lift_leniently()[0]
         counted.add(transcript, item.dialect.name, project_of(transcript.cwd))
-        mark.transcripts += 1
+        mark.read(item.dialect.name)
     except RefusedError as error:
         mark.refused += 1
         for finding in error.findings:
@@ -127,7 +128,7 @@ def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
     """Opens the file of a piece. Raises JobError if it has changed since planning."""
     if stores.facts(piece.file)[1] != piece.version:
         raise JobError("input-changed", "the file has changed since the job was planned", file=piece.file)
-    return opened(piece.file, task)
+    return opened(piece, task)
 
 
 # --- outputs ---------------------------------------------------------------------------------------------------------
@@ -136,12 +137,9 @@ def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
 @contextmanager
 def _outputs(mark: PartMark) -> Iterator[_PartOutputs]:
     outputs = _PartOutputs(mark)
-    try:
+    with outputs.cleanup:
         yield outputs
         outputs.finish()
-    finally:
-        for output in outputs.opened.values():
-            output.discard()
 
 
 class _PartOutputs:
@@ -149,7 +147,9 @@ class _PartOutputs:
 
     def __init__(self, mark: PartMark) -> None:
         self.name, self.opened, self.has_documents = mark.part.name, dict[str, Output](), False
+        self.cleanup = ExitStack()  # discards each output, whatever happens to the others
         self.mark, self._task, self._folder = mark, mark.part.task, stores.folder_at(mark.part.out)
+        self._records = 0
         self._sizes, self._sums, self._begin = dict[str, int](), dict[str, Any](), monotonic()
 
     def write(self, data: bytes) -> None:
@@ -167,6 +167,17 @@ class _PartOutputs:
             self._write("", keep_own_line(finding))
         elif self._task.losses == "all":
             self._write(FINDINGS, keep_own_line(finding))
+
+    def restore(self, lines: bytes) -> None:
+        """Writes the restore record of a document."""
+        self._records += 1
+        self._write(RESTORE, lines)
+
+    def end_records(self) -> None:
+        """Stores the number of restore records of a piece, so that its documents are known."""
+        if self._task.restores:
+            self.mark.records.append(self._records)
+            self._records = 0
 
     def refuse(self, item: Item) -> None:
         """Writes a refused line as it is in the file; for other files, the finding identifies the document."""
@@ -192,7 +203,7 @@ class _PartOutputs:
     def finish(self) -> None:
         """Commits all outputs, removes those of earlier attempts, and then writes the mark."""
         name = self.mark.part.name
-        wanted = [kind for kind in self.opened if kind or self.has_documents]
+        wanted = [kind for kind in self.opened if self.has_documents or kind not in ("", RESTORE)]
         for kind in wanted:
             self.opened[kind].commit()
             self.mark.outputs[kind + name] = self._sizes[kind]
@@ -205,6 +216,7 @@ class _PartOutputs:
     def _write(self, kind: str, data: bytes) -> None:
         if kind not in self.opened:
             output = self._folder.output(kind + self.name, self.mark.part.inputs)
+            self.cleanup.callback(output.discard)
             self.opened[kind], self._sizes[kind] = output, 0
             self._sums[kind] = sha256()
         self._sizes[kind] += len(data)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Path
+from convcli.model.transcript import Path, Step
 from convcli.proof.language import holds_content, holds_message
 
 EVENT = "event"
@@ -93,6 +93,8 @@ class Knowledge:
         """The path of the first content under a key of extras, or inside of its value, where the key is not known."""
         if self.is_clean(str(path[-1]), len(path) - 1):
             return None
+        if self.lists_events(path[-1]):
+            return path[:-1] if self.events_with_content(path[:-1], value) else None
         if isinstance(path[-1], int):  # all of an event or of an item
             return self._below(path, value)
         named = self.named(normalized(path[:-1]))
@@ -105,6 +107,14 @@ class Knowledge:
             is_conversation = (named is None or len(path) == 1) and holds_message(value)
             return path if is_conversation else self._below(path, value)
         return path if holds_content(value) else None
+
+    def lists_events(self, key: Step) -> bool:
+        """True if this key of extras lists the events of unknown types."""
+        return bool(self.dialect.other_events) and key == self.dialect.other_events
+
+    def events_with_content(self, path: Path, events: Iterable[Any]) -> list[int]:
+        """The positions of the events in the list that hold content."""
+        return [i for i, event in enumerate(events) if self.row(path, event) is not None]
 
     def inside(self, path: Path, value: Any) -> Path | None:
         """The path of the first content under an unknown key anywhere in the value of a known one."""

@@ -80,7 +80,8 @@ def line(row: dict[str, Any], width: int, paint: Paint) -> str:
 def shown(transcript: Transcript, number: int, form: str, view: View) -> Iterator[str]:
     """Yields one message: as its record in the intermediate format for `json` and `jsonl`, else as full text.
 
-    On a terminal, JSON is indented and Markdown of a model is rendered, unless `view.whole`.
+    On a terminal, JSON is indented, edits and patches are diffs, and Markdown of a model is rendered, unless
+    `view.whole`.
     """
     message = transcript.messages[number]
     if form in ("json", "jsonl"):
@@ -93,9 +94,10 @@ def shown(transcript: Transcript, number: int, form: str, view: View) -> Iterato
         yield safe_text(", ".join(f"{name} {value:,}" for name, value in message.usage.items())) + "\n"
     pairs = CallPairs(transcript)
     for part in message.parts:
-        text = _whole(part, view.paint)
-        if view.width is not None and not view.whole:
-            text = _laid_out(part, text, message.role, view.width, view.paint)
+        if view.width is None or view.whole:
+            text = _whole(part, view.paint)
+        else:
+            text = _changes(part, pairs, view.paint) or _laid_out(part, message.role, view.width, view.paint)
         yield f"\n{_heading(part, pairs)}\n" + text.rstrip("\n") + "\n"
 
 
@@ -106,10 +108,23 @@ def _heading(part: Any, pairs: CallPairs) -> str:
     return f"-- {part.type}"
 
 
-def _laid_out(part: Any, text: str, role: str, width: int, paint: Paint) -> str:
+def _changes(part: Any, pairs: CallPairs, paint: Paint) -> str:
+    """Returns the changes that a call asks for; empty for anything else."""
+    from convcli.report.patches import call_with_changes
+    from convcli.views.changes import change_of_call
+
+    if not isinstance(part, ToolCall):
+        return ""
+    number = next(number for number, (_, _, call) in enumerate(pairs.calls) if call is part)
+    changes = change_of_call(part, pairs.results_of.get(number, ()))
+    return call_with_changes(part.arguments, changes, paint) if changes.files else ""
+
+
+def _laid_out(part: Any, role: str, width: int, paint: Paint) -> str:
     """Lays out text for a terminal: text of a model as Markdown, other text wrapped between words."""
     from convcli.report.markdown import rendered, wrapped
 
+    text = _whole(part, paint)
     if isinstance(part, Reasoning) or (isinstance(part, Text) and role == "assistant"):
         return rendered(text, width, colour=paint.colour)
     is_json = isinstance(part, ToolCall) or (isinstance(part, ToolResult) and part.kind == "data")

@@ -54,6 +54,9 @@ def _of_loss(loss: Loss, known: Knowledge) -> Finding | None:
     if not loss.field.startswith(EXTRAS):
         row = _row_of(loss.before)
         return row_finding(known.dialect, path, row) if is_new(known, path, row) else None
+    if known.lists_events(loss.field.rpartition(".")[2]):
+        events = known.events_with_content(path, loss.before)
+        return row_finding(known.dialect, path, loss.before[events[0]]) if events else None
     found = known.unknown_content(loss.field, path, loss.before) or path
     return _key_finding(known.dialect, str(found[-1]) if found else loss.field.rpartition(".")[2], path)
 
@@ -105,8 +108,18 @@ class _Search:
     def _extras(self, extras: Extras | None, place: Path) -> Iterator[Finding]:
         for owner, extra in (extras or {}).items():
             for key, value in extra.items() if self.dialect.owns(owner) or not self.dialect.keeps_form else ():
-                if may_be_content(value) and not self.known.is_clean(key, len(place)):
+                if self.known.lists_events(key):
+                    yield from self._other_events(owner, key, value, place)
+                elif may_be_content(value) and not self.known.is_clean(key, len(place)):
                     yield from self._key(owner, key, value, place)
+
+    def _other_events(self, owner: str, key: str, events: list[Any], place: Path) -> Iterator[Finding]:
+        """The events of unknown types in a stream, each at its own path."""
+        first = self.places.routed(self.places.extras(owner, key, place, present=True))
+        pieces = self.transcript.origin.pieces if self.transcript.origin is not None else {}
+        paths = pieces.get(first, [first] * len(events))
+        for i in self.known.events_with_content(first, events):
+            yield row_finding(self.dialect, paths[i], events[i])
 
     def _key(self, owner: str, key: str, value: Any, place: Path) -> Iterator[Finding]:
         group, path = place, self.places.extras(owner, key, place, present=True)

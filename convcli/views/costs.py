@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from convcli.files.packed import unreadable
 from convcli.model.errors import JobError
+from convcli.model.transcript import Message, Transcript
 from convcli.wire.patterns import pattern
 
 MILLION = 1_000_000
@@ -84,6 +85,16 @@ class Prices:
         """Returns the cost of an answer, None if its tokens or the prices of its model are unknown."""
         price = self.of(model or "")
         return price.cost(usage) if price is not None and usage and any(usage.values()) else None
+
+    def of_message(self, message: Message, model: str | None) -> float | None:
+        """Returns the cost that the program recorded, else that by the price of the model."""
+        return self.cost(message.usage, model) if message.cost is None else float(message.cost)
+
+    def of_transcript(self, transcript: Transcript) -> float | None:
+        """Returns the sum of all known costs; None if none is known."""
+        costs = [self.of_message(message, message.model or transcript.model) for message in transcript.messages]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if known else None
 
     def _first(self, model: str) -> Price | None:
         """Returns the price of a model, None for an unknown one."""

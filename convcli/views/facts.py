@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convcli.jobs.documents import Document
 from convcli.model.transcript import Message, Text, Transcript
 from convcli.validation.wording import counted
 from convcli.views import columns
 from convcli.views.changes import files_changed
+from convcli.views.costs import Prices
 from convcli.views.program_texts import is_of_program
 from convcli.views.rows import CallPairs, Row, is_error, seconds_between
 from convcli.wire.patterns import pattern
@@ -34,15 +35,15 @@ class Fact(NamedTuple):
     hint: str = ""
 
 
-def facts_of(document: Document, transcript: Transcript, row: Row) -> list[Fact]:
+def facts_of(document: Document, transcript: Transcript, row: Row, prices: Prices | None = None) -> list[Fact]:
     """Returns the facts below a title, from the session alone: a page says nothing of where its file is.
 
-    `row` is that of `views.rows.by_transcript`.
+    `row` is that of `views.rows.by_transcript`. With `prices`, a cost that the session does not record is estimated.
     """
     project, branch = columns.project_of(transcript.cwd), columns.branch_of(document, transcript)
     pairs = CallPairs(transcript)
     files = files_changed(transcript, pairs)
-    cost, failures = recorded_cost(transcript), failures_of(transcript)
+    failures = failures_of(transcript)
     facts = [
         Fact(project or "", "project", f"ran in {transcript.cwd}"),
         Fact(branch or "", "branch", "git branch"),
@@ -50,7 +51,7 @@ def facts_of(document: Document, transcript: Transcript, row: Row) -> list[Fact]
         Fact(row["model"] or "", "model"),
         Fact(_day(row["begin"]), "time", f"{row['begin'] or ''} to {row['end'] or ''}"),
         Fact(duration(seconds_between(row["begin"], row["end"])), "duration", "from the first to the last message"),
-        Fact(f"${cost:,.2f}" if cost else "", "cost", "as the session records it"),
+        _cost(transcript, prices),
         Fact(counted(row["messages"], "message"), "messages"),
         Fact(counted(row["calls"], "call") if row["calls"] else "", "calls"),
         Fact(f"{counted(len(files), 'file')} changed" if files else "", "files"),
@@ -74,6 +75,14 @@ def recorded_cost(transcript: Transcript) -> float | None:
     """Returns the cost in US dollars that the session itself records; None if it records none."""
     costs = [message.cost for message in transcript.messages if message.cost is not None]
     return sum(costs) if costs else None
+
+
+def _cost(transcript: Transcript, prices: Prices | None) -> Fact:
+    recorded = recorded_cost(transcript)
+    if recorded is not None or prices is None:
+        return Fact(f"${recorded:,.2f}" if recorded else "", "cost", "as the session records it")
+    estimated = prices.of_transcript(transcript)
+    return Fact(f"~${estimated:,.2f}" if estimated else "", "cost", "estimated by list prices")
 
 
 def failures_of(transcript: Transcript) -> int:
@@ -143,7 +152,7 @@ def _day(time: str | None) -> str:
 
 
 def _tokens(row: Row) -> str:
-    return f"{_short(row['input'])} tokens in, {_short(row['output'])} out" if row["input"] or row["output"] else ""
+    return f"{short(row['input'])} tokens in, {short(row['output'])} out" if row["input"] or row["output"] else ""
 
 
 def _all_tokens(transcript: Transcript) -> str:
@@ -154,7 +163,7 @@ def _all_tokens(transcript: Transcript) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in totals.items())
 
 
-def _short(count: Any) -> str:
+def short(count: int) -> str:
     """Returns a count with three significant digits."""
     for limit, unit in ((1_000_000, "M"), (1_000, "k")):
         if count >= limit:

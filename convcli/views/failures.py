@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from convcli.model.transcript import ToolResult
+from convcli.views.outputs import output_of
 from convcli.views.rows import is_error, part_text
 from convcli.wire.patterns import pattern
 
@@ -27,7 +28,6 @@ _REJECTED = pattern(
     re.IGNORECASE,
 )
 """How agent programs write that a person did not allow a call."""
-_EXIT = pattern(r"(?:process )?(?:exited with|exit) code:? (-?\d{1,10})\b", re.IGNORECASE)
 _TAG = pattern(r"</?[A-Za-z_-]{1,40}>")
 _VALUES = pattern(
     r"(?P<quoted>\"[^\"\n]{1,400}\"|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w))"
@@ -54,10 +54,10 @@ def is_failed(result: ToolResult) -> bool:
 
 def cause_of(result: ToolResult) -> str:
     """Returns the exit code or the first line of a failure, without paths, quoted values and long numbers."""
-    text = _TAG.sub("", _message(result)[:BEGINNING])
-    code = _EXIT.search(text[:200])
-    if code is not None:
-        return f"exit code {code[1]}"
+    output = output_of(_message(result), is_failed=True)
+    if output.exit_code is not None:
+        return f"exit code {output.exit_code}"
+    text = _TAG.sub("", output.text[:BEGINNING])
     line = next((line for line in map(str.strip, text.splitlines()) if line), "")
     line = _VALUES.sub(lambda found: _STANDS_FOR[found.lastgroup or "number"], line)
     return (line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…") or "no text"

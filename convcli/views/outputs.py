@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from convcli.model.errors import ContentError
@@ -16,6 +17,10 @@ _PREAMBLE = pattern(
     r"|Original token count: [0-9]+|Total output lines: [0-9]+)\n)+Output:\n"
 )
 _EXIT = pattern(r"(?:Error: )?(?:Exit|exit) code (?P<code>-?[0-9]+)(?:\n|$)")
+_STATED = pattern(r"(?:exited with|exit) code:? (?P<code>-?[0-9]{1,10})\b", re.IGNORECASE)
+"""A statement of the exit code within a failure."""
+BEGINNING = 200
+"""Characters of a failure in which its exit code may be stated."""
 _WRAPPED = pattern(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", 16)  # DOTALL
 
 
@@ -27,8 +32,17 @@ class CommandOutput(NamedTuple):
     seconds: float | None = None
 
 
-def output_of(text: str) -> CommandOutput:
-    """Returns the output of a result. Codex puts a preamble or a JSON object around it, Claude Code a tag or a line."""
+def output_of(text: str, *, is_failed: bool = False) -> CommandOutput:
+    """Returns the output of a result. Codex puts a preamble or a JSON object around it, Claude Code a tag or a line.
+
+    The text of a failure may also state the exit code in a sentence, which stays in the text.
+    """
+    output = _without_frame(text)
+    stated = _STATED.search(output.text[:BEGINNING]) if is_failed and output.exit_code is None else None
+    return output if stated is None else output._replace(exit_code=int(stated["code"]))
+
+
+def _without_frame(text: str) -> CommandOutput:
     found = _PREAMBLE.match(text[:LONGEST_PREAMBLE])
     if found is not None:
         code, seconds = found["code"] or found["exit"], found["seconds"]

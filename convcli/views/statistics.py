@@ -88,7 +88,8 @@ class Statistics:
             if what in self._others:
                 self._others[what][name] += count
                 continue
-            self.counts[what, name] += count
+            if count or size is None:  # a tool with results only has a size and no row
+                self.counts[what, name] += count
             if what == "tools":
                 self.errors[name] += errors
             if size is not None:
@@ -136,7 +137,7 @@ class Statistics:
 
     def _cost(self, message: Message, model: str, project: str | None) -> None:
         """Counts the cost that the program recorded, else that by the price of the model."""
-        cost = self.prices.cost(message.usage, model) if message.cost is None else float(message.cost)
+        cost = self.prices.of_message(message, model)
         if cost is None and not any((message.usage or {}).values()):
             return
         if cost is None or message.cost is not None:

@@ -514,6 +514,7 @@ def test_a_folder_of_pages_has_an_index_that_leads_to_each(tmp_path: Path) -> No
     index = (tmp_path / "out" / "index.html").read_text()
     assert all(f'href="{name}"' in index for name in names)
     assert "<span>3 sessions</span> <span>7 messages</span>" in index
+    assert "data-live" not in index
     again = run(*words)
     assert again.returncode == 2
     assert run(*words, "--force").returncode == 0

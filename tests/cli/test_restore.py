@@ -10,7 +10,12 @@ import pytest
 from tests.cli_cases import run
 from tests.support import SAMPLES
 
-ORIGINALS = ["openai-chat/request-all-settings.json", "openai-ft/fine-tuning.jsonl", "openclaw/twin-weather.jsonl"]
+ORIGINALS = [
+    "openai-chat/request-all-settings.json",
+    "openai-ft/fine-tuning.jsonl",
+    "openclaw/twin-weather.jsonl",
+    "openclaw/spellings.json",
+]
 
 
 def values(text: str) -> list[str]:

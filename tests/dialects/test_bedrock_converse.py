@@ -283,3 +283,12 @@ def test_the_total_of_tokens_is_the_sum_of_all_that_were_counted() -> None:
     }
     (sum_of_both,) = [loss for loss in done.losses if loss.kind == "invented"]
     assert sum_of_both.why == "it is the sum of input and output tokens"
+
+
+def test_bytes_of_a_strands_session_are_read_and_any_other_object_is_kept_as_it_is() -> None:
+    encoded = {"__bytes_encoded__": True, "data": "iVBORw=="}
+    for value, type_ in ((encoded, "image"), ({**encoded, "crc": 7}, "opaque")):
+        block = {"image": {"format": "png", "source": {"bytes": value}}}
+        [part] = BEDROCK.lift([{"role": "user", "content": [block]}]).messages[0].parts
+        assert part.type == type_
+        assert (part.data if isinstance(part, Media) else part.value) in ("iVBORw==", block)  # type: ignore[union-attr]

@@ -8,6 +8,7 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
+from convcli.model.document import Rows
 from convcli.model.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation import schemas
 from tests.support import samples_of
@@ -131,3 +132,13 @@ def test_two_calls_with_one_id_get_different_ids_and_so_do_their_results() -> No
     after = COPILOT.lift(written(*messages).document)
     results = [part for message in after.messages for part in message.parts if isinstance(part, ToolResult)]
     assert [(result.tool_call_id, result.value) for result in results] == [("c", "1"), ("c_2", "2")]
+
+
+def test_a_count_that_is_an_integral_float_is_a_count() -> None:
+    sample = next(one for one in samples_of("copilot-cli") if one.path.name.startswith("twin-weather"))
+    rows = [
+        {**row, "data": {**row["data"], "outputTokens": 14.0}} if row["type"] == "assistant.message" else row
+        for row in sample.document
+    ]
+    transcript = COPILOT.lift(Rows(rows))
+    assert {m.usage["outputTokens"] for m in transcript.messages if m.usage} == {14}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import detection, pipeline
+from convcli.engine import conversion, detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.transcript import (
     Media,
@@ -508,3 +508,17 @@ def test_tools_that_come_as_an_item_are_a_mark_of_a_request() -> None:
     added = {"type": "additional_tools", "role": "developer", "tools": []}
     found = detection.detect({"model": "m", "input": [added, {"role": "user", "content": "Hi."}]})
     assert found.dialect == "openai-responses"
+
+
+@pytest.mark.parametrize("name", [NAME, "openai-responses-stream"])
+def test_the_result_of_a_custom_tool_has_the_name_of_its_call(name: str) -> None:
+    """The vendor's type has no `name` for such an output, but for that of a function."""
+    calls = [ToolCall("c1", "web", {"input": "tide"}, custom=True), ToolCall("c2", "f", {})]
+    results = [ToolResult("c1", "web_run", "text", "High."), ToolResult("c2", "g", "text", "Low.")]
+    source = Transcript([Message("assistant", calls), *(Message("tool", [result]) for result in results)])
+    target = dialects.get(name)
+    written = conversion.lower(source, target, Options(form="response"), HUB)
+    assert [part.name for part in target.lift(written.document).messages[-2].parts] == ["web"]  # type: ignore[union-attr]
+    assert [part.name for part in target.lift(written.document).messages[-1].parts] == ["g"]  # type: ignore[union-attr]
+    lost = [loss for loss in written.losses if loss.field == "tool_result.name"]
+    assert [(loss.before, loss.after) for loss in lost] == [("web_run", "web")]

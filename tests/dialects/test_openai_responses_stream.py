@@ -138,3 +138,29 @@ def test_a_value_of_the_response_that_comes_again_as_another_is_kept() -> None:
     tiers = [{"object": "response", "service_tier": tier, "output": []} for tier in ("auto", "default")]
     transcript = lift(event("created", response=tiers[0]), event("completed", response=tiers[1]))
     assert (transcript.extras or {})["openai-responses"]["former"] == {"service_tier": ["auto"]}
+
+
+def test_every_item_of_an_answer_has_an_id_and_results_are_named_by_their_place() -> None:
+    call, result = ToolCall("call_1", "f", {}), ToolResult("call_1", "f", "text", "done")
+    events = STREAM.lower(Transcript([Message("assistant", [call]), Message("tool", [result])]), Options())
+    items = [event["item"] for event in events if event["type"] == "response.output_item.done"]
+    assert [item["id"] for item in items] == ["fc_output_0", "item_output_1"]
+    assert events[-1]["response"]["output"] == items
+    assert [part.metadata for message in STREAM.lift(events).messages for part in message.parts] == [None, None]
+
+
+def test_events_of_unknown_types_are_no_part_of_a_response_and_are_reported_one_by_one() -> None:
+    """The API's Response has no key for them; the text in one is content, progress is not."""
+    steer = event("steer.added", text="Please check the tests of the parser too.")
+    progress = event("shell_call.waiting", shell="sh_1")
+    created, done = (event(kind, response={"id": "r", "output": []}) for kind in ("created", "completed"))
+    document = Rows([created, progress, steer, done])
+    assert [finding.where for finding in pipeline.validate(document, STREAM)] == ["/2"]
+    for target in ("openai-responses", "openai-chat"):
+        converted = pipeline.convert(document, STREAM, dialects.get(target))
+        lost = [loss for loss in converted.losses if loss.field == "extras.openai-responses.events"]
+        assert [(loss.level, loss.before) for loss in lost] == [("content", [progress, steer])]
+        assert "unknown-content" in {finding.code for finding in converted.findings}
+        assert "events" not in converted.document
+    transcript = STREAM.lift(document)
+    assert STREAM.lower(transcript)[1:3] == [{**each, "sequence_number": i} for i, each in ((1, progress), (2, steer))]

@@ -75,7 +75,13 @@ def test_personal_data_becomes_a_placeholder(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "git@github.com:acme/app.git", "noreply@github.com", "ann@example.com", "icon@2x.png",
+        "git@github.com:acme/app.git", "noreply@github.com", "/home/user/work", "C:\\Users\\Test\\a", "test@test.com",
+        "~/.claude/projects/-home-user-work", "Co-authored-by: openhands <openhands@all-hands.dev>",
+        "ftp://username:password@ftp.example.com/a", "amqp://guest:guest@localhost:5672/",
+        '__version__ = "3.5.0.1"',
+        "169.254.169.254", "8.8.8.8", "1.2.3.4", "2001:1::1", "tel:+14155550123",
+        '"AWS::ApiGateway::ApiKey": "b899a0d240b53d9d"', '{"access_token": "hf_jwt_…"}',
+        "ann@example.com", "icon@2x.png",
         "version 1.2.3.4", "127.0.0.1:8080", "0.0.0.0", "192.0.2.7", "12:34:56", "std::vector::iterator",
         "1234567890", "2026-11-27", "call 555-0100-200", "toolu_01A09q90qw90lq917835lq9",
         "MAX_TOKENS=4096", "API_KEY=$API_KEY", "password = os.environ['PASSWORD']", "token: string",

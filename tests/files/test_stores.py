@@ -146,7 +146,7 @@ def test_a_job_in_parts_reads_and_writes_a_store_as_it_does_files(
         (tmp_path / "in").mkdir(exist_ok=True)
         (tmp_path / "in" / name).write_bytes(data)
     words = ["convert", "--from", "openai-chat", "--to", "anthropic", "--keep-going", "--engine", "local"]
-    words += ["--part-size", "700", "--losses", "all", "--out-dir"]
+    words += ["--part-size", "700", "--losses", "all", "--restore-file", "all", "--out-dir"]
     assert main([*words, f"{bucket}/job/out", f"{bucket}/job/in/"]) == 1
     assert main([*words, "out", "in/"]) == 1
     names = {str(path.relative_to("out")): path.stat().st_size for path in Path("out").rglob("*") if path.is_file()}
@@ -156,6 +156,9 @@ def test_a_job_in_parts_reads_and_writes_a_store_as_it_does_files(
     assert len(documents) > 4
     assert list(there.read(documents)) == [Path("out", name).read_bytes() for name in documents]
     assert main([*words, f"{bucket}/job/out", f"{bucket}/job/in/"]) == 1
+    assert main(["parts", "restore", f"{bucket}/job/out", "--out-dir", "back"]) == 0
+    assert Path("back/a.jsonl").read_bytes() == Path("back/b.jsonl").read_bytes()
+    assert [json.loads(line) for line in Path("back/a.jsonl").read_bytes().splitlines()] == rows
 
 
 def answer() -> Exception:

@@ -81,3 +81,14 @@ def test_a_field_that_has_two_words_in_the_vendor_s_format_is_not_kept_unless_it
             {"stop": "Done"} if partial else None
         )
         assert answer.stop_reason == "done"
+
+
+def test_the_paths_and_names_of_fields_follow_from_the_keys() -> None:
+    assert ROW.places("message", "..") == {
+        "message.id": ("..", "id"),
+        "message.parentId": ("..", "parentId"),
+        "message.createdAt": ("..", "timestamp"),
+    }
+    assert ROW.places() == {"id": ("id",), "parentId": ("parentId",), "createdAt": ("timestamp",)}
+    assert ROW.supports("message") == {"message.id", "message.parentId", "message.createdAt"}
+    assert ROW.names == ("type", "id", "parentId", "timestamp", "message")

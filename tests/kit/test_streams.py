@@ -191,6 +191,7 @@ LANES: dict[str, Callable[[Any], Any]] = {
     "openai-chat-stream": _lane_of_chat,
     "anthropic-stream": lambda row: row.get("index"),
     "openai-responses-stream": lambda row: row.get("output_index"),
+    "gemini-interactions-stream": lambda row: row.get("index"),
 }
 """Which events belong together, for streams in which parallel parts may interleave; None: they stand where they are."""
 
@@ -263,3 +264,25 @@ def test_runs_with_one_id_are_one_answer_where_only_the_id_counts() -> None:
     begins = streams.Boundaries(lambda event: streams.Limits(*event), by_id=True)
     run, end, other = (True, False, "a"), (False, True), (True, False, "b")
     assert [begins(event) for event in (run, end, run, other)] == [False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("fragments", "final", "former"),
+    [
+        (["Hel", "lo"], "Hello", None),
+        (["Hel", "Hel", "lo"], "Hello", None),
+        (["Hel"], "Hello", None),
+        ([], "Hello", None),
+        (["Hel", "p"], "Hello", ["Help"]),
+        (["lo", "Hel"], "Hello", ["loHel"]),
+    ],
+)
+def test_a_text_that_grew_is_kept_where_the_final_text_says_something_else(
+    fragments: list[str], final: str, former: list[str] | None
+) -> None:
+    node: dict[str, Any] = {}
+    for fragment in fragments:
+        streams.grow(node, "text", fragment)
+    before, node["text"] = node.get("text"), final
+    streams.keep_former(node, "text", before)
+    assert node == {"text": final, **({"former": {"text": former}} if former else {})}

@@ -1,6 +1,7 @@
 """Law L12: text that stands where a dialect knows nothing is content: its loss is one of content, and it is a finding.
 
-A sentence is planted under an unknown key of the root, a message, a row and a part, and in a row of an unknown type.
+A sentence is planted under an unknown key of the root, a message, a row and a part, in a row like a message but of an
+unknown type, and in an event of an unknown type that has nothing else.
 """
 
 from __future__ import annotations
@@ -99,6 +100,17 @@ def with_unknown_row(document: Any, dialect: Dialect) -> Any:
     return None
 
 
+def with_unknown_event(document: Any, dialect: Dialect) -> Iterator[Any]:
+    """A log or a stream in which a row of an unknown type, with nothing else, stands before the last one, and after
+    it; none where rows have no type of their own."""
+    rows = document if isinstance(document, Rows) else ()
+    kinds = ((key, each[key]) for each in rows if isinstance(each, dict) for key in TYPES if key in each)
+    key, kind = next((pair for pair in kinds if isinstance(pair[1], str)), ("", ""))
+    stem = kind[: kind.rfind(".") + 1]  # `response.created`: the service of an event
+    for at in (len(rows) - 1, len(rows)) if key else ():
+        yield Rows([*rows[:at], {key: stem + UNKNOWN_TYPE, "text": SENTENCE}, *rows[at:]], [*range(1, len(rows) + 2)])
+
+
 def edits(name: str, place: str) -> Iterator[Any]:
     """Documents of a dialect with the sentence at such a place, one for each of its samples that has one."""
     dialect = dialects.get(name)
@@ -106,6 +118,8 @@ def edits(name: str, place: str) -> Iterator[Any]:
         document = untouched(sample.document)
         if place == "unknown row":
             candidates = iter([with_unknown_row(document, dialect) if isinstance(document, Rows) else None])
+        elif place == "unknown event":
+            candidates = with_unknown_event(document, dialect)
         else:
             candidates = (planted(document, path) for path in PLACES[place](document, dialect))
         yield from (each for each in candidates if each is not None and is_read(each, dialect))
@@ -144,7 +158,7 @@ def holds(value: Any) -> bool:
     return SENTENCE in json.dumps(None if value is msgspec.UNSET else msgspec.to_builtins(value), default=str)
 
 
-@pytest.mark.parametrize("place", [*PLACES, "unknown row"])
+@pytest.mark.parametrize("place", [*PLACES, "unknown row", "unknown event"])
 @pytest.mark.parametrize("name", names())
 def test_no_sentence_is_lost_below_content_or_without_a_finding(name: str, place: str) -> None:
     dialect = dialects.get(name)

@@ -38,3 +38,22 @@ def test_the_preamble_becomes_facts(text: str, output: CommandOutput) -> None:
 )
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert output_of(text) == CommandOutput(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Command failed with exit code 2\nno such file", 2),
+        ("bash exited with code: 127", 127),
+        ("Exit code 1\nprocess exited with code 9", 1),
+        (f"{'x' * 300} exit code 2", None),
+    ],
+)
+def test_a_failure_may_state_its_exit_code_in_a_sentence(text: str, code: int | None) -> None:
+    assert output_of(text, is_failed=True).exit_code == code
+
+
+def test_a_result_that_only_speaks_of_an_exit_code_has_none() -> None:
+    text = "the job ends with exit code 3"
+    assert output_of(text) == CommandOutput(text)
+    assert output_of(text, is_failed=True) == CommandOutput(text, 3)

@@ -185,12 +185,13 @@ REQUESTED = (
     policy.fit_tool_choice,
     policy.keep_supported_settings,
 )
-LISTED = (*MESSAGES, policy.keep_supported_finish(), roles({"developer": "system"}))
+LISTED = (*MESSAGES, policy.keep_supported_finish(), policy.drop_other_events(NAME), roles({"developer": "system"}))
 ANSWER = (
     *policy.pair_turns(),
     keep_last_answer,
     *policy.keep_supported_parts(BLOCKS),
     policy.keep_supported_finish(),
+    policy.drop_other_events(NAME),
     policy.drop_empty_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )

@@ -113,7 +113,7 @@ def write(transcript: Transcript, options: Options) -> Rows:
 
 def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
     response.pop("error", None)
-    other_events, request = response.pop("events", None), response.pop("request_id", None)
+    other_events, request = response.pop(policy.OTHER_EVENTS, None), response.pop("request_id", None)
     usage = response.get("usage") or {}
     broken = message.stop_reason == "error"
     yield {"type": "message_start", "message": _start(response, usage, {} if broken else {"output_tokens": 0})}
@@ -256,6 +256,7 @@ DIALECT = Dialect(
     specification="RawMessageStreamEvent of the Messages API; Python SDK anthropic 2.10.0; read 2026-11-20",
     framings=("sse", "events", "document"),
     names_events=True,
+    other_events=policy.OTHER_EVENTS,
     forms=("stream",),
     detect=detect,
     lift=lift,

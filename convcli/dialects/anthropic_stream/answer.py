@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from convcli.families.anthropic.policy import OTHER_EVENTS
 from convcli.kit import streams
 from convcli.kit.objects import Native, omit, without_nulls
 from convcli.kit.streams import Growing, Pieces, Slots
@@ -78,8 +79,8 @@ class Answer:
             if event.get("request_id"):
                 self._end({"request_id": event["request_id"]}, None, (at,), ())
         elif kind not in ("ping", "content_block_stop"):
-            streams.extend(self.response, "events", [event])
-            self.routes.add(("events",), (at,))
+            streams.extend(self.response, OTHER_EVENTS, [event])
+            self.routes.add((OTHER_EVENTS,), (at,))
 
     def _message(self, native: Native, at: int) -> None:
         message_path: Path = (at, "message")

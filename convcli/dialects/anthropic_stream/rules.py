@@ -71,5 +71,7 @@ RULES = (
     events.with_role(_begun),
     events.in_order(lambda: _Message().objection),
     arguments.readable(),
-    for_outputs(events.complete("message.id message.model message.usage")),
+    for_outputs(
+        events.complete("message.id message.model message.usage.input_tokens message.usage.output_tokens"),
+    ),
 )

@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.atif.steps import NAME, USAGE, lift_step, referred, write_steps
+from convcli.dialects.atif.steps import NAME, STEP, USAGE, lift_step, referred, write_steps
 from convcli.families.openai.messages import one_reasoning
 from convcli.families.openai.request import lift_tool, write_tools
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
@@ -202,8 +202,8 @@ FIT = passes.fused(
 )
 
 UNSUPPORTED = (
-    (unsupported.SESSION - {"id"})
-    | (unsupported.MESSAGE - unsupported.fields("message.createdAt message.usage"))
+    unsupported.SESSION
+    | unsupported.MESSAGE
     | (unsupported.FUNCTION_ONLY - {"tool.strict"})
     | unsupported.METADATA
     | unsupported.fields(
@@ -211,6 +211,11 @@ UNSUPPORTED = (
         "image.data image.fileId image.text image.name image.detail audio.data audio.fileId audio.text audio.name "
         "audio.detail"
     )
+)
+HAS = (
+    TRAJECTORY.supports()
+    | STEP.supports("message")
+    | unsupported.fields("message.usage message.cost message.parentCallId")
 )
 
 DIALECT = Dialect(
@@ -230,8 +235,8 @@ DIALECT = Dialect(
         for_outputs(turns.some_message(of_any_role=True)),
     ),
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.cost message.parentCallId"),
+    unsupported=UNSUPPORTED - HAS,
+    has=HAS,
     reasons={
         "message.role": "the source of an ATIF step is system, user or agent",
         "message.model": "only an ATIF agent step names a model",
@@ -244,8 +249,9 @@ DIALECT = Dialect(
         f"extras.{NAME}.agent": "an ATIF trajectory must name its agent",
     },
     places={
+        **STEP.places("message"),
         **paths(
-            "model=agent/model_name message.usage=metrics message.cost=metrics/cost_usd message.model=model_name "
+            "model=agent/model_name message.usage=metrics message.cost=metrics/cost_usd "
             "tool_call.name=function_name tool_call.id=tool_call_id tool_result.toolCallId=source_call_id "
             "tool_result.value=content tool_result.kind=content tool_result.isError=extra/is_error "
             "tool_result.status=extra/status image.mediaType=source/media_type audio.mediaType=source/media_type "

@@ -4,7 +4,7 @@ Specification: the service model `bedrock-runtime` 2023-09-30 of botocore 1.44.5
 
 Quirks
 - A block, a source, a tool and a tool choice are objects with one member, whose name states the kind.
-- Bytes are base64 in JSON.
+- Bytes are base64 in JSON. The sessions of Strands Agents store them as `{"__bytes_encoded__": true, "data": …}`.
 - Roles alternate: consecutive messages of one side are one message. Results are blocks of a user message; convcli reads
   each result as a message of its own.
 - Text is not blank, a message is not empty, and the first message is a user's. convcli invents nothing to fill one.

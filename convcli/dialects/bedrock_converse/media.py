@@ -19,6 +19,8 @@ MEDIA: dict[MediaKind, Keys] = {
 }
 S3 = Keys("uri bucketOwner", extra="bucketOwner")
 
+ENCODED = {"__bytes_encoded__", "data"}
+"""The keys of bytes in the sessions of Strands Agents."""
 FIELD = {"bytes": "data", "s3Location": "url", "text": "text", "content": "text"}
 """The `Media` field for each kind of source."""
 
@@ -77,6 +79,8 @@ def lift_media(kind: MediaKind, body: Native, _: LiftContext) -> Media | None:
 def _lift_source(form: str, source: Native) -> tuple[str | None, Native]:
     """Returns the value of a source, and what must be kept in extras."""
     value = source[form]
+    if isinstance(value, dict) and form == "bytes":
+        return value["data"] if value.keys() == ENCODED else None, {}
     if form == "s3Location":
         extra = S3.extra(value)
         return value["uri"], {"s3Location": extra} if extra else {}

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.claude_code.fitting import FIT
 from convcli.dialects.claude_code.lifting import FIRST, HERE, TITLE, lift
-from convcli.dialects.claude_code.rows import BLOCKS, CALLER, NAME, ROLES
+from convcli.dialects.claude_code.rows import BLOCKS, NAME, ROLES, ROW
 from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
@@ -171,7 +171,7 @@ DIALECT = Dialect(
     rules=(*RULES, turns.not_sent("Claude Code", PROGRAM.unsent)),
     conventions=(policy.results_of(BLOCKS),),
     unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.cost message.replaces message.parentCallId"),
+    has=ROW.supports("message"),
     repeats=frozenset(("/*/message/usage/input_tokens", "/loglines/*/message/usage/input_tokens")),
     reasons={
         **places.REASONS,
@@ -206,13 +206,8 @@ DIALECT = Dialect(
         "extras.session": (HERE, FIRST),
         "extras.row": ("..",),
         "extras.line": ("..", "..", ".."),
-        "message.id": ("..", "uuid"),
         "message.parentId": ("..", "parentUuid"),
-        "message.createdAt": ("..", "timestamp"),
-        "message.replaces": ("..", "isCompactSummary"),
-        "message.cost": ("..", "costUSD"),
-        "message.error": ("..", "error"),
-        "message.parentCallId": ("..", CALLER),
+        **ROW.places("message", ".."),
     },
     metadata=unsupported.fields(
         "agent-name ai-title api-request api-request-blob api-request-shape atis-latch cost-state custom-title "

@@ -22,13 +22,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.codex.fitting import FIT
-from convcli.dialects.codex.lifting import lift
+from convcli.dialects.codex.lifting import HEADER, lift
 from convcli.dialects.codex.rows import (
     COMPACTED,
     EVENT,
     ITEM,
     META,
     NAME,
+    ROW,
     TURN,
     USAGE,
     Row,
@@ -90,7 +91,7 @@ REQUIRED_KEYS = {
     "custom_tool_call": ("call_id", "name", "input"),
     "custom_tool_call_output": ("call_id",),
 }
-HEADER = ("timestamp", "cwd", "originator", "cli_version")
+REQUIRED_IN_HEADER = ("timestamp", "cwd", "originator", "cli_version")
 
 
 def _unread(survey: Survey) -> Iterator[Breach]:
@@ -130,7 +131,9 @@ def _is_accepted_header(first: Row, document: Any) -> bool:
 def _is_complete_header(header: Native) -> bool:
     tools = header.get("dynamic_tools") or ()
     are_whole = all(isinstance(tool.get("description"), str) and "inputSchema" in tool for tool in tools)
-    return are_whole and all(isinstance(header.get(key), str) for key in HEADER) and is_uuid(header.get("id"))
+    return (
+        are_whole and all(isinstance(header.get(key), str) for key in REQUIRED_IN_HEADER) and is_uuid(header.get("id"))
+    )
 
 
 def _is_read(row: Row) -> bool:
@@ -158,9 +161,10 @@ RULES = (
     arguments.not_filled(),
 )
 
-UNSUPPORTED = FUNCTION_ONLY | MESSAGE - {"message.createdAt", "message.usage"}
+UNSUPPORTED = FUNCTION_ONLY | MESSAGE
 UNSUPPORTED |= frozenset(f"message.{name}" for name in ("grouping", "cost", "weight", "label", "parentCallId"))
 UNSUPPORTED |= fields("title updatedAt head toolChoice settings tool_result.status image.name")
+HAS = ROW.supports("message") | fields("message.usage message.provider tool_call.custom")
 
 DIALECT = Dialect(
     name=NAME,
@@ -177,8 +181,8 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    has=fields("message.provider tool_call.custom"),
-    unsupported=UNSUPPORTED,
+    has=HAS,
+    unsupported=UNSUPPORTED - HAS,
     reasons={
         **sessions.REASONS,
         **sessions.NO_REQUEST,
@@ -207,10 +211,9 @@ DIALECT = Dialect(
     },
     places={
         **OF_ITEMS,
-        **paths(
-            "id=#/@/id createdAt=#/@/timestamp cwd=#/@/cwd extras.header=#/@ extras.headerRow=# "
-            "extras.messageRow=../../.. extras.row=.. message.createdAt=../timestamp"
-        ),
+        **HEADER.places("", "#", "@"),
+        **ROW.places("message", ".."),
+        **paths("extras.header=#/@ extras.headerRow=# extras.messageRow=../../.. extras.row=.."),
         **{f"message.usage.{ours}": ("usage", *theirs) for theirs, ours in USAGE.items()},
         "tool.parameters": ("inputSchema",),
     },

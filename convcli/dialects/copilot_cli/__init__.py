@@ -28,6 +28,7 @@ from convcli.dialects.copilot_cli.parts import joined, picture_of
 from convcli.dialects.copilot_cli.rows import (
     ANSWER,
     NAME,
+    ROW,
     START,
     counts_of,
     is_message,
@@ -181,10 +182,13 @@ PROGRAM = Program(
     command="copilot --resume {id}",
     unsent=("system", "reasoning"),
 )
-HAS = unsupported.fields("id cwd createdAt message.id message.createdAt message.usage")
-UNSUPPORTED = unsupported.AROUND_PARTS - HAS
-UNSUPPORTED |= unsupported.METADATA | unsupported.fields(
-    "reasoning.summary refusal.metadata tool_result.status tool_result.name image.detail"
+UNSUPPORTED = (
+    unsupported.AROUND_PARTS
+    | unsupported.METADATA
+    | unsupported.fields("reasoning.summary refusal.metadata tool_result.status tool_result.name image.detail")
+)
+HAS = ROW.supports("message") | unsupported.fields(
+    "id cwd createdAt message.usage message.replaces message.parentCallId tool_call.custom"
 )
 
 DIALECT = Dialect(
@@ -207,8 +211,8 @@ DIALECT = Dialect(
         turns.not_sent("GitHub Copilot CLI", PROGRAM.unsent),
     ),
     conventions=(TEXT_AND_FILES,),
-    unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.replaces message.parentCallId tool_call.custom"),
+    unsupported=UNSUPPORTED - HAS,
+    has=HAS,
     repeats=frozenset(("/*/parentId",)),
     reasons={
         **sessions.REASONS,
@@ -229,9 +233,10 @@ DIALECT = Dialect(
         ),
     },
     places={
+        **ROW.places("message", ".."),
         **paths(
             "id=0/data/sessionId cwd=0/data/context/cwd createdAt=0/data/startTime extras.row=.. extras.start=0 "
-            "message.id=../id message.createdAt=../timestamp message.model=model "
+            "message.model=model "
             "message.usage.outputTokens=outputTokens message.parentCallId=parentToolCallId "
             "tool_call.id=toolCallId tool_result.toolCallId=toolCallId tool_result.value=result/content "
             "tool_result.kind=success tool_call.rawArguments=arguments tool_call.custom=type"

@@ -22,7 +22,7 @@ from typing import Any
 from convcli.dialects.gemini_cli.calls import NAME, NOT_RUN, SERVICE, Reading
 from convcli.dialects.gemini_cli.fitting import FIT
 from convcli.dialects.gemini_cli.log import REWIND, in_order, is_header, kind_of, replay
-from convcli.dialects.gemini_cli.records import lift_record, role_of
+from convcli.dialects.gemini_cli.records import RECORDS, lift_record, role_of
 from convcli.dialects.gemini_cli.thoughts import TOKENS
 from convcli.dialects.gemini_cli.writing import write_rows
 from convcli.families.google import places
@@ -268,12 +268,9 @@ DIALECT = Dialect(
     },
     places={
         **places.PLACES,
-        "id": (ROOT, "sessionId"),
-        "createdAt": (ROOT, "startTime"),
-        "updatedAt": (ROOT, "lastUpdated"),
-        "title": (ROOT, "summary"),
+        **META.places("", ROOT),
         **{f"extras.{key}": (ROOT, key) for key in ("projectHash", "kind", "directories", "memoryScratchpad")},
-        "message.createdAt": ("timestamp",),
+        **RECORDS["assistant"].places("message"),
         "message.usage": ("tokens",),
         **{f"message.usage.{ours}": ("tokens", theirs) for theirs, ours in TOKENS.items()},
     },

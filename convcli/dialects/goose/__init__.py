@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.goose.fitting import FIT, RESULTS
-from convcli.dialects.goose.lifting import BLOCKS, CONVERSATION, NAME, is_message, lift
+from convcli.dialects.goose.lifting import BLOCKS, CONVERSATION, MESSAGE, NAME, SESSION, is_message, lift
 from convcli.dialects.goose.writing import is_contents, write_session
 from convcli.kit import sessions, unsupported
 from convcli.kit.objects import Native
@@ -109,10 +109,10 @@ PROGRAM = Program(
     resent=_describe_resent,
 )
 
-HAS = unsupported.fields("id title cwd createdAt updatedAt message.id message.createdAt")
-UNSUPPORTED = (unsupported.AROUND_PARTS | unsupported.METADATA) - HAS
-UNSUPPORTED |= unsupported.CALL_ONLY | unsupported.fields("reasoning.summary refusal.metadata audio video document")
-UNSUPPORTED -= unsupported.fields("reasoning.metadata tool_call.metadata")
+HAS = SESSION.supports() | MESSAGE.supports("message")
+HAS |= unsupported.fields("message.provider message.replaces reasoning.metadata tool_call.metadata")
+UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY
+UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata audio video document")
 
 DIALECT = Dialect(
     name=NAME,
@@ -127,8 +127,8 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED,
-    has=frozenset(("message.provider", "message.replaces")),
+    unsupported=UNSUPPORTED - HAS,
+    has=HAS,
     rules=(
         for_requests(Rule(("missing-key", "unread-row"), _find_import_errors)),
         for_outputs(Rule(("unread-row",), _find_unsent_answers)),
@@ -155,8 +155,9 @@ DIALECT = Dialect(
         "image": "goose images need embedded data",
         "metadata": "goose stores only Anthropic's signatures of thoughts and Google's signatures of calls",
     },
-    places=paths(
-        "title=name cwd=working_dir createdAt=created_at updatedAt=updated_at message.createdAt=created "
+    places=SESSION.places()
+    | MESSAGE.places("message")
+    | paths(
         "message.model=metadata/inference/requestedModel message.provider=metadata/inference/provider "
         "message.replaces=metadata tool_call.name=toolCall/value/name tool_call.arguments=toolCall/value/arguments "
         "tool_result.toolCallId=id tool_result.value=toolResult/value/content tool_result.kind=toolResult "

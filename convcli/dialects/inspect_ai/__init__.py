@@ -235,7 +235,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")),),
     conventions=(RESULTS,),
-    unsupported={"messages": UNSUPPORTED, "sample": UNSUPPORTED - unsupported.fields("id createdAt updatedAt")},
+    unsupported={"messages": UNSUPPORTED, "sample": UNSUPPORTED - SAMPLE.supports()},
     reasons={
         "message.role": "Inspect has only the roles system, user, assistant and tool",
         "tool_call": "in Inspect only assistant messages have calls",
@@ -246,8 +246,9 @@ DIALECT = Dialect(
         "moved": "in Inspect, calls follow the content",
         **dict.fromkeys(unsupported.MEDIA, "Inspect media are a URL, a path or data of a known format"),
     },
-    places=paths(
-        "id=uuid createdAt=started_at updatedAt=completed_at tool_call.name=function tool_call.arguments=arguments "
+    places=SAMPLE.places()
+    | paths(
+        "tool_call.name=function tool_call.arguments=arguments "
         "tool_result.toolCallId=tool_call_id tool_result.name=function tool_result.value=content "
         "tool_result.kind=content tool_result.isError=error"
     ),

@@ -49,5 +49,10 @@ RULES = (
     events.in_order(lambda: _Chunks().objection),
     links.identified(),
     arguments.readable(),
-    for_outputs(events.complete("id created model")),
+    for_outputs(
+        events.complete(
+            "id created model",
+            usage="usage?.prompt_tokens usage?.completion_tokens usage?.total_tokens",
+        )
+    ),
 )

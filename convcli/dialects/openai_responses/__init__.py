@@ -24,12 +24,12 @@ from convcli.dialects.openai_responses.clean import without_clean_items
 from convcli.dialects.openai_responses.rules import RULES
 from convcli.families.openai.request import named_format
 from convcli.families.responses.facts import COMMONLY_UNSUPPORTED, ENVELOPE, OF_REQUESTS, OF_RESPONSES, PLACES, REASONS
-from convcli.families.responses.fitting import as_input, as_response
+from convcli.families.responses.fitting import OTHER_EVENTS, as_input, as_response
 from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import lift_response, write_response
 from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
-from convcli.kit.fitting import response_if_answered
+from convcli.kit.fitting import response_if_answered, without_extras
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.unsupported import fields, settings_but
 from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
@@ -167,8 +167,9 @@ def _instructions(message: Message) -> str | None:
     return part.text or None if is_bare else None  # type: ignore[union-attr]
 
 
-FIT_INPUT = (*as_input(NAME), request.extra_choice(NAME), named_format, request.SETTINGS.fits)
-FIT = {"request": FIT_INPUT, "list": FIT_INPUT, "response": as_response(NAME)}
+DOCUMENT = without_extras(NAME, OTHER_EVENTS)
+FIT_INPUT = (*as_input(NAME), DOCUMENT, request.extra_choice(NAME), named_format, request.SETTINGS.fits)
+FIT = {"request": FIT_INPUT, "list": FIT_INPUT, "response": (*as_response(NAME), DOCUMENT)}
 
 ALWAYS_UNSUPPORTED = (
     COMMONLY_UNSUPPORTED | settings_but(*request.SETTINGS.names()) | fields("tool.title tool.annotations")

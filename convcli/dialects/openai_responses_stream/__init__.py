@@ -10,8 +10,8 @@ Quirks
 - `response.completed`, `.incomplete` or `.failed` ends the stream; an `error` event does too. Without one of them it
   was cut off: its last answer has the stop reason `error`.
 - Events of unknown kinds are kept with the response.
-- Deltas name their item. An item without an id is named by its position in the output (`msg_output_0`) in all of its
-  events. Such a name is not data and is not read back.
+- Deltas name their item. An item without an id, tool results included, is named by its position in the output
+  (`msg_output_0`) in all of its events. Such a name is not data and is not read back.
 - A stream covers one run: the assistant turns and their results since the last question.
 """
 
@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from convcli.dialects.openai_responses_stream.assembling import ENDS, FIELDS, INDEX, PARTS, TEXTS, Answer, name_of_place
 from convcli.dialects.openai_responses_stream.rules import RULES
 from convcli.families.responses.facts import COMMONLY_UNSUPPORTED, ENVELOPE, OF_REQUESTS, PLACES, REASONS
-from convcli.families.responses.fitting import as_response
+from convcli.families.responses.fitting import OTHER_EVENTS, as_response
 from convcli.families.responses.items import COMPLETED, OUTPUTS, kind_of
 from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import keep_last_answer, lift_response, write_response
@@ -106,10 +106,10 @@ def _complete(response: Native, *, is_answer: bool) -> None:
 
 
 def _completed_item(item: Native, index: int) -> Native:
-    if kind_of(item) in OUTPUTS:
-        return {**COMPLETED, **item}
-    is_named = "id" in item or kind_of(item) not in GROWS
-    return item if is_named else {"id": name_of_place(item, index), **item}
+    is_output = kind_of(item) in OUTPUTS
+    is_named = "id" in item or not (is_output or kind_of(item) in GROWS)
+    named = item if is_named else {"id": name_of_place(item, index), **item}
+    return {**COMPLETED, **named} if is_output else named
 
 
 def _numbered(events: Iterable[Native]) -> list[Native]:
@@ -117,10 +117,12 @@ def _numbered(events: Iterable[Native]) -> list[Native]:
 
 
 def _events(response: Native, is_cut_off: bool, size: int) -> Iterator[Native]:
+    other_events = response.pop(OTHER_EVENTS, None)
     started = dict(response) if is_cut_off else omit(response, "usage")
     started |= {key: None for key in ("error", "incomplete_details", "completed_at") if key in started}
     started |= {"output": [], "status": "in_progress"}
     yield {"type": "response.created", "response": started}
+    yield from other_events if isinstance(other_events, list) else ()
     for index, item in enumerate(response["output"]):
         where = {"output_index": index}
         grows = GROWS.get(kind_of(item), _no_events)
@@ -195,6 +197,7 @@ DIALECT = Dialect(
     specification="ResponseStreamEvent of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("sse", "events", "document"),
     names_events=True,
+    other_events=OTHER_EVENTS,
     forms=("stream",),
     detect=detect,
     lift=lift,

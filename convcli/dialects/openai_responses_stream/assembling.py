@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.responses.fitting import PREFIXES
+from convcli.families.responses.fitting import OTHER_EVENTS, PREFIXES
 from convcli.families.responses.items import kind_of
 from convcli.kit import streams
 from convcli.kit.objects import Native, omit
@@ -56,33 +56,44 @@ def _unnamed(item: Native, index: int) -> Native:
     return omit(item, "id") if is_place else item
 
 
+GROWN = ("text", "refusal", "arguments", "input", "code")
+"""The keys of texts, which grow and are repeated when they are whole."""
+
+
 def _merge(before: Any, after: Any) -> Any:
-    """Merges the final value with keys of the previous one that it lacks."""
+    """Merges the final value with keys and texts of the previous one that it lacks."""
     if isinstance(before, dict) and isinstance(after, dict):
-        merged = {key: _merge(before.get(key), value) for key, value in after.items()}
-        return merged | omit(before, *after)
-    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        return [_merge(previous, final) for previous, final in zip(before, after, strict=True)]
+        merged = {key: _merge(before.get(key), value) for key, value in after.items()} | omit(before, *after)
+        for key in GROWN:
+            streams.keep_former(merged, key, before.get(key))
+        return merged
+    if isinstance(before, list) and isinstance(after, list):
+        if len(before) == len(after):
+            return [_merge(previous, final) for previous, final in zip(before, after, strict=True)]
+        texts = _texts(after)
+        return [*after, *(each for each in before if any(text not in "\n".join(texts) for text in _texts([each])))]
     return after
 
 
-def _without_text(parts: Any) -> Any:
-    """Returns the parts' keys other than their text, which the final item has."""
-    texts = ("type", "text", "refusal")
-    return [omit(part, *texts) for part in parts or ()]
+def _texts(values: list[Any]) -> list[str]:
+    """Returns the texts of parts."""
+    parts = [value for value in values if isinstance(value, dict)]
+    return [part[key] for part in parts for key in GROWN if isinstance(part.get(key), str)]
 
 
 class _Item:
     """One item while its events arrive.
 
     `home` is its path, `stated` the item as an event stated it last; `first` maps each part to its first path;
-    `whole_at` lists the paths of the whole item, of which the last counts.
+    `whole_at` lists the paths of the whole item, of which the last counts. `began` has the paths where the item and its
+    parts began, whatever was stated later.
     """
 
     def __init__(self, home: Path, native: Native) -> None:
         self.home, self.native = home, Growing(native)
         self.lists = {"content": Slots(), "summary": Slots()}
         self.first = streams.Sources()
+        self.began: dict[Path, Path] = {(): home}
         self.whole_at: list[Path] = []
         self.is_done = False
         self.stated: Native = {}
@@ -102,6 +113,7 @@ class _Item:
         """Returns the part that an event names; `native` is its initial value."""
         index = event.get(INDEX[key]) or 0
         self.first.add((key, index), place)
+        self.began.setdefault((key, index), place)
         return self.lists[key].setdefault(index, Growing(native))
 
     def whole(self) -> Native:
@@ -109,8 +121,17 @@ class _Item:
         native: Native = streams.whole(self.native)
         grown = {key: streams.whole(parts) for key, parts in self.lists.items() if parts}
         if self.is_done:
-            return {key: _merge(_without_text(grown.get(key)), value) for key, value in native.items()}
-        return {**DEFAULTS.get(kind_of(native), {}), **native, **grown}
+            return self._with_former(_merge(grown, native))
+        return self._with_former({**DEFAULTS.get(kind_of(native), {}), **native, **grown})
+
+    def _with_former(self, native: Native) -> Native:
+        """Moves earlier texts of reasoning to the item: its pieces have no keys but their text."""
+        for key in self.lists if kind_of(native) == "reasoning" else ():
+            for piece in native.get(key) or ():
+                if streams.FORMER in piece:
+                    former = native.setdefault(streams.FORMER, {}).setdefault(key, [])
+                    former += piece.pop(streams.FORMER)["text"]
+        return native
 
 
 DEFAULTS: dict[str, Native] = {
@@ -165,8 +186,8 @@ class Answer:
             part = self._open(event, "message", at).part(event, "content", {"type": "output_text", "text": ""}, (at,))
             streams.extend(part, "annotations", [event["annotation"]])
         elif kind not in PROGRESS:
-            streams.extend(self.response, "events", [event])
-            self.routes.add(("events",), (at,))
+            streams.extend(self.response, OTHER_EVENTS, [omit(event, "sequence_number")])
+            self.routes.add((OTHER_EVENTS,), (at,))
             return
         self._unknown_keys(event, at)
 
@@ -215,7 +236,8 @@ class Answer:
     def _text(self, event: Native, kind: str, key: str, type_: str, field: str, step: str, at: int) -> None:
         part = self._open(event, kind, at).part(event, key, {"type": type_, field: ""}, (at, step))
         if step == "done":
-            part[field] = event[field]
+            before, part[field] = part.get(field), event[field]
+            streams.keep_former(part, field, before)
             return
         streams.grow(part, field, event["delta"])
         if event.get("logprobs"):
@@ -223,10 +245,14 @@ class Answer:
 
     def _field(self, event: Native, kind: str, field: str, step: str, at: int) -> None:
         item = self._open(event, kind, at)
-        if step == "done" and not item.is_done:
-            item.native[field] = event[field]
-        elif not item.is_done:
-            streams.grow(item.native, field, event["delta"])
+        text = event[field if step == "done" else "delta"]
+        if item.is_done:
+            streams.keep_former(item.native, field, text)
+        elif step == "done":
+            before, item.native[field] = item.native.get(field), text
+            streams.keep_former(item.native, field, before)
+        else:
+            streams.grow(item.native, field, text)
 
     def whole(self) -> Native:
         """Returns the response as the openai-responses dialect has it; one that was cut off has failed."""
@@ -245,6 +271,7 @@ class Answer:
             item = self.items[index]
             routes["output", j] = item.home
             routes |= {("output", j, *path): place for path, place in item.first.items()}
+            routes |= {("output", j, *path, streams.FORMER): place for path, place in item.began.items()}
         return routes
 
     def all_pieces(self) -> dict[Path, list[Path]]:

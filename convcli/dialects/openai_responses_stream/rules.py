@@ -46,8 +46,9 @@ RULES = (
     for_outputs(
         events.complete(
             "response.id response.created_at response.model",
-            "response?.usage?.input_tokens_details.cached_tokens "
-            "response?.usage?.output_tokens_details.reasoning_tokens",
+            "response?.usage?.input_tokens response?.usage?.input_tokens_details.cached_tokens "
+            "response?.usage?.output_tokens response?.usage?.output_tokens_details.reasoning_tokens "
+            "response?.usage?.total_tokens",
         )
     ),
 )

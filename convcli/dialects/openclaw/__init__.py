@@ -32,7 +32,7 @@ from convcli.dialects.openclaw.blocks import IDS, NAME, REQUEST, RESULTS, SESSIO
 from convcli.dialects.openclaw.fitting import FIT
 from convcli.dialects.openclaw.injected import has_injected
 from convcli.dialects.openclaw.messages import RESULT_ROLES, ZEROS, lift_message, write_message
-from convcli.dialects.openclaw.rows import ROOT, lift_session, write_session
+from convcli.dialects.openclaw.rows import HEADER, ROOT, ROW, lift_session, write_session
 from convcli.families.openai import request as common
 from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
@@ -298,13 +298,13 @@ DIALECT = Dialect(
     },
     has=unsupported.fields("message.cost message.provider message.replaces"),
     places={
+        **HEADER.places("", ROOT),
         "id": (ROOT, "_sessionId"),
-        "createdAt": (ROOT, "timestamp"),
         "cwd": (ROOT, "_workspaceDir"),
-        "model": (ROOT, "modelId"),
+        **ROW.places("message", ".."),
         "extras.header": (ROOT,),
         **paths(
-            "message.id=../id message.parentId=../parentId message.createdAt=../timestamp message.usage=usage "
+            "message.usage=usage "
             "message.cost=usage/cost/total message.error=errorMessage extras.row=.. "
             "reasoning.metadata=thinkingSignature tool_result.value=content tool_result.name=toolName"
         ),

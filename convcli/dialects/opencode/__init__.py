@@ -23,7 +23,7 @@ from typing import Any
 
 from convcli.dialects.opencode.events import IMPORTED, is_row, lift_events
 from convcli.dialects.opencode.fitting import FIT
-from convcli.dialects.opencode.messages import lift_session, write_session
+from convcli.dialects.opencode.messages import INFO, MESSAGES, lift_session, write_session
 from convcli.dialects.opencode.parts import NAME
 from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
@@ -77,11 +77,11 @@ PROGRAM = Program(
     resent=lambda part: "thinking as text, to a model other than its author" if part.type == "reasoning" else None,
 )
 
-SUPPORTED = unsupported.fields(
-    "id title cwd createdAt updatedAt message.id message.createdAt message.usage message.error message.stopReason"
-)
-UNSUPPORTED = unsupported.AROUND_PARTS - SUPPORTED
-UNSUPPORTED |= unsupported.METADATA | unsupported.CALL_ONLY | unsupported.fields("reasoning.summary refusal.metadata")
+ANSWER = MESSAGES["assistant"]
+HAS = INFO.supports() | ANSWER.supports("message")
+HAS |= unsupported.fields("createdAt updatedAt message.createdAt message.usage message.error")
+UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY
+UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata")
 
 DIALECT = Dialect(
     name=NAME,
@@ -102,8 +102,8 @@ DIALECT = Dialect(
         IMPORTED,
     ),
     conventions=(TEXT_AND_FILES,),
-    unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.cost message.provider message.replaces"),
+    unsupported=UNSUPPORTED - HAS,
+    has=HAS,
     repeats=frozenset(("/messages/*/info/tokens/input",)),
     reasons={
         **sessions.REASONS,
@@ -127,10 +127,11 @@ DIALECT = Dialect(
         "opaque": "the part belongs to another format",
     },
     places={
+        **INFO.places("", "info"),
+        **ANSWER.places("message"),
         **paths(
-            "id=info/id title=info/title cwd=info/directory createdAt=info/time/created updatedAt=info/time/updated "
-            "message.createdAt=time/created message.model=modelID message.provider=providerID message.usage=tokens "
-            "message.stopReason=finish message.replaces=summary message.error=error/data/message "
+            "createdAt=info/time/created updatedAt=info/time/updated message.createdAt=time/created "
+            "message.usage=tokens message.error=error/data/message "
             "message.usage.inputTokens=tokens/input message.usage.outputTokens=tokens/output "
             "message.usage.reasoningTokens=tokens/reasoning message.usage.totalTokens=tokens/total "
             "message.usage.cacheReadTokens=tokens/cache/read message.usage.cacheWriteTokens=tokens/cache/write "

@@ -256,12 +256,11 @@ FIT = (
     fitting.settle_by_reading_back(lift, write, "list"),
 )
 
-UNSUPPORTED = unsupported.AROUND_PARTS - unsupported.fields(
-    "message.id message.createdAt message.usage message.stopReason"
-) | unsupported.fields(
+UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.fields(
     "refusal reasoning.summary image.name image.detail image.path image.text audio.name audio.detail audio.path "
     "audio.text video.name video.detail video.path video.text document.name document.detail document.path document.text"
 )
+HAS = ANSWER.supports("message") | unsupported.fields("message.usage message.cost")
 
 DIALECT = Dialect(
     name=NAME,
@@ -276,8 +275,8 @@ DIALECT = Dialect(
     fit=FIT,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.cost message.provider"),
+    unsupported=UNSUPPORTED - HAS,
+    has=HAS,
     reasons={
         "message.role": "PydanticAI has only one role for instructions",
         "message.name": "request parts have no name",
@@ -291,9 +290,9 @@ DIALECT = Dialect(
         **dict.fromkeys(unsupported.MEDIA, "media need bytes of a known type, or a URL"),
     },
     places={
+        **ANSWER.places("message"),
         **paths(
-            "message.id=provider_response_id message.createdAt=timestamp message.model=model_name "
-            "message.provider=provider_name message.stopReason=finish_reason message.usage=usage "
+            "message.usage=usage "
             "message.cost=usage/cost tool_call.id=tool_call_id tool_call.name=tool_name tool_call.arguments=args "
             "tool_call.rawArguments=args tool_result.toolCallId=tool_call_id tool_result.name=tool_name "
             "tool_result.value=content tool_result.kind=content tool_result.isError=outcome "

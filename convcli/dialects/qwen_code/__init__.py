@@ -23,7 +23,7 @@ from typing import Any
 import convcli.dialects.qwen_code.rows as rows
 from convcli.dialects.qwen_code.fitting import FIT, SESSION_ID, is_silent
 from convcli.dialects.qwen_code.lifting import lift
-from convcli.dialects.qwen_code.rows import NAME, TYPES, is_message
+from convcli.dialects.qwen_code.rows import NAME, ROW, TYPES, is_message
 from convcli.dialects.qwen_code.writing import write_session
 from convcli.families.google.places import CONVENTIONS, LOSSES
 from convcli.kit import sessions, unsupported
@@ -138,11 +138,11 @@ DIALECT = Dialect(
             "call ids must be unique: a second call with the same id is not sent",
         ),
     },
-    places=paths(
+    places=ROW.places("message", "..")
+    | paths(
         "id=#sessionId/sessionId cwd=#cwd/cwd title=#custom_title/systemPayload/customTitle "
         "extras.session=#sessionId extras.row=.. extras.line=../../.. "
-        "message.id=../uuid message.parentId=../parentUuid "
-        "message.createdAt=../timestamp message.model=../model message.replaces=../subtype "
+        "message.replaces=../subtype "
         "message.usage=../usageMetadata "
         "message.usage.inputTokens=../usageMetadata/promptTokenCount "
         "message.usage.outputTokens=../usageMetadata/candidatesTokenCount "

@@ -17,7 +17,8 @@ _NAME = (
     r"|(?:access|auth|refresh|session|id|api|bearer|bot|deploy)[_-]?token|(?:access|private|encryption|signing)[_-]?key)"
 )
 _QUOTED = pattern(
-    rf"(?i)(?<![A-Za-z0-9])(?:[a-z0-9]{{1,30}}[_-]){{0,3}}{_NAME}\\{{0,3}}[\"']?[ \t]{{0,4}}(?::|=>?)[ \t]{{0,4}}"
+    rf"(?i)(?<![A-Za-z0-9])(?<!::)(?:[a-z0-9]{{1,30}}[_-]){{0,3}}{_NAME}"
+    r"\\{0,3}[\"']?[ \t]{0,4}(?::|=>?)[ \t]{0,4}"
     r"\\{0,3}[\"'](?P<secret>[^\s\"'`\\$<{}]{6,512})\\{0,3}[\"']"
 )
 _OPTION = pattern(rf"(?i)(?<![\w-])--?{_NAME}[= ][\"']?(?P<secret>[^\s\"'`\\$<{{}}-][^\s\"'`\\$<{{}}]{{5,512}})")
@@ -74,5 +75,5 @@ def _found(expression: object, rule: str, text: str) -> Iterator[Match]:
 
 def is_secret(value: str) -> bool:
     """True if a value can be a secret: not words, a number, a variable or a well-known stand-in."""
-    is_code = value.lower().startswith(_CODE) or value.endswith("...")
+    is_code = value.lower().startswith(_CODE) or value.endswith(("...", "…"))
     return len(value) >= 6 and not is_code and not value.isdigit() and _PLAIN.fullmatch(value) is None

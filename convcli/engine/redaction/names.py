@@ -39,6 +39,7 @@ _GENERAL = frozenset(
         "developer",
         "docker",
         "ec2-user",
+        "example",
         "git",
         "guest",
         "home",
@@ -67,11 +68,14 @@ _GENERAL = frozenset(
         "tool",
         "ubuntu",
         "user",
+        "username",
         "users",
         "vagrant",
         "vscode",
         "work",
         "workspace",
+        "you",
+        "yourname",
     ]
 )
 """Names of users and folders that many machines have, and words that texts need."""
@@ -95,9 +99,14 @@ def of_remotes(text: str) -> Iterator[tuple[str, Kind]]:
             yield found["host"], "HOST"
 
 
+def is_general(name: str) -> bool:
+    """True for a name of a user that says nothing of a person: many machines have it, or only examples."""
+    return name.lower() in _GENERAL
+
+
 def is_personal(name: str) -> bool:
     """True if a name is worth masking wherever it occurs."""
-    return len(name) >= SHORTEST and name.lower() not in _GENERAL and not name.isdigit()
+    return len(name) >= SHORTEST and not is_general(name) and not name.isdigit()
 
 
 def expression_of(words: Iterable[str]) -> re.Pattern[str] | None:

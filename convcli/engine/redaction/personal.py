@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.engine.redaction.matches import Match
+from convcli.engine.redaction.names import is_general
 from convcli.model.errors import JobError
 from convcli.wire.patterns import pattern
 
@@ -40,14 +41,22 @@ _FILE_SUFFIXES = frozenset(
 """What ends `logo@2x.png` is no domain."""
 _RESERVED = pattern(r"(?:^|\.)example(?:\.(?:com|net|org))?$|\.(?:invalid|test|localhost|local)$", re.IGNORECASE)
 """Domains of RFC 2606, which no person has."""
+_STAND_INS = frozenset(
+    ("company.com", "domain.com", "example-domain.com", "test.com", "yourcompany.com", "yourdomain.com")
+)
+"""Domains that documentation and tests use in place of those of RFC 2606."""
+_PROGRAMS = frozenset(("cursoragent@cursor.com", "openhands@all-hands.dev"))
+"""Addresses that agent programs write as co-authors of commits."""
 _NO_PERSON = frozenset(("git", "hg", "no-reply", "noreply", "svn"))
 _PHONE = pattern(
     r"(?<![\w.+-])(?:\+[1-9](?:[ .()/-]{0,2}[0-9]){6,14}"
     r"|\([0-9]{3}\) ?[0-9]{3}[-. ][0-9]{4}|[0-9]{3}-[0-9]{3}-[0-9]{4})(?![\w-]|\.[0-9])"
 )
+_FICTION = pattern(r"^[0-9]{3}55501[0-9]{2}$")
+"""Numbers of North America that are for fiction."""
 _IPV4 = pattern(r"(?<![\w.+/-])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![\w-]|\.[0-9])")
 _IPV6 = pattern(r"(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:){2,7}(?::?[0-9A-Fa-f]{1,4}){0,6}(?![\w:.])")
-_VERSION = pattern(r"(?i:version|release|[^a-z]v|==|>=|<=|~=|@|section|chapter|chrome)[\s:\"'=/]{0,3}$")
+_VERSION = pattern(r"(?i:version|release|[^a-z]v|==|>=|<=|~=|@|section|chapter|chrome)[\s:\"'=/_]{0,6}$")
 """What precedes four numbers that are a version or the number of a section."""
 _HOME = pattern(
     r"(?:(?<![\w.-])|(?<=\\[bfnrt])|(?<=/var)|(?<=/export)|(?<=/mnt/[a-z])|(?<=[^\w]/[a-z]))"
@@ -87,21 +96,24 @@ def _emails(text: str) -> Iterator[Match]:
     for found in _EMAIL.finditer(text):
         name, _, domain = found[0].rpartition("@")
         is_file = domain.rpartition(".")[2].lower() in _FILE_SUFFIXES
-        if not is_file and not _RESERVED.search(domain) and name.lower() not in _NO_PERSON:
+        is_example = _RESERVED.search(domain) is not None or domain.lower() in _STAND_INS
+        is_nobody = name.lower() in _NO_PERSON or found[0].lower() in _PROGRAMS
+        if not is_file and not is_example and not is_nobody:
             yield Match("email", "EMAIL", found.start(), found.end())
 
 
 def _homes(text: str) -> Iterator[Match]:
     for found in _HOME.finditer(text):
-        if found["name"].lower() not in _NOBODY:
+        if found["name"].lower() not in _NOBODY and not is_general(found["name"].rstrip(".")):
             yield Match("home-directory", "HOME", found.start(), found.start() + len(found[0].rstrip(".")))
     for found in _SLUG.finditer(text):
-        yield Match("home-directory-of-claude", "USER", *found.span("name"))
+        if not is_general(found["name"]):
+            yield Match("home-directory-of-claude", "USER", *found.span("name"))
 
 
 def _addresses(text: str) -> Iterator[Match]:
     for found in _IPV4.finditer(text):
-        if _VERSION.search(text[max(0, found.start() - 12) : found.start()]):
+        if _VERSION.search(text[max(0, found.start() - 16) : found.start()]):
             continue
         if _is_of_machine(found[0]):
             yield Match("ip-address", "IP", *found.span())
@@ -114,18 +126,28 @@ def _addresses_of_version_6(text: str) -> Iterator[Match]:
 
 
 def _is_of_machine(text: str) -> bool:
-    """True for an address that one machine has: not a loopback address, a mask, or one of documentation."""
+    """True for an address that one machine has: not a loopback address, a mask, or one that everybody uses."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
         return False
     is_general = address.is_loopback or address.is_unspecified or address.is_multicast or address.is_reserved
-    documented = any(address in network for network in _DOCUMENTED if network.version == address.version)
-    return not is_general and not documented and not text.startswith(("0.", "255.")) and not text.endswith(".0")
+    is_shared = any(address in network for network in _SHARED if network.version == address.version)
+    return not is_general and not is_shared and not text.startswith(("0.", "255.")) and not text.endswith(".0")
 
 
-_DOCUMENTED = tuple(map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")))
-"""Addresses of RFC 5737 and RFC 3849, which no machine has."""
+_SHARED = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            *("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"),
+            *("192.0.0.0/24", "2001:1::/32", "169.254.0.0/16"),
+            *("1.1.1.1", "1.0.0.1", "8.8.8.8", "8.8.4.4", "9.9.9.9", "1.2.3.4"),
+        ),
+    )
+)
+"""Addresses that say nothing of a machine: those of documentation (RFC 5737 and 3849), of protocols (RFC 6890) and of
+services in each cloud; public name servers; and what people write for any address."""
 
 
 def _phones(text: str) -> Iterator[Match]:
@@ -138,5 +160,5 @@ def _phones(text: str) -> Iterator[Match]:
             number = numbers.parse(found[0], "US")
         except numbers.NumberParseException:
             continue
-        if numbers.is_valid_number(number):
+        if numbers.is_valid_number(number) and _FICTION.search(str(number.national_number)) is None:
             yield Match("phone-number", "PHONE", *found.span())

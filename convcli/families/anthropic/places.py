@@ -23,7 +23,7 @@ PLACES: dict[str, Path] = {
     "extras.tool": (),
 }
 
-ENVELOPE = unsupported.fields("type service_tier container diagnostics usage inference_geo events request_id")
+ENVELOPE = unsupported.fields("type service_tier container diagnostics usage inference_geo request_id")
 
 REASONS = {
     "text": "the API refuses blank texts",

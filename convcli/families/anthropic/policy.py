@@ -13,7 +13,7 @@ from convcli.families.anthropic.request import CHOICE_OF, SETTINGS
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.families.anthropic.usage import USAGE, Counts, keep_supported_usage
 from convcli.kit.fitting import is_vendor_builtin, keep_active_conversation, keep_parts_of_roles, refusals_as_texts
-from convcli.kit.objects import get_extras
+from convcli.kit.objects import drop_extras, get_extras
 from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.renaming import Alphabet, make_ids_distinct, rename_tools_and_ids
 from convcli.kit.results import apply_convention, keep_one_result_each, only_own, put_results_first, with_parts
@@ -238,6 +238,15 @@ def keep_supported_finish(reasons: Collection[str] = (), table: Counts = USAGE) 
         return message if is_same else replace(message, stop_reason=reason, usage=usage)
 
     return on_each_message(keep_known_end)
+
+
+OTHER_EVENTS = "events"
+"""The key of extras with the events of a stream that convcli does not know. A message has none."""
+
+
+def drop_other_events(owner: str) -> Pass:
+    """Drops the unknown events of a stream, for forms that are no streams."""
+    return on_each_message(lambda message: drop_extras(message, owner, OTHER_EVENTS))
 
 
 # ---------------------------------------------------------------- tools and settings

@@ -272,13 +272,23 @@ USAGE = Shape(
 def lift_usage(value: Native) -> tuple[dict[str, int], Native]:
     """Returns the usage, in which thoughts count as output, and the other counts."""
     usage, other_counts = take_counts(USAGE.camel(value)[0], COUNTS)
-    if "reasoningTokens" in usage and "outputTokens" in usage:
-        usage["outputTokens"] += usage["reasoningTokens"]
-    return usage, USAGE.ordered(other_counts)
+    return with_thoughts(usage), USAGE.ordered(other_counts)
 
 
 def write_usage(usage: dict[str, int], other_counts: Native) -> Native:
     """Writes `usageMetadata`."""
-    if "reasoningTokens" in usage and "outputTokens" in usage:
-        usage = {**usage, "outputTokens": usage["outputTokens"] - usage["reasoningTokens"]}
-    return USAGE.ordered(put_counts(usage, other_counts, COUNTS))
+    return USAGE.ordered(put_counts(without_thoughts(usage), other_counts, COUNTS))
+
+
+def with_thoughts(usage: dict[str, int]) -> dict[str, int]:
+    """Returns the usage in which thoughts count as output; Google counts them apart."""
+    if not {"reasoningTokens", "outputTokens"} <= usage.keys():
+        return usage
+    return {**usage, "outputTokens": usage["outputTokens"] + usage["reasoningTokens"]}
+
+
+def without_thoughts(usage: dict[str, int]) -> dict[str, int]:
+    """The inverse of `with_thoughts`."""
+    if not {"reasoningTokens", "outputTokens"} <= usage.keys():
+        return usage
+    return {**usage, "outputTokens": usage["outputTokens"] - usage["reasoningTokens"]}

@@ -83,9 +83,7 @@ def _media(media: Media) -> Media | None:
     """Returns media with a type; None for media that only their owner can find."""
     if media.name == "" or media.detail is not None:
         media = replace(media, name=media.name or None, detail=None)
-    if media.text is not None:
-        data = b64encode(media.text.encode("utf-8", "surrogatepass")).decode("ascii")
-        media = replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
+    media = text_as_data(media)
     if media.data is None and media.url is None:
         return None
     if media.media_type:
@@ -95,6 +93,14 @@ def _media(media: Media) -> Media | None:
         return media if media.media_type is None else replace(media, media_type=None)
     guess = ENDINGS.get((media.url or "").rpartition(".")[2].lower(), "")
     return replace(media, media_type=guess if kind_of(guess) == media.type else MEDIA_TYPES[media.type])
+
+
+def text_as_data(media: Media) -> Media:
+    """Returns a document that is a text as data: Google accepts media only as data or by URL."""
+    if media.text is None:
+        return media
+    data = b64encode(media.text.encode("utf-8", "surrogatepass")).decode("ascii")
+    return replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
 
 
 def _result(result: ToolResult) -> ToolResult:

@@ -124,6 +124,10 @@ ROLES_ARE_NAMED = Rule(("missing-role",), _roles_are_named)
 """Every content must have a role."""
 
 
+READABLE_SIGNATURES = Rule(("invalid-base64",), _readable_signatures)
+"""Signatures of thoughts are base64."""
+
+
 def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
     """Returns the rules of a service, with its own ones about roles."""
     return (
@@ -143,7 +147,7 @@ def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
         tools.unique(),
         Rule(("misplaced-call",), _calls_after_user),
         _one_datum(service.owner),
-        Rule(("invalid-base64",), _readable_signatures),
+        READABLE_SIGNATURES,
         Rule(("missing-signature",), _signed_calls),
         Rule(("tool-choice-mode",), _allowed_names),
         Rule(SUBSET_CODES, _subset),

@@ -38,9 +38,11 @@ REASONS = {
     "message.name": "items of the Responses API have no name",
     "message.createdAt": "items of the Responses API have no time",
     "tool_result.isError": "an output has no field for a failure",
+    "tool_call.name": "the name of a tool has at most 128 letters, digits, _ and -",
+    "tool_result.name": "a result has the name of its call, which has at most 128 letters, digits, _ and -",
 }
 
 ENVELOPE = fields(
-    "background billing completed_at created_at events incomplete_details logprobs metadata object output_text "
+    "background billing completed_at created_at incomplete_details logprobs metadata object output_text "
     "prompt_cache_key prompt_cache_retention request safety_identifier service_tier status store tool_usage usage user"
 )

@@ -28,7 +28,7 @@ from convcli.kit.sessions import events
 from convcli.kit.values import with_total
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
-from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, Transcript
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
 
 NAMES, IDS = identifiers(128), Alphabet("", "", 64)
 """The accepted names of tools and ids of calls."""
@@ -36,6 +36,8 @@ PREFIXES = {"message": "msg", "reasoning": "rs", "web_search_call": "ws"}
 PREFIXES |= {"function_call": "fc", "custom_tool_call": "ctc"}
 """The prefixes of item ids; the service refuses others."""
 LONGEST_ID = 64
+OTHER_EVENTS = "events"
+"""The key of extras with the events of a stream that convcli does not know. A response has none."""
 UNTYPED = "application/octet-stream"
 
 
@@ -108,6 +110,27 @@ def keep_output_parts(owner: str, media: MediaFit = keep_response_media) -> Part
         return only_own(fitted, owner)
 
     return on_results(lambda result: with_parts(result, of_output))
+
+
+def name_custom_outputs(messages: list[Message]) -> list[Message]:
+    """Gives results of custom tools the names of their calls: the output of a custom tool has no key for another."""
+    if not any(part.__class__ is ToolCall and part.custom for message in messages for part in message.parts):
+        return messages
+    called: dict[str, str | None] = {}
+    fitted = []
+    for message in messages:
+        calls = [part for part in message.parts if isinstance(part, ToolCall)]
+        called |= {call.id: call.name if call.custom else None for call in calls}
+        parts = shared(message.parts, [_named_as(part, called) for part in message.parts])
+        fitted.append(message if parts is message.parts else replace(message, parts=parts))
+    return shared(messages, fitted)
+
+
+def _named_as(part: Part, called: dict[str, str | None]) -> Part:
+    if not isinstance(part, ToolResult):
+        return part
+    name = called.get(part.tool_call_id)
+    return part if name is None or name == part.name else replace(part, name=name)
 
 
 # ---------------------------------------------------------------- items
@@ -290,6 +313,7 @@ _known_schemas = on_tools(
 def _items(owner: str, *, is_input: bool) -> tuple[Pass, ...]:
     return (
         custom.calls,
+        on_messages(name_custom_outputs),
         keep_response_parts(owner),
         keep_output_parts(owner),
         apply_convention(RESULTS),

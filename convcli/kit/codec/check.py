@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.kit.codec.layout import LogLayout
-from convcli.kit.codec.objects import Tree, value_at
+from convcli.kit.codec.objects import ReadKeys, value_at
 from convcli.kit.codec.reading import ROW
 from convcli.kit.objects import Native, get_extras
 from convcli.model.transcript import Message, Opaque, PartPaths, Path, Transcript
@@ -41,7 +41,7 @@ def _message(layout: LogLayout, message: Message, path: Path, places: PartPaths)
         yield from _keys(layout, extra[ROW], path[: -len(layout.object)], layout.row_tree)
         extra = {key: value for key, value in extra.items() if key != ROW}
     yield from _keys(layout, extra, path, layout.result_tree if message.role == "tool" else layout.tree)
-    tree = layout.call.tree if layout.call is not None else {}
+    tree = layout.call.tree if layout.call is not None else ReadKeys({})
     for part, place in zip(message.parts, places or (), strict=False):
         if isinstance(part, Opaque):
             yield (*path, *place), part.value
@@ -49,12 +49,12 @@ def _message(layout: LogLayout, message: Message, path: Path, places: PartPaths)
             yield from _keys(layout, get_extras(part.extras, layout.owner), (*path, *place), tree)
 
 
-def _keys(layout: LogLayout, extra: Native, path: Path, tree: Tree) -> Iterator[tuple[Path, Any]]:
+def _keys(layout: LogLayout, extra: Native, path: Path, tree: ReadKeys) -> Iterator[tuple[Path, Any]]:
     for key, value in extra.items():
-        below = tree.get(key)
+        below = tree.below.get(key)
         if key in layout.table.metadata:
             continue
-        if below and isinstance(value, dict):
+        if below is not None and isinstance(value, dict):
             yield from _keys(layout, value, (*path, key), below)
         else:
             yield (*path, key), value

@@ -1,4 +1,4 @@
-"""The compiled form of a table: paths as tuples, words as maps, fields with their conversions."""
+"""The compiled form of a table: paths as tuples, words as maps, and functions that read and write objects."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from convcli.kit.codec.objects import Field, Tree, steps, tree_of, value_at
+from convcli.kit.codec.code import reader, writer
+from convcli.kit.codec.objects import Field, ReadKeys, steps, tree_of, value_at
 from convcli.kit.codec.table import CallKeys, ConversationKeys, LogTable, ResultKeys
-from convcli.kit.objects import Native, as_text
+from convcli.kit.objects import Keys, Native, as_text
 from convcli.kit.values import epoch_of_time, milliseconds_of_time, time_of_milliseconds, time_of_seconds
 from convcli.model.transcript import Path
 
@@ -25,42 +26,58 @@ FIELDS = {
     "stop_reason": "stop_reason",
 }
 """The fields of messages and conversations, by the name that a table has for them."""
-NO_PATHS = ("title", "default-role", "time-in")
-FORMS = ("object", "json", "text")
+NO_PATHS = ("title", "default-role", "time-in", "arguments-as")
+"""The keys of a table whose values are no paths."""
 ROLES = ("system", "user", "assistant", "tool")
 """The words of a table that states none."""
 
 
 class CallLayout:
-    """The compiled form of `CallKeys`."""
+    """The compiled form of `CallKeys`. `read` returns id, name, arguments and result of a call; `write` has all of
+    these but the result, and the constants."""
 
-    __slots__ = ("arguments", "at", "constants", "defaults", "form", "id", "name", "result", "tree")
+    __slots__ = (
+        *("arguments", "at", "constants", "fixed", "form", "id", "keys", "name", "read", "result", "stated", "tree"),
+        "write",
+    )
 
-    def __init__(self, calls: CallKeys) -> None:
-        self.at = _path(calls.at)
-        self.name, self.id = steps(calls.name), _path(calls.id)
+    def __init__(self, calls: CallKeys, order: list[Path], owner: str) -> None:
+        self.at, self.id, self.name = _path(calls.at), _path(calls.id), steps(calls.name)
         self.arguments, self.form, self.result = _path(calls.arguments), calls.arguments_as, _path(calls.result)
-        self.constants, self.defaults = constants(calls.constants), constants(calls.defaults)
-        fixed = (path for path, _ in (*self.constants, *self.defaults))
-        self.tree = tree_of(_stated(self.name, self.id, self.arguments, self.result, *fixed))
+        self.stated = _stated(self.name, self.id, self.arguments, self.result)
+        constant = constants(calls.constants)
+        self.constants = tuple(value for _, value in constant)
+        self.fixed = (*constant, *constants(calls.defaults))
+        """Constants and defaults: values that mean nothing."""
+        self.tree = tree_of([*self.stated, *(path for path, _ in self.fixed)])
+        self.read = reader(f"{owner}: call", (self.id, self.name, self.arguments, self.result))
+        written = (self.id, self.name, self.arguments, *(path for path, _ in constant))
+        self.write = writer(f"{owner}: call", written, order)
+        self.keys = keys_of(order)
 
 
 class ResultLayout:
-    """The compiled form of `ResultKeys`."""
+    """The compiled form of `ResultKeys`. `read` returns value, id of the call, name and failure."""
 
-    __slots__ = ("call", "failed", "json", "name", "value")
+    __slots__ = ("call", "failed", "json", "name", "read", "value")
 
-    def __init__(self, results: ResultKeys) -> None:
+    def __init__(self, results: ResultKeys, owner: str) -> None:
         self.value, self.call = steps(results.value), _path(results.call)
         self.name, self.failed, self.json = _path(results.name), _path(results.failed), results.json
+        self.read = reader(f"{owner}: result", self.stated)
+
+    @property
+    def stated(self) -> tuple[Path | None, ...]:
+        """The paths of a result, in the order of `read`."""
+        return self.value, self.call, self.name, self.failed
 
 
 class WholeLayout:
     """The compiled form of `ConversationKeys`."""
 
-    __slots__ = ("constants", "fields", "keys", "rank", "tree", "where")
+    __slots__ = ("constants", "fields", "keys", "order", "read", "tree", "where")
 
-    def __init__(self, whole: ConversationKeys, other: Iterable[Path]) -> None:
+    def __init__(self, whole: ConversationKeys, other: Iterable[Path], order: list[Path], owner: str) -> None:
         self.fields = tuple(
             text_field(path, ours) for name, ours in FIELDS.items() if (path := _path(getattr(whole, name, None)))
         )
@@ -68,16 +85,35 @@ class WholeLayout:
         fixed = (path for path, _ in (*self.where, *self.constants))
         self.keys = [field.path for field in self.fields]
         self.tree = tree_of([*fixed, *self.keys, *other])
-        self.rank: dict[str, int] = {}
+        self.read = reader(f"{owner}: conversation", self.keys)
+        self.order = keys_of(order)
 
 
 class LogLayout:
-    """The compiled form of a table. `owner` is the name of its extras."""
+    """The compiled form of a table. `owner` is the name of its extras.
+
+    Of a message, `read` returns reasoning, text, texts, images and calls, and `read_fields` the values of its fields.
+    `write` and `write_result` have the role and the fields before the content.
+    """
 
     __slots__ = (
         *("after", "always", "before", "call", "default_role", "field_tree", "fields", "images", "lines", "messages"),
-        *("object", "order", "owner", "rank", "reasoning", "result", "result_tree", "role", "row_rank", "row_tree"),
-        *("split", "table", "text", "texts", "tree", "turns", "where", "whole", "word_of", "words"),
+        *("object", "owner", "read", "read_fields", "reasoning", "result", "result_tree", "role", "row_keys"),
+        *(
+            "row_tree",
+            "split",
+            "table",
+            "text",
+            "texts",
+            "tree",
+            "turns",
+            "where",
+            "whole",
+            "without_text",
+            "word_of",
+            "words",
+        ),
+        *("keys", "marks", "read_row", "write", "write_result", "write_row"),
     )
 
     def __init__(self, table: LogTable, owner: str) -> None:
@@ -92,57 +128,69 @@ class LogLayout:
         self.after = tuple((steps(key), role) for key, role in table.after.items())
         self.text, self.texts = _path(table.text), _path(table.texts)
         self.reasoning, self.images = _path(table.reasoning), _path(table.images)
-        self.call = None if table.calls is None else CallLayout(table.calls)
-        self.result = None if table.results is None else ResultLayout(table.results)
+        self.call = None if table.calls is None else CallLayout(table.calls, _paths_in(table, "calls"), owner)
+        self.result = None if table.results is None else ResultLayout(table.results, owner)
         self.fields = tuple(_fields_of(table))
         self.where = constants(table.where)
-        self.always = tuple(map(steps, table.always))
+        always = list(map(steps, table.always))
+        self.without_text = "" if self.text in always else None
+        self.always = [path for path in always if path != self.text]
+        """The keys that are always written, except the text."""
         self._build_trees(table)
+        self._build_functions(table)
 
     def _build_trees(self, table: LogTable) -> None:
         common = [self.role, *(field.path for field in self.fields)]
         own = [self.text, self.texts, self.reasoning, self.images, *(path for path, _ in self.turns)]
         if self.call is not None:
             call = self.call
-            own += [call.at] if call.at else [call.name, call.id, call.arguments, call.result]
-            own += [] if call.at else [path for path, _ in (*call.constants, *call.defaults)]
-        of_result = self.result and [self.result.value, self.result.call, self.result.name, self.result.failed]
+            own += [call.at] if call.at else [*call.stated, *(path for path, _ in call.fixed)]
+        of_result = self.result.stated if self.result is not None else ()
         around = _stated(self.split, *(path for path, _ in self.where))
         inside = [] if self.object else around
-        self.tree: Tree = tree_of([*inside, *_stated(*common, *own)])
-        self.result_tree: Tree = tree_of([*inside, *_stated(*common, *(of_result or ()))])
-        self.row_tree: Tree = tree_of([*around, *_stated(self.object)])
-        others = _stated(self.messages, *(path for path, _ in (*self.before, *self.after)))
-        self.whole = WholeLayout(table.conversation, others)
+        self.tree: ReadKeys = tree_of([*inside, *_stated(*common, *own)])
+        self.result_tree: ReadKeys = tree_of([*inside, *_stated(*common, *of_result)])
+        self.row_tree: ReadKeys = tree_of([*around, *_stated(self.object)])
         self.field_tree = tree_of(field.path for field in self.fields)
-        self.order = tuple(dict.fromkeys(name.partition(".")[0] for name in table.order))
-        stated = [path for name in self.order for path in _paths_of(table, name)]
-        self.whole.rank = _ranks([*_paths_of(table, "conversation"), *stated])
-        self.rank = _ranks(stated)
-        self.row_rank = (
-            _ranks([*_paths_of(table, "where"), *_stated(self.object, self.split)]) if self.object else self.rank
-        )
 
-    def matches(self, row: Any) -> bool:
-        """True if a row is a message, and not an event of the program that wrote the log."""
-        if row.__class__ is not dict or not all(value_at(row, path) == value for path, value in self.where):
-            return False
-        native = value_at(row, self.object) if self.object else row
-        if native.__class__ is not dict:
-            return False
+    def _build_functions(self, table: LogTable) -> None:
+        names = dict.fromkeys(name.partition(".")[0] for name in table.order)
+        order = [path for name in names for path in _paths_of(table, name)]
+        others = _stated(self.messages, *(path for path, _ in (*self.before, *self.after)))
+        whole_order = [*_paths_in(table, "conversation"), *order]
+        self.whole = WholeLayout(table.conversation, others, whole_order, self.owner)
+        row_order = [*_paths_of(table, "where"), *_stated(self.object, self.split)]
+        self.keys, self.row_keys = keys_of(order), keys_of(row_order if self.object else order)
+        marks = [path for path, _ in self.where]
+        self.marks = [value for _, value in self.where]
+        role = (*self.object, *self.role) if self.object and self.role else self.role
+        self.read_row = reader(f"{self.owner}: row", (self.object or (), role, *marks))
+        self.write_row = writer(f"{self.owner}: row", (self.object, self.split, *marks), row_order)
+        name, fields = f"{self.owner}: message", [field.path for field in self.fields]
+        content = (self.reasoning, self.text, self.texts, self.images, self.call.at if self.call else None)
+        self.read, self.read_fields = reader(name, content), reader(name, fields)
+        self.write = writer(name, (self.role, *fields, *content), order)
+        of_result = self.result.stated if self.result is not None else ()
+        self.write_result = writer(name, (self.role, *fields, *of_result), order)
+
+    def message_in(self, row: Any) -> tuple[Native, str | None] | None:
+        """Returns the message in a row, and its role; no role if its keys are messages. None for a row that is an event
+        of the program that wrote the log."""
+        if row.__class__ is not dict:
+            return None
+        native, role, *marks = self.read_row(row)
+        if native.__class__ is not dict or (marks and marks != self.marks):
+            return None
         if self.turns:
-            return any(isinstance(value_at(native, path), str) for path, _ in self.turns)
-        role = self.role_of(native)
-        return role is not None and (role != "tool" or self.result is not None)
+            return (native, None) if any(isinstance(value_at(native, path), str) for path, _ in self.turns) else None
+        role = self.words.get(role) if role.__class__ is str else self._role_of(role)
+        return None if role is None or (role == "tool" and self.result is None) else (native, role)
 
-    def role_of(self, native: Native) -> str | None:
-        """Returns the role of a message; None if its word is unknown."""
-        word = value_at(native, self.role) if self.role else None
+    def _role_of(self, word: Any) -> str | None:
+        """Returns the role of a word that is not a string."""
         if word is None:
             return self.default_role
-        if word.__class__ is not str:
-            word = json.dumps(word) if isinstance(word, (bool, int)) else None
-        return self.words.get(word)
+        return self.words.get(json.dumps(word)) if isinstance(word, (bool, int)) else None
 
 
 def constants(table: Mapping[str, Any]) -> Constants:
@@ -185,28 +233,30 @@ def _scalar(word: str) -> Any:
 def _paths_of(table: LogTable, name: str) -> list[Path]:
     """Returns the paths that a key of a table states, in order."""
     value = getattr(table, name.replace("-", "_"), None)
-    if isinstance(value, str):
-        return [] if name in NO_PATHS else [steps(value)]
-    if isinstance(value, dict):
-        return [] if name == "roles" else [steps(key) for key in value]
     if isinstance(value, CallKeys) and value.at is not None:
         return [steps(value.at)]
     if isinstance(value, (CallKeys, ResultKeys, ConversationKeys)):
-        inner = (getattr(value, each) for each in value.__struct_fields__)
-        paths = [[one] if isinstance(one, str) else list(one) if isinstance(one, dict) else [] for one in inner]
-        return [steps(one) for each in paths for one in each if one not in FORMS]
-    return []
+        return _paths_in(table, name)
+    return [] if name == "roles" else _paths(name, value)
 
 
-def _ranks(paths: Iterable[Path]) -> dict[str, int]:
-    """Returns the position of each first step."""
-    return {key: rank for rank, key in enumerate(dict.fromkeys(str(path[0]) for path in paths))}
+def _paths_in(table: LogTable, name: str) -> list[Path]:
+    """Returns the paths that the keys of an inner table state, in order."""
+    record = getattr(table, name)
+    keys = [key.partition(".")[2] for key in table.order if key.startswith(f"{name}.")]
+    return [path for key in keys for path in _paths(key, getattr(record, key.replace("-", "_")))]
 
 
-def ranked(native: Native, rank: Mapping[str, int]) -> Native:
-    """Returns the object with its keys in the order of the table, others last."""
-    last = len(rank)
-    return dict(sorted(native.items(), key=lambda item: rank.get(item[0], last)))
+def _paths(name: str, value: Any) -> list[Path]:
+    """Returns the paths in the value of a key: one, or the keys of an object."""
+    if isinstance(value, str):
+        return [] if name in NO_PATHS else [steps(value)]
+    return [steps(key) for key in value] if isinstance(value, dict) else []
+
+
+def keys_of(order: Iterable[Path]) -> Keys:
+    """Returns the keys of an object, in the order of the table."""
+    return Keys(dict.fromkeys(str(path[0]) for path in order))
 
 
 def _path(key: str | None) -> Path | None:

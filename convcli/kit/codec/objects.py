@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, TypeAlias
+from functools import lru_cache
+from typing import Any
 
 import msgspec
 
 from convcli.kit.objects import Native
 from convcli.model.transcript import Path
+from convcli.proof.records import camel
 from convcli.wire import exact_json
 
-Tree: TypeAlias = dict[str, "Tree | None"]
-"""The paths of an object that are read, by their first step; None where a path ends."""
+
+class ReadKeys:
+    """The keys of an object that are read; `below` maps each to the keys that are read in its value, or to None if all
+    of it is."""
+
+    __slots__ = ("_others", "below")
+
+    def __init__(self, below: dict[str, ReadKeys | None]) -> None:
+        self.below = below
+        self._others: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=256)(self._without_read)
+
+    def others(self, native: Native) -> tuple[str, ...]:
+        """Returns the keys of an object whose values are not read, or not all of them."""
+        return self._others(tuple(native))
+
+    def _without_read(self, keys: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(key for key in keys if self.below.get(key, self) is not None)
 
 
 def steps(path: str) -> Path:
@@ -20,16 +37,16 @@ def steps(path: str) -> Path:
     return tuple(path.split("/"))
 
 
-def tree_of(paths: Iterable[Path]) -> Tree:
+def tree_of(paths: Iterable[Path]) -> ReadKeys:
     """Returns these paths as a tree."""
-    tree: Tree = {}
+    tree = ReadKeys({})
     for path in paths:
         node = tree
         for step in path[:-1]:
-            below = node.get(str(step)) or {}
-            node[str(step)] = below
+            below = node.below.get(str(step)) or ReadKeys({})
+            node.below[str(step)] = below
             node = below
-        node.setdefault(str(path[-1]), None)
+        node.below.setdefault(str(path[-1]), None)
     return tree
 
 
@@ -44,6 +61,9 @@ def value_at(native: Any, path: Path) -> Any:
 
 def put(native: Native, path: Path, value: Any) -> None:
     """Sets the value at a path."""
+    if len(path) == 1:
+        native[path[0]] = value  # type: ignore[index]
+        return
     for step in path[:-1]:
         below = native.get(str(step))
         if below.__class__ is not dict:
@@ -52,17 +72,19 @@ def put(native: Native, path: Path, value: Any) -> None:
     native[str(path[-1])] = value
 
 
-def rest_of(native: Native, tree: Tree, kept: Collection[Path] = (), at: Path = ()) -> Native:
+def rest_of(native: Native, tree: ReadKeys, kept: Collection[Path] = (), at: Path = ()) -> Native:
     """Returns the object without nulls and without the values at the paths of the tree, except those that are kept."""
     rest: Native = {}
-    for key, value in native.items():
-        if key not in tree:
+    keys = native if kept else tree.others(native)
+    for key in keys:
+        value = native[key]
+        if key not in tree.below:
             if value is not None:
                 rest[key] = value
             continue
-        below = tree[key]
+        below = tree.below[key]
         if below is None:
-            if kept and (*at, key) in kept:
+            if (*at, key) in kept:
                 rest[key] = value
         elif isinstance(value, dict):
             inner = rest_of(value, below, kept, (*at, key))
@@ -85,10 +107,7 @@ def with_rest(native: Native, rest: Native) -> Native:
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A value that is a field of a record. `lift` and `write` return None for what the other side cannot express.
-
-    `partial`: a value that writing does not restore is also left in extras, and is written while it means the same.
-    """
+    """A value that is a field of a record: its path, and how both sides write it, as in a Setting."""
 
     path: Path
     name: str
@@ -97,10 +116,9 @@ class Field(msgspec.Struct, frozen=True):
     partial: bool = False
 
 
-def lift_fields(native: Native, record: Any, fields: Iterable[Field], kept: list[Path]) -> None:
-    """Sets the fields of a record. Adds the paths of values that stay in extras."""
-    for field in fields:
-        value = value_at(native, field.path)
+def lift_fields(values: Iterable[Any], record: Any, fields: Iterable[Field], kept: list[Path]) -> None:
+    """Sets the fields of a record to their values. Adds the paths of values that stay in extras."""
+    for field, value in zip(fields, values, strict=True):
         if value is None or value == "":
             continue
         ours = field.lift(value)
@@ -110,11 +128,21 @@ def lift_fields(native: Native, record: Any, fields: Iterable[Field], kept: list
             kept.append(field.path)
 
 
-def write_field(native: Native, record: Any, field: Field, extra: Native) -> None:
-    """Writes a field: the value in extras if it still means the same."""
-    ours = getattr(record, field.name)
-    value = value_at(extra, field.path) if extra else None
+def field_values(record: Any, fields: Iterable[Field], extra: Native) -> list[Any]:
+    """Returns the values of fields: those in extras that still mean the same."""
+    if extra:
+        return [_field_value(getattr(record, field.name), field, extra) for field in fields]
+    return [None if (ours := getattr(record, field.name)) is None else field.write(ours) for field in fields]
+
+
+def _field_value(ours: Any, field: Field, extra: Native) -> Any:
+    value = value_at(extra, field.path)
     if value is None or not exact_json.exact(field.lift(value), ours):
-        value = None if ours is None else field.write(ours)
-    if value is not None:
-        put(native, field.path, value)
+        return None if ours is None else field.write(ours)
+    return value
+
+
+def places_of(fields: Iterable[Field], node: str = "", above: Path = ()) -> dict[str, Path]:
+    """Returns the paths of fields, by their names in losses. `node` is the kind of their record (`message`), empty for
+    the transcript; `above` leads from its node to the object."""
+    return {f"{node}.{camel(field.name)}".removeprefix("."): (*above, *field.path) for field in fields}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from convcli.kit import custom
@@ -64,7 +65,7 @@ def _lift_lines(layout: LogLayout, rows: list[Any], context: LiftContext, transc
 def is_header(layout: LogLayout, row: Any) -> bool:
     """True if the first line describes the conversation."""
     whole = layout.whole
-    if not isinstance(row, dict) or not (whole.where or whole.keys) or layout.matches(row):
+    if not isinstance(row, dict) or not (whole.where or whole.keys) or layout.message_in(row) is not None:
         return False
     if whole.where:
         return all(value_at(row, path) == value for path, value in whole.where)
@@ -73,7 +74,7 @@ def is_header(layout: LogLayout, row: Any) -> bool:
 
 def _lift_whole(whole: WholeLayout, owner: str, native: Native, transcript: Transcript) -> None:
     kept: list[Path] = []
-    lift_fields(native, transcript, whole.fields, kept)
+    lift_fields(whole.read(native), transcript, whole.fields, kept)
     kept += [path for path, value in (*whole.where, *whole.constants) if value_at(native, path) != value]
     transcript.extras = make_extras(owner, rest_of(native, whole.tree, kept))
 
@@ -93,27 +94,26 @@ def _lift_rows(layout: LogLayout, rows: list[Any], prefix: Path, context: LiftCo
 
 def _lift_row(layout: LogLayout, row: Any, path: Path, context: LiftContext, id_: str | None = None) -> None:
     """Adds the messages of a row; `id_` is the conversation that it names."""
-    if not layout.matches(row):
+    stated = layout.message_in(row)
+    if stated is None:
         context.add(Message("event", [Opaque(layout.owner, row)]), path, [()])
         return
-    around: list[Path] = []
-    if layout.split and value_at(row, layout.split) != id_:
-        around.append(layout.split)
-    native = value_at(row, layout.object) if layout.object else row
+    native, role = stated
+    around = [layout.split] if layout.split and value_at(row, layout.split) != id_ else []
     inside = (*path, *layout.object) if layout.object else path
     kept = [] if layout.object else around
     first = len(context.messages)
-    if layout.turns:
+    if role is None:
         _lift_turns(layout, native, inside, context)
     else:
-        _lift_message(layout, native, inside, context, kept)
+        _lift_message(layout, native, role, inside, context, kept)
     message = context.messages[first]
-    lift_fields(native, message, layout.fields, kept)
-    tree = layout.result_tree if message.role == "tool" and not layout.turns else layout.tree
+    if layout.fields:
+        lift_fields(layout.read_fields(native), message, layout.fields, kept)
+    tree = layout.result_tree if role == "tool" else layout.tree
     extra = rest_of(native, tree, kept)
-    if layout.object:
-        row_rest = rest_of(row, layout.row_tree, around)
-        extra = {**extra, **({ROW: row_rest} if row_rest else {})}
+    if layout.object and (row_rest := rest_of(row, layout.row_tree, around)):
+        extra[ROW] = row_rest
     message.extras = make_extras(layout.owner, extra)
 
 
@@ -125,36 +125,38 @@ def _lift_turns(layout: LogLayout, native: Native, path: Path, context: LiftCont
             context.add(Message(role, [Text(value)]), path, [key])
 
 
-def _lift_message(layout: LogLayout, native: Native, path: Path, context: LiftContext, kept: list[Path]) -> None:
-    role = layout.role_of(native)
-    assert role is not None, "the row matches"
+def _lift_message(
+    layout: LogLayout, native: Native, role: str, path: Path, context: LiftContext, kept: list[Path]
+) -> None:
     if role == "tool":
         context.add(Message(role, [_lift_result(layout, native, context)]), path, [()])
         return
     parts: list[Part] = []
     places: list[Path] = []
-    _lift_texts_of(layout, native, parts, places)
-    answers = _lift_calls(layout, native, parts, places, context, kept)
+    reasoning, text, texts, images, called = layout.read(native)
+    if reasoning and layout.reasoning:
+        parts.append(Reasoning(reasoning))
+        places.append(layout.reasoning)
+    if text and layout.text:
+        parts.append(Text(text))
+        places.append(layout.text)
+    if texts and layout.texts:
+        _lift_items(texts, layout.texts, _text_item, layout.owner, parts, places)
+    if images and layout.images:
+        _lift_items(images, layout.images, _image_item, layout.owner, parts, places)
+    answers = [] if layout.call is None else _lift_calls(layout.call, native, called, parts, places, context, kept)
     context.add(Message(role, parts), path, places)
     for result, place in answers:
         context.add(Message("tool", [result]), (*path, *place), [()])
 
 
-def _lift_texts_of(layout: LogLayout, native: Native, parts: list[Part], places: list[Path]) -> None:
-    """Adds the reasoning, texts and images of a message."""
-    for key, kind in ((layout.reasoning, Reasoning), (layout.text, Text)):
-        value = value_at(native, key) if key else None
-        if key and value:
-            parts.append(kind(value))
-            places.append(key)
-    for key, lift_item in ((layout.texts, _text_item), (layout.images, _image_item)):
-        value = value_at(native, key) if key else None
-        if key is None or value is None or value == "":
-            continue
-        items = value if isinstance(value, list) else [value]
-        for k, item in enumerate(items):
-            parts.append(lift_item(item, layout.owner))
-            places.append((*key, k) if isinstance(value, list) else key)
+def _lift_items(
+    items: Any, key: Path, lift_item: Callable[[Any, str], Part], owner: str, parts: list[Part], places: list[Path]
+) -> None:
+    """Adds the parts of a list, or of one item without a list."""
+    for k, item in enumerate(items if isinstance(items, list) else [items]):
+        parts.append(lift_item(item, owner))
+        places.append((*key, k) if isinstance(items, list) else key)
 
 
 def _text_item(item: Any, owner: str) -> Part:
@@ -179,54 +181,46 @@ Answers = list[tuple[ToolResult, Path]]
 
 
 def _lift_calls(
-    layout: LogLayout, native: Native, parts: list[Part], places: list[Path], context: LiftContext, kept: list[Path]
+    call: CallLayout,
+    native: Native,
+    called: Any,
+    parts: list[Part],
+    places: list[Path],
+    context: LiftContext,
+    kept: list[Path],
 ) -> Answers:
-    """Adds the calls of a message. Returns the results that stand in its calls."""
-    call = layout.call
-    if call is None:
-        return []
+    """Adds the calls of a message: those in `called`, or the message itself. Returns the results that stand in its
+    calls."""
     answers: Answers = []
     if call.at is None:
         if value_at(native, call.name):
-            parts.append(_lift_call(call, native, (), answers, layout, context, kept))
+            parts.append(_lift_call(call, native, (), answers, context, kept))
             places.append(())
         else:
-            paths = (call.name, call.id, call.arguments, call.result)
-            kept += [path for path in paths if path and value_at(native, path) not in (None, "")]
+            kept += [path for path in call.stated if value_at(native, path) not in (None, "")]
         return answers
-    value = value_at(native, call.at)
-    items = value if isinstance(value, list) else [] if value is None else [value]
-    for k, item in enumerate(items):
-        place = (*call.at, k) if isinstance(value, list) else call.at
+    is_list = isinstance(called, list)
+    for k, item in enumerate(called if is_list else [] if called is None else [called]):
+        place = (*call.at, k) if is_list else call.at
         places.append(place)
         inner: list[Path] = []
-        part = _lift_call(call, item, place, answers, layout, context, inner)
-        part.extras = make_extras(layout.owner, rest_of(item, call.tree, inner))
+        part = _lift_call(call, item, place, answers, context, inner)
+        part.extras = make_extras(context.dialect, rest_of(item, call.tree, inner))
         parts.append(part)
     return answers
 
 
 def _lift_call(
-    call: CallLayout,
-    native: Native,
-    place: Path,
-    answers: Answers,
-    layout: LogLayout,
-    context: LiftContext,
-    kept: list[Path],
+    call: CallLayout, native: Native, place: Path, answers: Answers, context: LiftContext, kept: list[Path]
 ) -> ToolCall:
-    name = value_at(native, call.name)
-    id_ = as_word(value_at(native, call.id)) if call.id else None
-    part = ToolCall(context.pairing.call(id_, name), name, {})
-    stated = value_at(native, call.arguments) if call.arguments else None
+    id_, name, stated, outcome = call.read(native)
+    part = ToolCall(context.pairing.call(as_word(id_), name), name, {})
     if isinstance(stated, dict):
         part.arguments = stated
     elif isinstance(stated, str) and stated:
         _read_text(part, stated, call.form)
-    fixed = (*call.constants, *call.defaults)
-    kept += [path for path, value in fixed if value_at(native, path) not in (None, value)]
-    outcome = value_at(native, call.result) if call.result else None
-    if call.result and outcome is not None:
+    kept += [path for path, value in call.fixed if value_at(native, path) not in (None, value)]
+    if outcome is not None:
         context.pairing.result(part.id, name)
         kind = "text" if isinstance(outcome, str) else "data"
         answers.append((ToolResult(part.id, name, kind, outcome), place))  # type: ignore[arg-type]
@@ -243,11 +237,10 @@ def _read_text(part: ToolCall, text: str, form: str) -> None:
 def _lift_result(layout: LogLayout, native: Native, context: LiftContext) -> ToolResult:
     stated = layout.result
     assert stated is not None, "the row matches"
-    call, name = (as_word(value_at(native, path)) if path else None for path in (stated.call, stated.name))
-    id_, name = context.pairing.result(call, name)
-    value = value_at(native, stated.value)
+    value, call, name, failed = stated.read(native)
+    id_, name = context.pairing.result(as_word(call), as_word(name))
     is_text = value is None or isinstance(value, str)
     result = ToolResult(id_, name, "text" if is_text else "data", "" if value is None else value)
-    if stated.failed and value_at(native, stated.failed):
+    if failed:
         fail(result)
     return result

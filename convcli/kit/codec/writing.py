@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit import custom
-from convcli.kit.codec.layout import CallLayout, LogLayout, ranked
-from convcli.kit.codec.objects import put, rest_of, value_at, with_rest, write_field
+from convcli.kit.codec.layout import CallLayout, LogLayout, ResultLayout
+from convcli.kit.codec.objects import field_values, put, rest_of, value_at, with_rest
 from convcli.kit.codec.reading import ROW
 from convcli.kit.objects import Native, get_extras, omit
 from convcli.kit.results import ResultTexts, has_failed, result_of
@@ -18,6 +18,8 @@ from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoni
 
 JOINT = "\n\n"
 """What stands between texts that are joined."""
+NO_CONTENT = (None,) * 5
+"""For rows whose keys are messages."""
 
 
 def write(layout: LogLayout, transcript: Transcript) -> Any:
@@ -38,7 +40,7 @@ def write(layout: LogLayout, transcript: Transcript) -> Any:
         put(native, path, text)
     if layout.messages:
         put(native, layout.messages, _Rows(layout, None).of(rest))
-    return ranked(native, layout.whole.rank)
+    return layout.whole.order.ordered(native)
 
 
 def _write_whole(layout: LogLayout, transcript: Transcript, extra: Native) -> Native:
@@ -47,9 +49,10 @@ def _write_whole(layout: LogLayout, transcript: Transcript, extra: Native) -> Na
     for path, value in (*whole.where, *whole.constants):
         stated = value_at(extra, path)
         put(native, path, value if stated is None else stated)
-    for field in whole.fields:
-        write_field(native, transcript, field, extra)
-    return ranked(with_rest(native, extra), whole.rank)
+    for path, value in zip(whole.keys, field_values(transcript, whole.fields, extra), strict=True):
+        if value is not None:
+            put(native, path, value)
+    return whole.order.ordered(with_rest(native, extra))
 
 
 Texts = list[tuple[Path, Any]]
@@ -90,7 +93,7 @@ class _Rows:
     def __init__(self, layout: LogLayout, id_: str | None) -> None:
         self.layout, self.id = layout, id_
         self.rows: list[tuple[Any, bool]] = []
-        """Rows, and whether they are messages."""
+        """Rows, and whether they have the order of the table."""
         self.open: dict[str, Native] = {}
         """The calls whose results stand in the call, by id."""
         self.turn: tuple[Native, int] | None = None
@@ -101,23 +104,23 @@ class _Rows:
         for message in messages:
             if message.role == "event":
                 row = row_of_event(message, self.layout.owner)
-                self.rows += [] if row is None else [(row, False)]
+                self.rows += [] if row is None else [(row, True)]
                 self.turn = None
             elif self.layout.turns:
                 self._add_turn(message)
             elif not self._answers_call(message):
                 self._add(message)
-        return [self._ordered(row) if is_message else row for row, is_message in self.rows]
+        return [row if is_ordered else self._ordered(row) for row, is_ordered in self.rows]
 
     def _ordered(self, row: Native) -> Native:
         """Returns a row with its keys in the order of the table."""
         layout = self.layout
         if layout.object:
-            put(row, layout.object, ranked(value_at(row, layout.object), layout.rank))
-        return ranked(row, layout.row_rank)
+            put(row, layout.object, layout.keys.ordered(value_at(row, layout.object)))
+        return layout.row_keys.ordered(row)
 
     def _add_turn(self, message: Message) -> None:
-        keys = self.layout.turns
+        layout, keys = self.layout, self.layout.turns
         is_first = self.turn is None or message != Message(message.role, message.parts)
         last = -1 if self.turn is None or is_first else self.turn[1]
         at = next((i for i in range(last + 1, len(keys)) if keys[i][1] == message.role), None)
@@ -126,8 +129,8 @@ class _Rows:
         if at is None:
             return
         if last < 0 or self.turn is None:
-            native: Native = {}
-            self._append(native, message)
+            native = layout.write(None, *self._fields(message), *NO_CONTENT)
+            self._append(native, message, is_ordered=False)
         else:
             native = self.turn[0]
         put(native, keys[at][0], text_of(message.parts, JOINT))
@@ -147,105 +150,95 @@ class _Rows:
         word = layout.word_of.get(message.role)
         if word is None and message.role != layout.default_role:
             return
-        native: Native = {}
-        for name in layout.order:
-            self._write_key(name, message, word, native)
-        for path in layout.always if message.role != "tool" else ():
+        fields = self._fields(message)
+        if message.role == "tool":
+            self._append(layout.write_result(word, *fields, *_result_values(layout.result, message)), message)
+            return
+        native = layout.write(word, *fields, *self._content(message.parts))
+        call, is_ordered = None, True
+        if layout.call is not None and layout.call.at is None:
+            call = next((part for part in message.parts if isinstance(part, ToolCall)), None)
+            if call is not None:
+                native, is_ordered = with_rest(native, self._write_call(layout.call, call)), False
+        for path in layout.always:
             if value_at(native, path) is None:
                 put(native, path, "")
-        self._append(native, message)
+                is_ordered = False
+        self._append(native, message, is_ordered=is_ordered)
+        if call is not None and layout.call is not None and layout.call.result:
+            self.open[call.id] = native
 
-    def _write_key(self, name: str, message: Message, word: Any, native: Native) -> None:
-        """Writes what one key of the table states."""
-        layout, parts = self.layout, message.parts
-        if name == "role" and layout.role and word is not None:
-            put(native, layout.role, word)
-        elif name == "results" and message.role == "tool":
-            self._write_result(message, native)
-        elif message.role == "tool":
-            pass
-        elif name == "reasoning" and layout.reasoning:
-            _put_text(native, layout.reasoning, parts, Reasoning)
-        elif name == "text" and layout.text:
-            _put_text(native, layout.text, parts, Text)
-        elif name == "texts" and layout.texts:
-            _put_items(
-                native, layout.texts, [_item(part, layout.owner) for part in parts if isinstance(part, (Text, Opaque))]
-            )
-        elif name == "images" and layout.images:
+    def _fields(self, message: Message) -> list[Any]:
+        return field_values(message, self.layout.fields, get_extras(message.extras, self.layout.owner))
+
+    def _content(self, parts: list[Part]) -> tuple[Any, ...]:
+        """Returns reasoning, text, texts, images and calls of a message."""
+        layout, owner = self.layout, self.layout.owner
+        texts = images = calls = None
+        if layout.texts:
+            texts = _items([_item(part, owner) for part in parts if isinstance(part, (Text, Opaque))])
+        if layout.images:
             urls = [_image(part) for part in parts if isinstance(part, Media) and part.type == "image"]
-            _put_items(native, layout.images, [url for url in urls if url is not None])
-        elif name == "calls" and layout.call:
-            self._write_calls(layout.call, [part for part in parts if isinstance(part, ToolCall)], native)
+            images = _items([url for url in urls if url is not None])
+        if layout.call is not None and layout.call.at is not None:
+            calls = self._write_calls(layout.call, parts) or None
+        text = _joined(parts, Text) if layout.text else None
+        return _joined(parts, Reasoning), text or layout.without_text, texts, images, calls
 
-    def _append(self, native: Native, message: Message) -> None:
-        """Adds the row of a message, with its fields and extras."""
+    def _append(self, native: Native, message: Message, *, is_ordered: bool = True) -> None:
+        """Adds the row of a message, with its extras; `is_ordered`: its keys have the order of the table."""
         layout = self.layout
-        extra = get_extras(message.extras, layout.owner)
-        for field in layout.fields:
-            write_field(native, message, field, extra)
+        extra = get_extras(message.extras, layout.owner) if message.extras else {}
         around: Native = extra.get(ROW, {}) if layout.object else {}
         if extra:
             with_rest(native, rest_of(omit(extra, ROW) if around else extra, layout.field_tree))
         row = native
         if layout.object:
-            row = {}
-            put(row, layout.object, native)
-        for path, value in layout.where:
-            put(row, path, value)
-        if layout.split and self.id is not None:
-            put(row, layout.split, self.id)
-        self.rows.append((with_rest(row, around), True))
+            row = layout.write_row(native, self.id, *layout.marks)
+        else:
+            for path, value in layout.where:
+                put(row, path, value)
+            if layout.split and self.id is not None:
+                put(row, layout.split, self.id)
+            is_ordered = is_ordered and not layout.where and not layout.split
+        self.rows.append((with_rest(row, around), is_ordered and not extra))
 
-    def _write_result(self, message: Message, native: Native) -> None:
-        stated, result = self.layout.result, result_of(message)
-        if stated is None or result is None:
-            return
-        put(native, stated.value, ResultTexts("", data=stated.json).value(result))
-        if stated.call:
-            put(native, stated.call, result.tool_call_id)
-        if stated.name:
-            put(native, stated.name, result.name)
-        if stated.failed and has_failed(result):
-            put(native, stated.failed, True)
+    def _write_calls(self, call: CallLayout, parts: list[Part]) -> list[Native]:
+        items: list[Native] = []
+        for part in parts:
+            if isinstance(part, ToolCall):
+                native = self._write_call(call, part)
+                if part.extras is not None:
+                    native = call.keys.ordered(with_rest(native, get_extras(part.extras, self.layout.owner)))
+                items.append(native)
+                if call.result:
+                    self.open[part.id] = native
+        return items
 
-    def _write_calls(self, call: CallLayout, calls: list[ToolCall], native: Native) -> None:
-        if call.at is None:
-            if calls:
-                self._write_call(call, calls[0], native)
-            return
-        items = []
-        for part in calls:
-            item: Native = {}
-            self._write_call(call, part, item)
-            items.append(with_rest(item, get_extras(part.extras, self.layout.owner)))
-            if call.result:
-                self.open[part.id] = items[-1]
-        if items:
-            put(native, call.at, items)
-
-    def _write_call(self, call: CallLayout, part: ToolCall, native: Native) -> None:
-        if call.id:
-            put(native, call.id, part.id)
-        for path, value in call.constants:
-            put(native, path, value)
-        put(native, call.name, part.name)
-        if call.arguments:
-            put(native, call.arguments, _arguments(part, call.form))
-        if call.result:
-            self.open[part.id] = native
+    @staticmethod
+    def _write_call(call: CallLayout, part: ToolCall) -> Native:
+        return call.write(part.id, part.name, _arguments(part, call.form) if call.arguments else None, *call.constants)
 
 
-def _put_text(native: Native, path: Path, parts: list[Part], kind: type[Text | Reasoning]) -> None:
-    texts = [part.text for part in parts if part.__class__ is kind and part.text]
-    if texts:
-        put(native, path, JOINT.join(texts))
+def _result_values(stated: ResultLayout | None, message: Message) -> tuple[Any, ...]:
+    """Returns value, id of the call, name and failure of the result in a message."""
+    if stated is None:
+        return ()
+    result = result_of(message)
+    if result is None:
+        return None, None, None, None
+    value = ResultTexts("", data=stated.json).value(result)
+    failed = True if stated.failed and has_failed(result) else None
+    return value, result.tool_call_id, result.name, failed
 
 
-def _put_items(native: Native, path: Path, items: list[Any]) -> None:
-    """Writes a list; one string without a list."""
-    if items:
-        put(native, path, items[0] if len(items) == 1 and isinstance(items[0], str) else items)
+def _joined(parts: list[Part], kind: type[Text | Reasoning]) -> str | None:
+    return JOINT.join(part.text for part in parts if part.__class__ is kind and part.text) or None
+
+
+def _items(items: list[Any]) -> Any:
+    """Returns a list; one string without a list, and None for no items."""
+    return items[0] if len(items) == 1 and isinstance(items[0], str) else items or None
 
 
 def _item(part: Text | Opaque, owner: str) -> Any:

@@ -6,10 +6,11 @@ style and this script, by hash, and images embedded in the page.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
+from typing import TypeAlias
 
 from convcli.model.transcript import Transcript
 from convcli.report import html_head
@@ -17,11 +18,25 @@ from convcli.report.html_head import hash_source, head
 from convcli.report.page.articles import ROLES, Annotation, Annotations, ConversationView, mark_list
 from convcli.report.page.pieces import in_pieces
 from convcli.report.page.rail import rail
+from convcli.report.page.sessions import SessionList, days_plot, session_list
 from convcli.report.text import safe_text
 from convcli.validation.wording import counted
 from convcli.views.facts import Fact
+from convcli.views.session_rows import about, grouped
 
-__all__ = ["FIRST", "LIVE", "Annotation", "Annotations", "conversation", "index", "policy"]
+__all__ = [
+    "FIRST",
+    "INDEX",
+    "LIVE",
+    "SERVED",
+    "Annotation",
+    "Annotations",
+    "Frame",
+    "SessionList",
+    "conversation",
+    "index",
+    "policy",
+]  # fmt: skip
 
 
 def conversation(
@@ -33,21 +48,30 @@ def conversation(
     up: str = "",
     version: str = "",
     masked: Sequence[tuple[str, int]] = (),
+    sessions: SessionList | None = None,
 ) -> Iterator[str]:
     """Yields the page of one transcript. `masked`: the rules of redaction that masked something, and how often.
 
-    `up` is the address of the page that links to it. With a `version`, the page polls its server for a newer one.
+    `up` is the address of the page that links to it. With a `version`, the page polls its server for a newer one. With
+    `sessions`, the list of them stands at its side.
     """
     view = ConversationView(transcript, marks or {})
-    yield _head(title, LIVE if version else NO_REQUESTS)
+    frame = SERVED if sessions is not None else PAGE
+    yield _head(title, frame, LIVE if version else NO_REQUESTS)
     live = f' data-version="{escape(version)}"' if version else ""
-    yield f"<body{live}>\n"
-    yield from rail(view, up)
-    yield f"<main>\n{_header(title, about, mark_list(view.marks.get(-1, ())))}"
+    kind = ' class="served"' if sessions is not None else ""
+    yield f"<body{live}{kind}>\n"
+    if sessions is not None:
+        yield f'<div class="left">\n{PANES}'
+        yield from session_list(sessions)
+    yield from rail(view)
+    yield "</div>\n" if sessions is not None else ""
+    back = f'<p class="up"><a href="{escape(up)}">all sessions</a></p>\n' if up else ""
+    yield f"<main>\n{_header(title, about, mark_list(view.marks.get(-1, ())), back)}"
     yield _filters(view)
     yield from in_pieces(view.articles())
     yield _masked(masked)
-    yield _tail(KEYS)
+    yield _tail(frame, KEYS)
 
 
 def _masked(masked: Sequence[tuple[str, int]]) -> str:
@@ -58,39 +82,23 @@ def _masked(masked: Sequence[tuple[str, int]]) -> str:
     return f'<footer class="masked">\n<h2>Masked</h2>\n<ul>{rows}</ul>\n</footer>\n'
 
 
-def index(
-    title: str,
-    about: Sequence[str],
-    columns: Sequence[str],
-    rows: Sequence[Mapping[str, str]],
-    *,
-    live: bool = False,
-) -> Iterator[str]:
-    """Yields the page of a folder: a row per session, whose `title` links to its `page`.
+def index(title: str, sessions: SessionList, notes: Sequence[str] = (), *, live: bool = False) -> Iterator[str]:
+    """Yields the page of a folder: its sessions in groups, with totals, and a plot of the days.
 
     A `live` page polls its server for a newer one.
     """
-    names = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    asks = f' data-version="{FIRST}"' if live else ""
-    yield f'{_head(title, LIVE if live else NO_REQUESTS)}<body class="index"{asks}>\n<main>\n'
-    yield f"{_header(title, [Fact(word) for word in about])}{SEARCH}"
-    yield f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n"
-    for row in rows:
-        cells = (escape(safe_text(row.get(name, ""))) for name in columns)
-        linked = (
-            f'<a href="{escape(row["page"])}">{cell}</a>' if name == "title" else cell
-            for name, cell in zip(columns, cells, strict=True)
-        )
-        yield f'<tr class="item">{"".join(f"<td>{cell}</td>" for cell in linked)}</tr>\n'
-    yield f"</tbody>\n</table>\n{_tail()}"
+    facts = [*about(list(sessions.rows.values())), *map(Fact, notes)]
+    yield f'{_head(title, INDEX, LIVE if live else NO_REQUESTS)}<body class="index">\n<main>\n'
+    yield _header(title, facts, days_plot(grouped(sessions.rows, sessions.view._replace(by="day"))))
+    yield from session_list(sessions)
+    yield _tail(INDEX)
 
 
-SEARCH = """\
-<form id="filters" hidden><input type="search" aria-label="search" placeholder="search (press /)">
-<output></output></form>
+PANES = """\
+<div class="panes" role="radiogroup" aria-label="what the pane shows">
+<label><input type="radio" name="pane" checked> sessions</label>
+<label><input type="radio" name="pane" id="show-map"> this session</label></div>
 """
-
-
 FILTERS = """\
 <form id="filters" hidden>
 <span class="search"><input type="search" aria-label="search" placeholder="search (press /)"><output></output>
@@ -127,9 +135,9 @@ def _choice(name: str, values: Sequence[str]) -> str:
     return f'<select name="{name}" aria-label="{name}"><option value="">any {name}</option>{options}</select>'
 
 
-def _header(title: str, about: Sequence[Fact], more: str = "") -> str:
+def _header(title: str, about: Sequence[Fact], more: str = "", back: str = "") -> str:
     chips = "".join(map(_chip, about))
-    return f'<header>\n<h1>{escape(safe_text(title))}</h1>\n<p class="facts">{chips}</p>\n{more}</header>\n'
+    return f'<header>\n{back}<h1>{escape(safe_text(title))}</h1>\n<p class="facts">{chips}</p>\n{more}</header>\n'
 
 
 def _chip(fact: Fact) -> str:
@@ -149,23 +157,30 @@ LIVE = "; connect-src 'self'"
 FIRST = "0"
 """A version that makes the page ask for a newer one at once."""
 
+Frame: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+"""The style sheets and the scripts of a page."""
+PAGE: Frame = ("page.css",), ("theme.js", "page.js")
+SERVED: Frame = ("page.css", "sessions.css"), ("theme.js", "page.js", "sessions.js")
+INDEX: Frame = ("page.css", "sessions.css"), ("theme.js", "sessions.js")
 
-def policy(more: str = NO_REQUESTS) -> str:
+
+def policy(frame: Frame, more: str = NO_REQUESTS) -> str:
     """Returns the Content-Security-Policy of a page: its style, its script and embedded images."""
-    return _frame()[2] + more
+    style, script = _contents(frame)
+    rules = f"style-src {hash_source(style)}", f"script-src {hash_source(script)}", "img-src data:"
+    return html_head.policy(*rules) + more
 
 
 @cache
-def _frame() -> tuple[str, str, str]:
-    """Returns the style, the script, and the policy that allows these two."""
-    style, script = (files(__name__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
-    rules = f"style-src {hash_source(style)}", f"script-src {hash_source(script)}", "img-src data:"
-    return style, script, html_head.policy(*rules)
+def _contents(frame: Frame) -> tuple[str, str]:
+    """Returns the style and the script."""
+    style, script = ("".join(files(__name__).joinpath(name).read_text("utf-8") for name in names) for names in frame)
+    return style, script
 
 
-def _head(title: str, more: str) -> str:
-    return head(title, policy(more), _frame()[0])
+def _head(title: str, frame: Frame, more: str) -> str:
+    return head(title, policy(frame, more), _contents(frame)[0])
 
 
-def _tail(more: str = "") -> str:
-    return f"</main>\n{more}<script>{_frame()[1]}</script>\n</body>\n</html>\n"
+def _tail(frame: Frame, more: str = "") -> str:
+    return f"</main>\n{more}<script>{_contents(frame)[1]}</script>\n</body>\n</html>\n"

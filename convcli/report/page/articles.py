@@ -190,7 +190,7 @@ class ConversationView:
             self._answer(at, by, result, is_agent=is_agent, is_open=is_seen or not is_shown)
             for at, by, result in results
         )
-        output = output_of(part_text(results[0][2])) if results else None
+        output = output_of(part_text(results[0][2]), is_failed=is_error(results[0][2])) if results else None
         seconds = seconds_between(asked.created_at, results[0][1].created_at) if results else None
         marks += [mark for at, _, _ in results for mark in self.marks.get(at, ())]
         shown = Shown(answer, self._run(number), output, is_seen or id(call) in self.shown_lists)

@@ -17,7 +17,7 @@ from convcli.views.facts import plain
 from convcli.views.failures import is_rejection
 from convcli.views.gists import COMMANDS, command_of
 from convcli.views.outputs import CommandOutput, output_of
-from convcli.views.rows import part_text
+from convcli.views.rows import is_error, part_text
 from convcli.views.todos import SIGNS, todos_of
 from convcli.wire.decimals import builtins
 
@@ -182,7 +182,7 @@ def result_block(
     link = f' <a href="#m{index}" class="link">{index}</a>' if index is not None else ""
     link += _mark(f"call-{call.removeprefix('#')}", call) if call.startswith("#") else ""
     output = CommandOutput("\n\n".join(map(part_text, result.value))) if agent and result.kind == "multimodal" else None
-    output = output or output_of(part_text(result))
+    output = output or output_of(part_text(result), is_failed=is_error(result))
     text = safe_text(output.text, lines=True)
     first = plain(text, FIRST) if agent else one_line(text, FIRST)
     shown = "".join(map(_piece, result.value)) if result.kind == "multimodal" and not agent else _text(text, agent)

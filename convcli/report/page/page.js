@@ -1,9 +1,9 @@
-const form = document.getElementById("filters"), main = document.querySelector("main"), root = document.documentElement;
+const form = document.getElementById("filters"), main = document.querySelector("main");
 const [box] = form.querySelectorAll("input[type=search]"), counter = form.querySelector("output");
 const roles = [...form.querySelectorAll("input[type=checkbox]")], [tool, status] = form.querySelectorAll("select");
-const list = document.querySelector(".index tbody") ?? main, keys = document.getElementById("keys");
+const keys = document.getElementById("keys");
 const version = document.body.dataset.version, button = (name) => form.querySelector(`button[name=${name}]`);
-const chunks = (top) => [...top.querySelectorAll("main > .item, main > .later, tbody > .item")];
+const chunks = (top) => [...top.querySelectorAll("main > .item, main > .later")];
 const folds = (item) => [...(item.tagName === "DETAILS" ? [item] : []), ...item.querySelectorAll("details:not(.menu)")];
 let known = version ? chunks(document).map((chunk) => chunk.outerHTML) : [];
 let pieces = [], opened = false;
@@ -135,7 +135,7 @@ const showCount = (count, all, more = "") => {
 };
 let refresh = () => {};
 const filter = async () => {
-  const mine = ++run, singles = [...list.querySelectorAll(":scope > .item")];
+  const mine = ++run, singles = [...main.querySelectorAll(":scope > .item")];
   const all = pieces.reduce((sum, { size }) => sum + size, singles.length);
   sought = wish(), wanted = flat(box.value).trim();
   hidden = new Set(roles.filter((each) => !each.checked).map((each) => each.value));
@@ -194,8 +194,10 @@ const write = (id = parse(location.hash).id) => {
   const chosen = new URLSearchParams(), off = roles.filter((each) => !each.checked).map((each) => each.value).join(",");
   for (const [name, value] of [["q", box.value.trim()], ["tool", tool?.value], ["status", status?.value], ["hide", off]])
     if (value) chosen.set(name, value);
-  const hash = [id, chosen.toString()].filter(Boolean).join("&"), asks = location.search && !location.search.startsWith("?v=");
-  if (location.hash.slice(1) !== hash || asks) history.replaceState(null, "", `${asks && location.protocol === "file:" ? location.search : location.pathname.replace(/.*\//, "")}#${hash}`);
+  const hash = [id, chosen.toString()].filter(Boolean).join("&"), { search } = location, rest = new URLSearchParams(search);
+  for (const name of ["q", "tool", "status", "hide"]) rest.delete(name);  // they stand behind the # from now on
+  const asks = rest.size < new URLSearchParams(search).size, query = location.protocol === "file:" ? search : rest.size ? `?${rest}` : "";
+  if (location.hash.slice(1) !== hash || asks) history.replaceState(null, "", `${location.protocol === "file:" ? "" : location.pathname.replace(/.*\//, "")}${query}#${hash}`);
 };
 let pending;
 const wish = () => [box.value, tool?.value, status?.value, ...roles.map((each) => each.checked)].join("\n");
@@ -222,7 +224,8 @@ const follow = async (event) => {
   const { id, chosen } = parse(location.hash);
   if (event && (!id || [...chosen].length)) choose(chosen), await filter();
   if (!/^[\w-]+$/.test(id)) return;
-  if (event && filtered && !locate(id)) await clear();  // who follows a link wants to see where it leads
+  const isLost = filtered && !locate(id);  // who follows a link wants to see where it leads
+  if (isLost && (event || (wanted && !total))) await clear();
   const target = locate(id);
   document.querySelector(".target")?.classList.remove("target");
   if (event) write(id);
@@ -240,15 +243,6 @@ const spread = () => {
   const apart = pieces.flatMap(({ articles }) => articles.filter((article) => article && !article.isConnected));
   for (const fold of [main, ...apart].flatMap(folds)) fold.open = opened;
 };
-const stored = (value) => {  // a page of a file may have no storage
-  try { return value ? localStorage.setItem("convcli-theme", value) : localStorage.getItem("convcli-theme"); } catch { return null; }
-};
-const theme = () => {
-  const dark = getComputedStyle(root).colorScheme === "dark"
-    || (!root.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
-  root.dataset.theme = dark ? "light" : "dark", stored(root.dataset.theme);
-};
-if (stored()) root.dataset.theme = stored() === "dark" ? "dark" : "light";
 const help = () => { if (keys?.open) keys.close(); else keys?.showModal(); };
 for (const [name, work] of Object.entries({ next: () => visit(1), previous: () => visit(-1), open: spread, theme, keys: help }))
   button(name)?.addEventListener("click", work);
@@ -263,7 +257,7 @@ main.addEventListener("click", async ({ target }) => {
   target.classList.add("done"), setTimeout(() => target.classList.remove("done"), 1500);
 });
 const step = (by) => {
-  const items = [...list.querySelectorAll(".item:not([hidden])")], top = parseFloat(getComputedStyle(root).scrollPaddingTop);
+  const items = [...main.querySelectorAll(".item:not([hidden])")], top = parseFloat(getComputedStyle(root).scrollPaddingTop);
   const first = items.findIndex((item) => item.getBoundingClientRect().top > top - 5);
   const now = first < 0 ? items.length : first;
   const next = by > 0 && items[now]?.getBoundingClientRect().top <= top + 5 ? now + 1 : by > 0 ? now : now - 1;
@@ -319,7 +313,7 @@ const update = (text) => {
   const rail = document.querySelector(".rail"), scrolled = rail?.scrollTop;
   for (const part of ["#map", "#side", "header"]) document.querySelector(part)?.replaceWith(fresh.querySelector(part));
   if (rail) rail.scrollTop = scrolled;
-  list.append(...now.slice(from)), known = texts;
+  main.append(...now.slice(from)), known = texts;
   old.slice(from).forEach((before, one) => {
     const after = now[from + one];
     if (before.piece && after?.classList.contains("later")) new Piece(after).follow(before.piece);
@@ -342,5 +336,5 @@ const ask = async (tag) => {
 form.hidden = false;
 const { chosen: asked } = parse(location.hash);
 for (const [name, value] of new URLSearchParams(location.search)) if (!asked.has(name)) asked.set(name, value);
-choose(asked), watch(), filter(), follow(), idle(() => prepare());
+choose(asked), watch(), filter().then(() => follow()), idle(() => prepare());
 if (version) setTimeout(ask, version === "0" ? 0 : 1000, version);

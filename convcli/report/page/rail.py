@@ -20,11 +20,10 @@ MOST = 200
 """Files and failures that are listed."""
 
 
-def rail(view: ConversationView, up: str = "") -> Iterator[str]:
-    """Yields the map with the plot and the prompts, and the other lists. `up` is the page that links to this one."""
-    back = f'<p><a href="{escape(up)}">all sessions</a></p>\n' if up else ""
+def rail(view: ConversationView) -> Iterator[str]:
+    """Yields the map with the plot and the prompts, and the other lists."""
     failed = view.failed()
-    yield f'<div class="rail">\n<nav id="map" aria-label="map of the session">\n{back}'
+    yield '<div class="rail">\n<nav id="map" aria-label="map of the session">\n'
     yield tokens(view.messages, failed)
     yield "<h2>Prompts</h2>\n<ol>\n"
     yield from _prompts(view)

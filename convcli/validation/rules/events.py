@@ -45,16 +45,19 @@ def in_order(begin: Callable[[], Callable[[dict[str, Any]], str]]) -> Rule:
     return Rule(("stream-out-of-order",), check, of_input=("stream-out-of-order",))
 
 
-def complete(first: str, last: str = "") -> Rule:
-    """The first and the last event have these keys, written as in `keys.complete`."""
-    keys = {"first": first.split(), "last": last.split()}
+def complete(first: str, last: str = "", usage: str = "") -> Rule:
+    """The first and the last event have these keys, and so has the last one with `usage`, written as in
+    `keys.complete`."""
+    keys = {"first event": first.split(), "last event": last.split(), "event with usage": usage.split()}
 
     def check(survey: Survey) -> Iterator[Breach]:
         events = [event for event in survey.document if isinstance(event, dict)] or [{}]
-        ends = {"first": events[0], "last": events[-1]}
-        missing = {end: [shown(key) for key in keys[end] if not has(ends[end], key)] for end in ends}
+        ends = {"first event": events[0], "last event": events[-1]}
+        if usage:
+            ends["event with usage"] = next((event for event in reversed(events) if event.get("usage")), {})
+        missing = {end: [shown(key) for key in keys[end] if not has(event, key)] for end, event in ends.items()}
         if any(missing.values()):
-            required = [f"the {end} event must have {' and '.join(names)}" for end, names in missing.items() if names]
+            required = [f"the {end} must have {' and '.join(names)}" for end, names in missing.items() if names]
             problem = f"{', and '.join(required)}; {'this one does' if len(required) == 1 else 'these do'} not"
             yield Breach("incomplete-response", NodeRef(), problem, "warning")
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -329,31 +330,42 @@ def test_printing_leaves_folded_what_is_folded(opened: Callable[..., Browser]) -
     assert browser.run("document.querySelectorAll('main details[open]').length") == before
 
 
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of the index, and the server."""
+    call = command("serve", folder, "--isolated", "--no-cache")
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().decode().strip(), process
+        finally:
+            process.kill()
+
+
+HEAD = "document.querySelector('main header').textContent"
+ROWS = "document.querySelectorAll('#sessions .item').length"
+
+
 def test_a_long_session_that_is_served_opens_with_its_beginning_and_gets_its_end(
     browser: Browser, tmp_path: Path
 ) -> None:
     write(tmp_path / "s.jsonl", *LONG_SESSION)
-    call = command("serve", tmp_path, "--isolated")
-    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
-        assert process.stdout is not None
-        browser.driver.get(process.stdout.readline().decode().strip())
-        browser.wait("document.querySelector('header p').textContent.includes('999 messages')", True)
+    with served(tmp_path) as (address, _):
+        browser.driver.get(address)
+        browser.wait(f"{HEAD}.includes('999 messages')", True)
         browser.driver.find_element("css selector", ".item a").click()
-        browser.wait("document.querySelector('header p').textContent.includes('999 messages')", True)
-        assert not browser.run("document.querySelector('header p').textContent.includes('is being read')")
+        browser.wait(f"{HEAD}.includes('999 messages')", True)
+        assert not browser.run(f"{HEAD}.includes('is being read')")
         browser.wait(AT_END.format(998), True)
         assert browser.run(f"[...{MAP}].length") == 999
-        process.kill()
 
 
 def test_a_session_that_is_served_goes_on_in_its_page(browser: Browser, tmp_path: Path) -> None:
     file = write(tmp_path / "s.json", CLEAN)
-    call = command("serve", tmp_path, "--isolated")
-    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline().decode().strip()
+    with served(tmp_path) as (address, process):
         browser.asked()
         browser.driver.get(address)
+        browser.wait(ROWS, 1)
         browser.driver.find_element("css selector", ".item a").click()
         assert browser.run("document.querySelectorAll('article').length") == 2
         browser.driver.execute_script("document.getElementById('m0').dataset.kept = 1")
@@ -364,3 +376,39 @@ def test_a_session_that_is_served_goes_on_in_its_page(browser: Browser, tmp_path
         assert [url for url in browser.asked() if not url.startswith(address)] == []
         process.send_signal(signal.SIGINT)
         browser.wait("document.body.classList.contains('gone')", True)
+
+
+def test_the_list_of_a_server_searches_and_sorts_and_stays_at_the_side_of_a_page(
+    browser: Browser, tmp_path: Path
+) -> None:
+    for number, text in enumerate(("an owl", f"an owl and {HOSTILE}", "a lark")):
+        write(tmp_path / f"{number}.json", {"messages": [{"role": "user", "content": f"prompt {number}: {text}"}]})
+    with served(tmp_path) as (address, _):
+        browser.width(1280)
+        browser.driver.get(address)
+        browser.wait(ROWS, 3)
+        browser.press("/")
+        browser.press("OWL")
+        browser.wait(ROWS, 2)
+        browser.driver.find_element("css selector", "th.title a").click()
+        browser.wait("location.search", "?sort=title&find=OWL")
+        browser.wait("document.querySelector('[aria-sort]').className", "title")
+        browser.driver.find_element("css selector", ".item a").click()
+        browser.wait(COUNT, "1 hit, 1 of 1")
+        assert browser.run(ROWS) == 2
+        browser.press("s")
+        browser.press("\ue003")  # Backspace
+        browser.wait(ROWS, 3)
+        assert browser.run("document.querySelector('#sessions [aria-current=page]').textContent").startswith("prompt 0")
+        pane, page = (
+            browser.run(f"document.querySelector('{name}').getBoundingClientRect().toJSON()")
+            for name in ("#sessions", "main")
+        )
+        assert pane["right"] <= page["left"] + 1
+        assert browser.run("document.querySelectorAll('img, body > script ~ script').length") == 0
+        for width in WIDTHS:
+            browser.width(width)
+            for at in (address, browser.driver.current_url):
+                browser.driver.get(at)
+                assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+        assert [entry for entry in browser.driver.get_log("browser") if "Content Security" in entry["message"]] == []

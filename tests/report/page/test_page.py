@@ -103,12 +103,6 @@ def test_hostile_text_is_text_wherever_it_stands() -> None:
     assert not re.search("[\x1b\u202e]", html)
 
 
-def test_an_index_of_hostile_titles_is_inert() -> None:
-    rows = [{"title": HOSTILE, "page": "a.html", "file": HOSTILE}]
-    tags = Tags("".join(page.index(HOSTILE, [HOSTILE], ["title", "file"], rows)))
-    assert (tags.seen["script"], tags.links, tags.sources) == (1, {"a.html"}, set())
-
-
 def test_the_policy_allows_this_style_and_this_script_and_images_of_the_page_only() -> None:
     html = rendered()
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)

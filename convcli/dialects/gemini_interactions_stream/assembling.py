@@ -1,0 +1,220 @@
+"""Assembles an interaction from the events of its stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from convcli.families.interactions.response import RUNNING
+from convcli.families.interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT
+from convcli.kit import streams
+from convcli.kit.objects import Native, as_object, except_keys, omit, without_nulls
+from convcli.kit.streams import Growing
+from convcli.kit.unsupported import fields
+from convcli.model.transcript import Path
+
+CREATED, COMPLETED, STATUS = "interaction.created", "interaction.completed", "interaction.status_update"
+START, DELTA, STOP, ERROR = "step.start", "step.delta", "step.stop", "error"
+PROGRESSING = fields("status usage updated")
+"""Keys of an interaction whose last value counts, since they change while it arrives."""
+POSITION = ("event_type", "event_id", "index")
+"""Keys of events that give a kind and a position."""
+
+
+class _Step:
+    """One step while its events arrive. `home` is the path where it begins; `first` maps each content to its path."""
+
+    def __init__(self, native: Native, home: Path, index: int) -> None:
+        self.native, self.home, self.index = Growing(native), home, index
+        self.first = streams.Sources()
+        kind = native.get("type")
+        self.key = {OUTPUT: "content", THOUGHT: "summary"}.get(str(kind))
+        """The list of contents that grows."""
+        if self.key is not None:
+            contents = [Growing(content) for content in native.get(self.key) or () if isinstance(content, dict)]
+            self.native[self.key] = streams.Slots(enumerate(contents))
+
+    def take(self, delta: Native, path: Path) -> bool:
+        """Adds a delta. Returns False for one of a type that such a step does not have."""
+        kind, body = str(delta.get("type")), omit(delta, "type")
+        if self.key == "content" and kind == "text_annotation_delta":
+            streams.extend(self._text(path), "annotations", body.pop("annotations", None) or [])
+        elif self.key == "content":
+            self._content(delta, path)
+            return True
+        elif self.key == "summary" and kind == "thought_summary" and isinstance(body.get("content"), dict):
+            self._content(body.pop("content"), (*path, "content"))
+        elif self.key == "summary" and kind == "thought_signature":
+            self.first.add(("signature",), (*path, "signature"))
+        elif kind == "arguments_delta" and self.native.get("type") == CALL:
+            if not isinstance(self.native.get("arguments"), streams.Pieces):
+                streams.restate(self.native, "arguments", streams.Pieces())
+            streams.grow(self.native, "arguments", body.pop("arguments", None) or "")
+            self.first.add(("arguments",), (*path, "arguments"))
+        elif kind != self.native.get("type"):
+            return False
+        self.keep(body)
+        return True
+
+    def keep(self, native: Native) -> None:
+        """Adds keys that an event states as a whole."""
+        for key, value in without_nulls(native).items():
+            streams.restate(self.native, key, value)
+
+    def _content(self, native: Native, path: Path) -> None:
+        """Adds a content: a text continues the text before it."""
+        if native.get("type") != "text":
+            self._append(native, path)
+            return
+        content = self._text(path)
+        streams.grow(content, "text", native.get("text") or "")
+        for key, value in except_keys(native, "type", "text").items():
+            streams.restate(content, key, value)
+
+    def _text(self, path: Path) -> Growing:
+        """Returns the text that is growing, a new one if the last content is something else."""
+        assert self.key is not None
+        contents = self.native[self.key]
+        if not contents or contents[len(contents) - 1].get("type") != "text":
+            self._append({"type": "text", "text": ""}, path)
+        else:
+            self.first.add((self.key, len(contents) - 1), path)
+        last: Growing = contents[len(contents) - 1]
+        return last
+
+    def _append(self, native: Native, path: Path) -> None:
+        assert self.key is not None
+        contents = self.native[self.key]
+        self.first.add((self.key, len(contents)), path)
+        contents[len(contents)] = Growing(native)
+
+    def whole(self) -> Native:
+        """Returns the step as the gemini-interactions dialect has it; the arguments are those of the start without
+        deltas."""
+        native: Native = streams.whole(self.native)
+        return native
+
+
+class Answer:
+    """An interaction while its events arrive."""
+
+    def __init__(self) -> None:
+        self.interaction: Native = {}
+        self.steps: list[_Step] = []
+        self.slots: dict[int, int] = {}
+        """The place in `steps` of the step that an index means now."""
+        self.final: list[Native] = []
+        self.routes = streams.Sources(((), (0,)))
+        self.is_done = False
+        self._take: dict[str, Callable[[Native, int], None]] = {
+            CREATED: self._whole, COMPLETED: self._whole, STATUS: self._status, START: self._start, DELTA: self._delta,
+            STOP: self._stop, ERROR: self._error,
+        }  # fmt: skip
+
+    def take(self, event: Any, at: int) -> None:
+        if isinstance(event, str):
+            return
+        take = self._take.get(event["event_type"])
+        if take is not None:
+            take(event, at)
+        else:
+            self._add({"type": event["event_type"], **omit(event, "event_type")}, (at,), max(self.slots, default=0))
+
+    def _whole(self, event: Native, at: int) -> None:
+        native, is_end = event["interaction"], event["event_type"] == COMPLETED
+        self._update(omit(native, "steps"), (at, "interaction"))
+        self._update(except_keys(event, *POSITION, "interaction"), (at,))
+        for index, step in enumerate(native.get("steps") or ()):
+            if is_end:
+                self.final.append(step)
+                self.routes["steps", index] = (at, "interaction", "steps", index)
+            else:
+                self._begin(index, step, (at, "interaction", "steps", index))
+        self.is_done = self.is_done or is_end
+
+    def _update(self, native: Native, path: Path) -> None:
+        for key, value in native.items():
+            if key in PROGRESSING:
+                self.interaction[key] = value
+            else:
+                streams.restate(self.interaction, key, value)
+            self.routes[key,] = (*path, key)
+
+    def _status(self, event: Native, at: int) -> None:
+        if not self.interaction.get("id"):
+            self.interaction["id"], self.routes["id",] = event["interaction_id"], (at, "interaction_id")
+        self._update(except_keys(event, *POSITION, "interaction_id"), (at,))
+        self.is_done = self.is_done or event["status"] not in RUNNING
+
+    def _error(self, event: Native, at: int) -> None:
+        streams.extend(self.interaction, "errors", [as_object(event.get("error"))])
+        self.routes["errors", len(self.interaction["errors"]) - 1] = (at, "error")
+        self._update(except_keys(event, *POSITION, "error"), (at,))
+
+    def _begin(self, index: int, native: Native, path: Path) -> None:
+        self.slots[index] = len(self.steps)
+        self._add(native, path, index)
+
+    def _add(self, native: Native, path: Path, index: int) -> None:
+        """Adds a step. Events and deltas of unknown kinds are steps of their own."""
+        self.steps.append(_Step(native, path, index))
+
+    def _sorted(self) -> list[_Step]:
+        """Returns the steps in the order of their indexes."""
+        return sorted(self.steps, key=lambda step: step.index)
+
+    def _start(self, event: Native, at: int) -> None:
+        self._begin(event["index"], event["step"], (at, "step"))
+        self._keep(event, "step", at)
+
+    def _delta(self, event: Native, at: int) -> None:
+        delta = event["delta"]
+        if event["index"] not in self.slots:  # the beginning is missing
+            kind = TYPE_OF_DELTA.get(str(delta.get("type")), OUTPUT)
+            self._begin(event["index"], {"type": kind, **DEFAULTS.get(kind, {})}, (at, "delta"))
+        if not self.steps[self.slots[event["index"]]].take(delta, (at, "delta")):
+            is_step = delta["type"] in READ_STEPS
+            self._add({"type": DELTA, "delta": delta} if is_step else delta, (at, "delta"), event["index"])
+        self._keep(event, "delta", at)
+
+    def _stop(self, event: Native, at: int) -> None:
+        self._keep(event, "", at)
+
+    def _keep(self, event: Native, body: str, at: int) -> None:
+        """Adds the other keys of an event to its step."""
+        slot = self.slots.get(event["index"])
+        native = except_keys(event, *POSITION, body)
+        if slot is not None:
+            self.steps[slot].keep(native)
+        else:
+            self._update(native, (at,))
+
+    def whole(self) -> Native:
+        """Returns the interaction as the gemini-interactions dialect has it; one that was cut off has failed."""
+        steps = self.final or [step.whole() for step in self._sorted()]
+        native = {**streams.whole(Growing(self.interaction)), "object": "interaction", "steps": steps}
+        if not self.is_done:
+            native["status"] = "failed"
+        return native
+
+    def all_routes(self) -> dict[Path, Path]:
+        """Maps paths in the interaction to where they occur in the events."""
+        routes = dict(self.routes)
+        for j, step in enumerate(() if self.final else self._sorted()):
+            routes["steps", j] = step.home
+            routes |= {("steps", j, *path): place for path, place in step.first.items()}
+        return routes
+
+    def all_pieces(self) -> dict[Path, list[Path]]:
+        """Maps paths to all places of values that span several events."""
+        pieces = dict(self.routes.pieces)
+        for step in self.steps:
+            pieces |= step.first.pieces
+        return pieces
+
+
+READ_STEPS = frozenset((INPUT, OUTPUT, THOUGHT, CALL, RESULT))
+"""Types of steps with keys that are read: a delta of such a type is not a whole step."""
+TYPE_OF_DELTA = {"arguments_delta": CALL, "thought_summary": THOUGHT, "thought_signature": THOUGHT}
+DEFAULTS: dict[str, Native] = {CALL: {"id": "", "name": "", "arguments": {}}}
+"""The initial keys of a step whose beginning is missing."""

@@ -1,0 +1,100 @@
+"""A partial usage never breaks the type of the target silently: every count that the vendor requires is written, or a
+finding names it, or the usage is not written and is a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from convcli import dialects
+from convcli.engine import conversion
+from convcli.model.dialect import Options
+from convcli.model.transcript import Message, Text, Transcript
+from tests.tiers import written
+
+REQUIRED = {
+    "anthropic": "input_tokens output_tokens",
+    "anthropic-stream": "input_tokens output_tokens",
+    "bedrock-converse": "inputTokens outputTokens totalTokens",
+    "codex": "input_tokens cached_input_tokens output_tokens reasoning_output_tokens total_tokens",
+    "gemini-cli": "input output cached total",
+    "langchain": "input_tokens output_tokens total_tokens",
+    "mistral": "prompt_tokens completion_tokens total_tokens",
+    "openai-chat": "prompt_tokens completion_tokens total_tokens",
+    "openai-chat-stream": "prompt_tokens completion_tokens total_tokens",
+    "openai-responses": "input_tokens output_tokens total_tokens",
+    "openai-responses-stream": "input_tokens output_tokens total_tokens",
+    "openclaw": "input output cacheRead cacheWrite totalTokens",
+    "opencode": "input output reasoning cache",
+}
+"""The counts without a default in the types of each vendor: SDKs of Anthropic, OpenAI, Mistral and AWS, the records of
+the agent programs, `UsageMetadata` of LangChain."""
+
+OPTIONAL = {
+    "ag-ui",
+    "atif",
+    "claude-code",
+    "cline",
+    "cohere",
+    "copilot-cli",
+    "droid",
+    "gemini",
+    "gemini-cli-stream",
+    "gemini-stream",
+    "google-adk",
+    "intermediate",
+    "ollama",
+    "otel-genai",
+    "pydantic-ai",
+    "qwen-code",
+    "vertexai",
+}
+"""The dialects whose types require no count of a usage."""
+
+FULL = {"inputTokens": 5, "outputTokens": 7, "totalTokens": 12}
+HUB = dialects.get("intermediate")
+
+
+def convert(name: str, usage: dict[str, int]) -> tuple[conversion.Conversion, Transcript]:
+    answer = Message("assistant", [Text("Yo")], usage=dict(usage), stop_reason="stop", model="m")
+    source = Transcript([Message("user", [Text("Hi")]), answer], model="m")
+    target = dialects.get(name)
+    form = "response" if "response" in target.forms else None
+    done = conversion.lower(source, target, Options(form=form), HUB)
+    return done, target.lift(done.document)
+
+
+def has_usage(transcript: Transcript) -> bool:
+    return any(message.usage for message in transcript.messages)
+
+
+def usages(node: Any, keys: set[str]) -> Iterator[dict[str, Any]]:
+    """Every object with one of these keys that holds a number."""
+    inside = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    if isinstance(node, dict) and any(type(node.get(key)) is int for key in keys):
+        yield node
+    for value in inside:
+        yield from usages(value, keys)
+
+
+@pytest.mark.parametrize("name", written())
+def test_every_dialect_that_stores_usage_is_listed_here(name: str) -> None:
+    """A new dialect must say which counts its vendor requires."""
+    _, read = convert(name, FULL)
+    assert has_usage(read) == (name in REQUIRED or name in OPTIONAL)
+
+
+@pytest.mark.parametrize("known", FULL)
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_required_count_that_is_missing_is_named_by_a_finding_or_a_loss(name: str, known: str) -> None:
+    done, read = convert(name, {known: FULL[known]})
+    keys = set(REQUIRED[name].split())
+    objects = list(usages(done.document, keys))
+    written_keys = set().union(*(found.keys() for found in objects))
+    named = " ".join(finding.message for finding in done.findings).replace(";", " ").split()
+    missing = {key for key in keys - written_keys if not any(word.split(".")[-1] == key for word in named)}
+    is_reported = any(loss.field.startswith("message.usage") for loss in done.losses)
+    assert has_usage(read) or is_reported
+    assert not (objects and missing)
