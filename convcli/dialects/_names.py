@@ -31,6 +31,7 @@ DialectName: TypeAlias = Literal[
     "google-adk",
     "goose",
     "harmony",
+    "haystack",
     "hermes",
     "hf-chat",
     "hf-trace",
@@ -67,5 +68,6 @@ DialectName: TypeAlias = Literal[
     "vercel-ai",
     "vercel-ai-stream",
     "vertexai",
+    "vibe",
 ]
 """Any of the built-in dialects. Functions also accept `str`, for plugins and aliases."""

@@ -29,7 +29,6 @@ from convcli.families.interactions.fitting import (
     MESSAGES,
     NAMES,
     RESULTS,
-    arguments_as_objects,
     one_instruction,
     without_instructions,
 )
@@ -41,7 +40,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras, objects_in, without_nulls
 from convcli.kit.settings import EFFORT, Setting, Settings
 from convcli.kit.unsupported import fields, settings_but
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Evidence, Options, Pass
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Text, ToolChoice, ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
@@ -235,10 +234,10 @@ def write(transcript: Transcript, options: Options) -> Any:
     return REQUEST.put(without_nulls(native), SETTINGS.rest(extra), sort=True)
 
 
-FIT = {
+FIT: dict[str, tuple[Pass, ...]] = {
     form: (
         *MESSAGES,
-        arguments_as_objects,
+        fitting.arguments_as_objects,
         one_instruction if form == "request" else without_instructions,
         fitting.keep_functions(NAME),
         fitting.settle_by_reading_back(lift, write, form),

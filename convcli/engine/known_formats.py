@@ -76,6 +76,12 @@ FORMATS = (
         ),
     ),
     Foreign(
+        "the manifest of a Mistral Vibe session",
+        ("session_id stats:dict environment/working_directory",),
+        "the messages are in messages.jsonl next to it",
+        is_piece=True,
+    ),
+    Foreign(
         "the manifest of a Cline session",
         ("session_id started_at workspace_root", "session_id started_at messages_path"),
         "the messages are in the file next to it, NAME.messages.json",
@@ -95,7 +101,6 @@ FORMATS = (
     ),
     Foreign("a thread of the OpenAI Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
     Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
-    Foreign("Haystack messages", ("content/*/tool_call_result", "content/*/reasoning/reasoning_text")),
     Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
     Foreign("a Strands message", ("message message_id redact_message",)),
     Foreign(

@@ -210,6 +210,11 @@ def write_refusal_as_text(part: Part, _: Message) -> Part:
 refusals_as_texts = on_parts(write_refusal_as_text, "refusal")
 """Writes refusals as texts."""
 
+arguments_as_objects = on_parts(
+    lambda call, _: call if call.raw_arguments is None else replace(call, raw_arguments=None), "tool_call"
+)
+"""Drops arguments that are not an object, for formats that store only objects."""
+
 
 def bare_system(messages: list[Message]) -> list[Message]:
     """Reduces a leading instruction to one text without other fields, for formats that store it apart from the

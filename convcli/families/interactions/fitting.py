@@ -83,10 +83,6 @@ MESSAGES: tuple[Pass, ...] = (
 )
 """Passes for messages as steps, with instructions among them."""
 
-arguments_as_objects: Pass = passes.on_parts(
-    lambda call, _: call if call.raw_arguments is None else replace(call, raw_arguments=None), "tool_call"
-)
-"""Drops arguments that are not an object, which only a stream can contain."""
 one_instruction: Pass = passes.on_messages(lambda messages: fitting.bare_system(turns.one_system(messages)))
 """Merges all instructions into one text before everything else."""
 without_instructions: Pass = passes.on_each_message(lambda message: None if message.role == "system" else message)

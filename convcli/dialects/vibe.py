@@ -1,0 +1,71 @@
+"""Sessions of Mistral Vibe: `messages.jsonl` in a folder of `~/.vibe/logs/session`, one message per line.
+
+Specification: none is published. Mistral Vibe 3.0.3, https://github.com/mistralai/mistral-vibe; read 2026-11-23.
+
+Quirks
+- A line is a message of Chat Completions with `message_id`. Arguments are JSON in a string; other programs that write
+  such sessions store an object.
+- Title, times, directory and token counts of the session are in `meta.json` next to it, which convcli does not read.
+- `tool_result` repeats the output of a tool with its duration; `manual_shell` is a command that the user ran.
+- The program marks its own messages (`injected`) and the begin of a context after a compaction (`context_boundary`).
+  Both marks are kept.
+- Images name a file or contain its data. They are kept, not read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families import tables
+from convcli.kit.codec import table
+from convcli.kit.codec.layout import LogLayout
+from convcli.kit.ids import new_uuid, number_messages
+from convcli.kit.objects import objects_in
+from convcli.model.dialect import Evidence
+from convcli.model.document import Rows
+
+NAME = "vibe"
+TABLE = table.parse(
+    {
+        "lines": True,
+        "role": "role",
+        "roles": {role: role for role in ("system", "user", "assistant", "tool")},
+        "text": "content",
+        "reasoning": "reasoning_content",
+        "calls": {
+            "at": "tool_calls",
+            "id": "id",
+            "constants": {"type": "function"},
+            "defaults": {"index": 0},
+            "name": "function/name",
+            "arguments": "function/arguments",
+            "arguments-as": "json",
+        },
+        "results": {"value": "content", "name": "name", "call": "tool_call_id", "json": False},
+        "id": "message_id",
+        "metadata": ["injected", "context_boundary", "reasoning_message_id", "reasoning_payloads", "tool_result"],
+    },
+    NAME,
+)
+LAYOUT = LogLayout(TABLE, NAME)
+
+
+def detect(document: Any) -> Evidence | None:
+    """Detects lines of messages with a role and a `message_id`."""
+    rows = objects_in(document) if isinstance(document, Rows) else []
+    has_ids = bool(rows) and all("message_id" in row and "role" in row for row in rows)
+    return Evidence(96, "lines of messages with a message_id") if has_ids else None
+
+
+BASE = tables.dialect_of(LAYOUT, NAME)
+assert isinstance(BASE.fit, tuple), "the dialect of a table has one form"
+DIALECT = replace(
+    BASE,
+    title="Mistral Vibe",
+    aliases=("mistral-vibe",),
+    specification="sessions of Mistral Vibe 3.0.3; read 2026-11-23",
+    detect=detect,
+    fit=(*BASE.fit, number_messages(new_uuid)),
+)
