@@ -14,7 +14,7 @@ models, dataclasses). A *transcript* is the same in the records of the intermedi
 
     one document     convert · lift, lower · validate · detect · difference · restore_record, restore
     files            read · iterate · rows
-    many documents   convert_lines · validate_lines
+    many documents   convert_lines · validate_lines · batches
 
 `source` names the dialect of the input; without it, the dialect is detected. `to` names the dialect of the output.
 Editors complete both (`DialectName`); any `str` is accepted, for plugins. Nothing here prints: losses and findings are
@@ -63,7 +63,8 @@ if TYPE_CHECKING:
         Transcript,
     )
     from convcli.proof.reasons import Loss
-    from convcli.views.converted import ConvertedRow
+    from convcli.views.batches import batches
+    from convcli.views.converted import ConvertedRow, rows
 
     class _Model(Protocol):
         """A pydantic model, as SDKs return it."""
@@ -104,6 +105,7 @@ __all__ = [
     "ToolDefinition",
     "ToolResult",
     "Transcript",
+    "batches",
     "convert",
     "convert_lines",
     "detect",
@@ -134,14 +136,15 @@ _HOMES = {
         "ToolDefinition", "ToolResult", "Transcript",
     ),
     "convcli.proof.reasons": ("Loss",),
-    "convcli.views.converted": ("ConvertedRow",),
+    "convcli.views.batches": ("batches",),
+    "convcli.views.converted": ("ConvertedRow", "rows"),
     "msgspec": ("UNSET",),
 }  # fmt: skip
-"""The modules of the records and errors. They are imported when first used, so that the program starts fast."""
+"""The modules of records, errors and some functions, imported when first used, so that the program starts fast."""
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a record, an error or the registry of dialects when it is first used."""
+    """Imports a record, an error, a function or the registry of dialects when it is first used."""
     if name == "dialects":
         return import_module("convcli.dialects")
     for home, names in _HOMES.items():
@@ -196,41 +199,6 @@ def iterate(
     from convcli.jobs.lines import transcripts
 
     return transcripts(path, source)
-
-
-def rows(
-    paths: str | PathLike[str] | Iterable[str | PathLike[str]],
-    to: DialectName | str,
-    *,
-    where: str | Iterable[str] = (),
-    since: str | None = None,
-    until: str | None = None,
-    dedupe: Literal["exact", "prefix"] | None = None,
-    source: DialectName | str | None = None,
-    form: str | None = None,
-    branch: Literal["active", "all"] = "all",
-    view: Literal["history", "context"] = "history",
-    set: Mapping[str, Any] | None = None,
-    default: Mapping[str, Any] | None = None,
-    map_model: Mapping[str, str] | None = None,
-    keep_going: bool = False,
-) -> Iterator[ConvertedRow]:
-    """Yields the converted transcripts of files, folders and globs: `document`, `file`, `line`, `losses`, `findings`.
-
-    `where`, `since`, `until` and `dedupe` select as on the command line (`convcli help selecting`); the others are
-    those of `convert`. With `keep_going`, documents that cannot be read are skipped; otherwise they raise ContentError
-    or RefusedError. Raises JobError for a wrong condition, an unknown dialect or a missing file.
-
-        for row in convcli.rows("~/.claude/projects", "hf-chat", where="errors=0 and project=shop"):
-            print(row.file, len(row.document["messages"]))
-    """
-    from convcli.engine import arguments
-    from convcli.views import converted
-
-    target, own = _dialect(to), None if source is None else _dialect(source)
-    options = arguments.options(target, form, branch, 0, view, set, default, map_model)
-    selection = converted.selection(where, since, until, dedupe)
-    return converted.rows(paths, target, options, own, selection, keep_going=keep_going)
 
 
 def _or_raise(item: Transcript | ConvcliError) -> Transcript:

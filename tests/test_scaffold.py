@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.scaffold.__main__ import discriminator, list_key, schema_of
+from convcli.model.errors import ConvcliError
+from tests.scaffold.__main__ import count_messages, drafted, read, table_lines
 
 ROOT = Path(__file__).parent.parent
 TURNS: list[dict[str, Any]] = [
@@ -90,29 +93,56 @@ def test_a_file_that_holds_no_messages_leaves_nothing_behind(
     assert not (copied / "samples" / "made").exists()
 
 
-def test_the_schema_tells_objects_apart_by_role_or_type() -> None:
-    schema = schema_of(TURNS)
-    assert schema["type"] == "object"
-    assert schema["required"] == ["role"]
-    assert schema["properties"]["role"] == {"enum": ["assistant", "tool", "user"]}
-    of_tool = next(
-        branch["then"] for branch in schema["allOf"] if branch["if"]["properties"]["role"] == {"const": "tool"}
-    )
-    assert of_tool == {"properties": {"content": {"type": "string"}, "seconds": {"type": "number"}}}
+@pytest.mark.parametrize(
+    ("file", "stated"),
+    [
+        (
+            "session-of-rows.jsonl",
+            {
+                "lines": True,
+                "where": {"type": "turn"},
+                "object": "payload",
+                "role": "role",
+                "texts": "content",
+                "conversation": {"where": {"type": "header"}, "cwd": "cwd"},
+            },
+        ),
+        ("session-of-turns.jsonl", {"lines": True, "role": "role", "texts": "content", "id": "id"}),
+        ("training-rows.jsonl", {"messages": "turns", "role": "role", "results": {"value": "content"}}),
+        ("stream.sse", {"lines": True, "object": "payload"}),
+    ],
+)
+def test_the_table_finds_the_messages_and_their_keys(tmp_path: Path, file: str, stated: dict[str, Any]) -> None:
+    (tmp_path / file).write_text(FILES[file], "utf-8")
+    files = read([tmp_path / file])
+    text, layout = drafted(files, "made")
+    table = tomllib.loads(text)
+    assert {key: table.get(key) for key in stated} == stated
+    number = {"training-rows.jsonl": 5}.get(file, 4)
+    assert count_messages(files, layout, "made") == number
 
 
-def test_what_is_a_name_in_every_object_tells_nothing_apart() -> None:
-    assert discriminator([{"type": f"t{i}"} for i in range(99)]) is None
-    assert discriminator([{"type": "a"}, {}]) is None
-    assert discriminator([{"role": "user", "kind": "x"}]) == "role"
+def test_keys_of_other_names_are_found_by_their_values(tmp_path: Path) -> None:
+    rows = [
+        {"kind": "begin", "run": "r1", "dir": "/w"},
+        {"kind": "turn", "who": "human", "say": "List the tides, please."},
+        {"kind": "turn", "who": "agent", "say": "I look.", "do": [{"id": "a1", "tool": "tides", "args": {"day": 1}}]},
+        {"kind": "note", "text": "done"},
+    ]
+    (tmp_path / "a.jsonl").write_text(lines(rows), "utf-8")
+    table = tomllib.loads(drafted(read([tmp_path / "a.jsonl"]), "made")[0])
+    assert table["calls"] == {"at": "do", "id": "id", "name": "tool", "arguments": "args"}
+    assert table["conversation"] == {"where": {"kind": "begin"}, "id": "run", "cwd": "dir"}
+    assert (table["role"], table["text"]) == ("who", "say")
 
 
-def test_arguments_have_no_keys_of_their_own() -> None:
-    assert schema_of([{"input": {"city": "x"}}])["properties"] == {"input": {"type": "object"}}
+def test_a_table_is_python_with_its_comments() -> None:
+    lines = table_lines('lines = true\nroles = { "it\'s \\"x\\"" = "user" }\n# "a", "b"\n')
+    assert ast.literal_eval("{" + lines + "\n}") == {"lines": True, "roles": {'it\'s "x"': "user"}}
+    assert '# "a", "b"' in lines
 
 
-def test_the_messages_are_the_list_that_every_document_has() -> None:
-    assert list_key([{"log": TURNS, "tools": TURNS, "messages": TURNS[:1]}]) == "messages"
-    assert list_key([{"log": TURNS, "few": TURNS[:1]}]) == "log"
-    assert list_key([{"log": TURNS}, {"other": TURNS}]) is None
-    assert list_key(TURNS) is None
+def test_files_without_messages_have_no_table(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"level": 3}\n{"level": 4}\n', "utf-8")
+    with pytest.raises(ConvcliError, match="state the key of the text"):
+        drafted(read([tmp_path / "a.jsonl"]), "made")

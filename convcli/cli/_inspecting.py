@@ -190,8 +190,17 @@ class Inspecting:
         for document, transcript in lifted:
             if self.arguments.events == "hide":
                 transcript = without_events(transcript)
-            folder.add(document, transcript, self._marks(document, transcript))
+            whole = self._with_runs(document, transcript)
+            folder.add(document, transcript, self._marks(document, transcript), whole)
         self.screen.announce(folder.finish())
+
+    def _with_runs(self, document: Document, transcript: Transcript) -> Transcript:
+        """Returns the session with the runs of its subagents that stand in files of their own."""
+        from convcli.jobs.agent_files import with_runs
+        from convcli.views.program_texts import without_events
+
+        whole = with_runs(transcript, document.file, self.arguments.reading.opened)
+        return without_events(whole) if whole is not transcript and self.arguments.events == "hide" else whole
 
     def _marks(self, document: Document, transcript: Transcript) -> Any:
         from convcli.cli._pages import marks
@@ -220,7 +229,8 @@ class Inspecting:
                 title_of(transcript, document.file),
                 facts_of(document, transcript, row_of(document, transcript)),
             )
-            self.screen.show(page.conversation(transcript, name, about, self._marks(document, transcript)))
+            whole = self._with_runs(document, transcript)
+            self.screen.show(page.conversation(whole, name, about, self._marks(document, transcript)))
             return
         searched = any(
             "~" in condition for condition in self.arguments.where

@@ -42,13 +42,13 @@ class PageFolder:
         self._names, self._sessions = Counter[str](), dict[str, SessionRow]()
         self._files = dict[str, None]()
 
-    def add(self, document: Document, transcript: Transcript, marks: page.Annotations) -> None:
-        """Writes the page of a transcript."""
+    def add(self, document: Document, transcript: Transcript, marks: page.Annotations, whole: Transcript) -> None:
+        """Writes the page of a transcript. `whole` has the runs of other files too."""
         row = row_of(document, transcript)
         about = facts.facts_of(document, transcript, row)
         title, name = title_of(transcript, row["file"]), self._name(os.path.basename(row["file"]), row["line"])
         self._files[row["file"]] = None
-        self._write(name, page.conversation(transcript, title, about, marks, up="index.html"), [row["file"]])
+        self._write(name, page.conversation(whole, title, about, marks, up="index.html"), [row["file"]])
         self._sessions[name] = session_row(document, transcript, title, self._prices)
 
     def finish(self) -> str:

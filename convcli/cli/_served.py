@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from convcli.cli._beginning import beginning
 from convcli.cli._pages import marks, title_of
+from convcli.jobs.agent_files import with_runs
 from convcli.jobs.inputs import Document, InputFile
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
@@ -86,6 +87,7 @@ class ServedFolder:
         self._unread, self._waiting = PriorityQueue[_Unread](), dict[str, bool]()
         self._changed = Condition()
         Thread(target=self._read_all, daemon=True).start()
+        self._look()
 
     def index(self, view: ListView) -> str:
         """Returns the index."""
@@ -122,6 +124,8 @@ class ServedFolder:
     ) -> Iterator[str]:
         title = title_of(transcript, document.file)
         about = [*facts_of(document, transcript, row_of(document, transcript), self._prices), *map(Fact, more)]
+        if not more:
+            transcript = with_runs(transcript, document.file, self._reading.opened, self._is_still_served)
         over = marks(document, transcript, self._target, findings=self._findings)
         shown = self._list(view)[0]._replace(here=address.name, current=address.name)
         up = f"./{view.query}"
@@ -146,10 +150,11 @@ class ServedFolder:
     def _look(self) -> list[str]:
         """Returns the files that are there now, and notes which of them have to be read."""
         paths = [file.path for file in self._files()]
-        gone = self._versions.keys() - paths if paths else set()
-        for path in gone:
-            self._versions.pop(path, None)
-            self._rows.pop(path, None)
+        with self._changed:
+            gone = self._versions.keys() - set(paths)
+            for path in gone:
+                self._versions.pop(path)
+                self._rows.pop(path, None)
         self._store.forget(gone)
         for path in paths:
             if version_of(path) != self._versions.get(path):

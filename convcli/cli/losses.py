@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.model.located import number_of
 from convcli.report import tables
 from convcli.report.screen import Screen
+from convcli.validation import schemas
 
 if TYPE_CHECKING:
     from convcli.jobs.inputs import Item
@@ -35,6 +37,8 @@ convcli losses --from anthropic --to openai-chat                # of two dialect
 COLUMNS = ["file", "line", "where", "level", "kind", "field", "why"]
 GROUPED = ["level", "kind", "field", "count", "first", "why"]
 GENERAL = ["outcome", "feature", "kind", "field", "why"]
+TABLE = "table"
+"""The column with the table that gave the reason."""
 ORDER = ["lost", "changed", "encoded", "kept"]
 
 
@@ -56,6 +60,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
     help="The dialect to convert to (convcli dialects lists them).",
 )
 @click.option("--summary", is_flag=True, help="A row for each field: how often it is lost or kept.")
+@click.option("--why", is_flag=True, help="Add the table that gives each reason, for authors of dialects.")
 @click.option("--branch", type=BRANCH, default="all", help="For sessions with branches: the active branch, or all.")
 @click.option("--view", type=VIEW, default="history", help="For sessions with a compaction, as in convert.")
 @click.option(
@@ -68,6 +73,7 @@ def command(
     reading: ReadingOptions,
     target: Dialect,
     summary: bool,
+    why: bool,
     branch: Any,
     view: Any,
     form: str,
@@ -77,10 +83,10 @@ def command(
     Name files, or two dialects to compare them in general. On a terminal, a picture shows for each message what is
     kept, changed and lost, and why.
     """
-    width = _shared.width() if form == "table" and not summary else None
+    width = _shared.width() if form == "table" and not summary and not why else None
     if paths:
         losses = _Losses(screen, paths, reading, target, Options(branch=branch, view=view, lenient=True))
-        return losses.listed(form, summary) if width is None else losses.drawn(width)
+        return losses.listed(form, summary, why) if width is None else losses.drawn(width)
     if reading.dialect is None:
         raise JobError("usage", 'missing argument "FILE"', help="name a FILE, or two dialects with --from and --to")
     source = dialects.get(reading.dialect)
@@ -103,29 +109,40 @@ class _Losses:
         self.reading = reading
         self.codes, self.printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
 
-    def listed(self, form: str, summary: bool) -> int:
-        """Prints a row for each loss; with `summary`, for each kind of loss and for each field that is kept."""
+    def listed(self, form: str, summary: bool, why: bool) -> int:
+        """Prints a row for each loss; with `summary`, for each kind of loss and for each field that is kept. With
+        `why`, rows have the table that gives the reason."""
+        table = [TABLE] if why else []
         if summary:
             outcomes = self._outcomes()
             files = {loss.file for group in outcomes.groups for loss in group.first}
             is_one = form == "table" and _shared.width() is not None and len(files) == 1
             losses = iter([group.first[0] for group in outcomes.groups])
             rows: Iterator[dict[str, Any]] = chain(
-                (_of_group(group, is_one) for group in outcomes.groups), _kept(outcomes)
+                (self._traced(_of_group(group, is_one), group.first[0], why) for group in outcomes.groups),
+                _kept(outcomes),
             )
         else:
             losses = chain.from_iterable(result.losses for _, result in self._results())
-            rows = map(_row, losses)
+            rows = (self._traced(_row(loss), loss, why) for loss in losses)
         head = list(islice(rows, 1))
         if not (outcomes.groups if summary else head) and self.codes.worst == DONE:
             self.screen.announce("nothing lost\n")
         if summary:  # all is read, so the number of other findings is known
             self.printer.finish()
-        _shared.show_table(self.screen, form, GROUPED if summary else COLUMNS, chain(head, rows))
+        _shared.show_table(self.screen, form, [*(GROUPED if summary else COLUMNS), *table], chain(head, rows))
         if not summary:
             self.printer.finish()
         self.codes.finish()
         return self.codes.worst
+
+    def _traced(self, row: dict[str, Any], loss: Loss, why: bool) -> dict[str, Any]:
+        """Returns the row, with the table that gives the reason if asked."""
+        if not why:
+            return row
+        from convcli.proof.reasons import table_of
+
+        return {**row, TABLE: table_of(loss, self.target, partial(schemas.vocabulary, self.target.name))}
 
     def drawn(self, width: int) -> int:
         """Draws a picture on a terminal."""

@@ -52,6 +52,7 @@ def command(
     nothing. SESSION is a file, FILE:LINE or PROGRAM:ID. convcli help redaction lists what is masked, and what is not.
     """
     from convcli.files.outputs import open_output
+    from convcli.jobs.agent_files import with_runs
 
     redaction = _redacting.redaction_of(words, allow)
     codes = _shared.ExitCodes(screen)
@@ -64,7 +65,8 @@ def command(
         name = output or f"share-{_name(transcript.id)}.{'md' if is_markdown else 'html'}"
         target = open_output(name, force=force, inputs=[path])
         try:
-            for piece in _pieces(document, transcript, redaction, is_markdown=is_markdown):
+            whole = transcript if is_markdown else with_runs(transcript, path, reading.opened)
+            for piece in _pieces(document, transcript, whole, redaction, is_markdown=is_markdown):
                 target.write(piece.encode("utf-8", "backslashreplace"))
             target.commit()
         finally:
@@ -81,8 +83,10 @@ def _name(identifier: str | None) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", identifier or "")[:13].strip("-") or "session"
 
 
-def _pieces(document: Document, transcript: Transcript, redaction: Redaction, *, is_markdown: bool) -> Iterator[str]:
-    """Yields the page or the Markdown of a transcript without events."""
+def _pieces(
+    document: Document, transcript: Transcript, whole: Transcript, redaction: Redaction, *, is_markdown: bool
+) -> Iterator[str]:
+    """Yields the page or the Markdown of a transcript without events. `whole` has the runs of other files too."""
     from convcli.cli._pages import title_of
     from convcli.report import page
     from convcli.report.conversation import markdown
@@ -94,4 +98,4 @@ def _pieces(document: Document, transcript: Transcript, redaction: Redaction, *,
     masked = sorted(redaction.counts.items())
     if is_markdown:
         return markdown(shown, title, [fact.text for fact in about], masked)
-    return page.conversation(shown, title, about, masked=masked)
+    return page.conversation(without_events(whole), title, about, masked=masked)

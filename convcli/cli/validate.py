@@ -124,6 +124,7 @@ class _Validating:
         self.reading = replace(arguments.reading, otherwise=self.arguments.target)
         self.codes = _shared.ExitCodes(screen)
         self.errors = self.warnings = self.bad = self.total = self.known = self.skipped = 0
+        self.converted: Counter[str] = Counter()
 
     def run(self) -> int:
         from convcli.files.outputs import open_output
@@ -184,6 +185,7 @@ class _Validating:
                 )
         if self.total:
             self.screen.announce(tally(self.errors, self.warnings, self.bad, self.total, self.screen.err))
+        self._announce_converted()
         if self.known or (self.baseline is not None and self.baseline.gone):
             gone = self.baseline.gone if self.baseline is not None else 0
             fixed = f", and {gone:,} of the baseline gone: --write-baseline takes them out" if gone else ""
@@ -191,6 +193,17 @@ class _Validating:
         if self.errors or (self.warnings and self.arguments.strict):
             self.codes.add(UNACCEPTABLE)
         return DONE if self.arguments.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst
+
+    def _announce_converted(self) -> None:
+        """Reports what was judged as converted: what it has in its own dialect, the target would not be sent."""
+        from convcli.validation.wording import counted
+
+        target = self.arguments.target
+        if target is not None and self.converted.total():
+            counts = sorted(self.converted.items())
+            each = " and ".join(f"{counted(n, 'transcript')} in {name}" for name, n in counts if n)
+            note = f"judged as converted to {target.name}: {each}; --from {target.name} judges files as they are"
+            self.screen.announce(f"{note}\n")
 
     def _verdicts(self, files: Sequence[InputFile]) -> Iterator[Verdict]:
         """The verdicts on one file after the other, or on many side by side."""
@@ -264,6 +277,7 @@ class _Validating:
             self.warnings += severities.count("warning")
             self.bad += bool(severities) and not verdict.is_of_file
             self.total += not verdict.is_of_file
+            self.converted[verdict.dialect] += verdict.is_converted
             yield verdict
 
 

@@ -223,6 +223,10 @@ def compared(
     if after.origin is not None and form is None and after.origin.form in target.on_demand:
         after.origin.form = target.forms[0]
     findings = verdict.of_output(document, after, target, before, source, purpose=purpose)
+    problem = not_understood(document, after, target)
+    if problem is not None and problem.code == "no-messages":
+        message = f"{target.title} cannot store any message of this transcript: the output has none"
+        findings.append(Finding("no-messages", "error", message))
     if is_original and after.origin is not None:
         after.origin.generated_ids = set()
     known = _known(source)

@@ -12,9 +12,11 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from convcli.kit.objects import omit
+from convcli.kit.streams import ASSEMBLED
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ConvcliError, RefusedError
-from convcli.model.transcript import Message, Opaque, Part, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult, Transcript
 from convcli.validation import schemas
 from convcli.wire import exact_json
 
@@ -30,6 +32,8 @@ def lowered(transcript: Transcript, source: Dialect | None, target: Dialect, opt
     """
     if not _has_extras(transcript, source, target):
         return target.lower(transcript, options)
+    if source is None or source.carries_all or source.answer_boundaries is not None:
+        transcript = _without_assembled(transcript)
     document = _attempt(transcript, target, options)
     if document is not None:
         return document
@@ -83,6 +87,36 @@ def _parts(parts: list[Part]) -> Iterator[Part]:
         yield part
         if isinstance(part, ToolResult) and part.kind == "multimodal":
             yield from _parts(part.value)
+
+
+def _without_assembled(transcript: Transcript) -> Transcript:
+    """Returns the transcript without the keys that the assembly of a stream added: its dialect does not define them."""
+    if not any(record.extras and _has_assembled(record.extras) for record in records(transcript)):
+        return transcript
+    messages = [
+        replace(_as_defined(message), parts=[_as_defined(part) for part in message.parts])
+        for message in transcript.messages
+    ]
+    return replace(_as_defined(transcript), messages=messages)
+
+
+def _has_assembled(extras: Extras) -> bool:
+    groups = (value for extra in extras.values() for value in (extra, *extra.values()) if isinstance(value, dict))
+    return any(not ASSEMBLED.isdisjoint(group) for group in groups)
+
+
+def _as_defined(record: Record) -> Record:
+    if not record.extras or not _has_assembled(record.extras):
+        return record
+    owners = {
+        owner: _defined({key: _defined(value) for key, value in extra.items()})
+        for owner, extra in record.extras.items()
+    }
+    return replace(record, extras={owner: extra for owner, extra in owners.items() if extra} or None)
+
+
+def _defined(value: Any) -> Any:
+    return omit(value, *ASSEMBLED) if isinstance(value, dict) else value
 
 
 def _without_extras(transcript: Transcript, target: Dialect) -> Transcript:

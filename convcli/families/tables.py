@@ -26,21 +26,11 @@ LEAST = 0.5
 @lru_cache(maxsize=64)
 def dialect_of(layout: LogLayout, name: str) -> Dialect:
     """Returns the dialect of a table that a user states."""
-    table = layout.table
-    return _dialect(
-        layout,
-        name,
-        forms=("log",),
-        specification=f"the table of {layout.owner}",
-        detect=lambda document: _detect(layout, document),
-        reasons=_reasons(layout),
-        metadata=frozenset(table.metadata),
-        envelope=frozenset((*table.metadata, reading.ROW)),
-    )
+    return _dialect(layout, name, specification=f"the table of {layout.owner}")
 
 
 def built_in(name: str, stated: Mapping[str, Any], passes: tuple[Pass, ...] = (), **fields: Any) -> Dialect:
-    """Returns a built-in dialect: what its table does not state are `fields` of the Dialect.
+    """Returns a built-in dialect. `fields` of the Dialect override what follows from the table.
 
     `passes` are those of its own; they come before the transcript is written and read back.
     """
@@ -54,24 +44,28 @@ def _dialect(layout: LogLayout, name: str, passes: tuple[Pass, ...] = (), **fiel
     def write(transcript: Transcript, options: Options) -> Any:
         return writing.write(layout, transcript)
 
-    table = layout.table
+    table, forms = layout.table, fields.pop("forms", ("log",))
     failed = layout.result is not None and layout.result.failed is not None
     texts = ResultTexts("", data=layout.result is None or layout.result.json)
-    again = fitting.settle_by_reading_back(lift, write, fields["forms"][0])
+    again = fitting.settle_by_reading_back(lift, write, forms[0])
     custom_calls = layout.call is not None and layout.call.form == "text"
     derived: dict[str, Any] = {
         "title": table.title or layout.owner,
         "framings": ("events",) if layout.lines else ("document", "records"),
+        "detect": lambda document: _detect(layout, document),
         "fit": (*_passes(layout, texts, failed=failed), *passes, again),
         "unsupported": _unsupported(layout),
         "has": frozenset(("tool_call.custom",)) if custom_calls else frozenset(),
         "conventions": () if failed else (texts.convention(),),
         "rules": _rules(layout),
+        "reasons": _reasons(layout),
         "places": _places(layout),
+        "metadata": frozenset(table.metadata),
+        "envelope": frozenset((*table.metadata, reading.ROW)),
         "family": layout.owner,
         "answer_boundaries": (lambda: _boundaries(layout)) if layout.split else None,
     }
-    return Dialect(name=name, lift=lift, write=write, **{**derived, **fields})
+    return Dialect(name=name, forms=forms, lift=lift, write=write, **{**derived, **fields})
 
 
 def _boundaries(layout: LogLayout) -> streams.Boundaries:

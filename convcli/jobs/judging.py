@@ -21,6 +21,7 @@ from convcli.model.located import record_of
 from convcli.model.rule import Rule
 from convcli.validation import unknown, verdict
 from convcli.validation.rules.kinds import known_types
+from convcli.validation.survey import Purpose
 
 
 class Verdict(NamedTuple):
@@ -36,6 +37,8 @@ class Verdict(NamedTuple):
     """Its row from 0, in a table; then it has no line."""
     is_of_file: bool = False
     """True if it judges not a document but how the file stores them."""
+    is_converted: bool = False
+    """True if the document is in another dialect than the target, and was converted to be judged."""
 
 
 class JudgingOptions(NamedTuple):
@@ -65,13 +68,15 @@ class JudgingOptions(NamedTuple):
 def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
     """Yields the verdict on each document; the rows of a session are one document, with its unreadable ones."""
     is_one = source.is_whole and not source.is_several
-    each = [(0, True, _session(source, options))] if is_one else _each(source, options)
-    for line, is_first, findings in each:
+    each = (
+        [(0, True, _converts(source.dialect, options), _session(source, options))] if is_one else _each(source, options)
+    )
+    for line, is_first, is_converted, findings in each:
         wanted = [finding for finding in findings if options.wants(finding)] if findings else findings
         if wanted and is_first:
             wanted[0] = _doubted(wanted[0], source)
         place, row = (0, line - 1) if source.is_table else (line, -1)
-        yield Verdict(source.name, place, source.dialect.name, wanted, row=row)
+        yield Verdict(source.name, place, source.dialect.name, wanted, row=row, is_converted=is_converted)
     notes = [finding for finding in source.notes if options.wants(finding)]
     if notes:
         yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
@@ -90,14 +95,15 @@ def _doubted(finding: Finding, source: Input) -> Finding:
     return replace(finding, notes=(*finding.notes, note))
 
 
-def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, bool, list[Finding]]]:
-    """Yields the line of each document, whether it is the first, and its findings."""
+def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, bool, bool, list[Finding]]]:
+    """Yields the line of each document, whether it is the first, whether it was converted, and its findings."""
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
-            yield record_of(finding), record_of(finding) <= 1, [finding]
+            yield record_of(finding), record_of(finding) <= 1, False, [finding]
         else:
-            yield item.first_line, item.is_first, judged(item, options)
+            is_converted = _converts(item.dialect, options) and not _is_row_of(options.target, item)
+            yield item.first_line, item.is_first, is_converted, judged(item, options)
 
 
 def _session(source: Input, options: JudgingOptions) -> list[Finding]:
@@ -139,21 +145,39 @@ def judged(item: Document, options: JudgingOptions) -> list[Finding]:
     return [*item.notes, *_judged(item, options)]
 
 
+def _converts(dialect: Dialect, options: JudgingOptions) -> bool:
+    return options.target is not None and options.target is not dialect
+
+
+def _is_row_of(target: Dialect | None, item: Document) -> bool:
+    """True if a row for a trainer may be one of this dialect too: it is judged as it is."""
+    return target is not None and target.is_training_data and target.recognize(item.value) is not None
+
+
 def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
-    dialect = options.target or item.dialect
-    if dialect is not item.dialect and (not dialect.is_training_data or dialect.recognize(item.value) is None):
-        return _as_target(item, options, dialect)
-    purpose = pipeline.usual_purpose(dialect) if options.target is None else "request"
+    target = options.target
+    if target is None:
+        return _as_it_is(item, options, item.dialect, pipeline.usual_purpose(item.dialect))
+    if target is item.dialect or _is_row_of(target, item):
+        return _as_it_is(item, options, target, "request")
+    return _converted(item, options, target)
+
+
+def _as_it_is(item: Document, options: JudgingOptions, dialect: Dialect, purpose: Purpose) -> list[Finding]:
     findings = pipeline.validate(item.value, dialect, strict=options.strict, purpose=purpose, more=options.more)
     return item.located(findings + lone_surrogates(item))
 
 
-def _as_target(item: Document, options: JudgingOptions, target: Dialect) -> list[Finding]:
-    """Returns what the target would refuse of the document, with pointers into the source."""
+def _converted(item: Document, options: JudgingOptions, target: Dialect) -> list[Finding]:
+    """Returns what the target would refuse of the document, with pointers into the source.
+
+    A document that cannot be read in its own dialect, and may be in the target's, is judged as it is.
+    """
     try:
         transcript = item.lift()
     except RefusedError as error:
-        return error.findings
+        may_be_of_target = target.recognize(item.value) is not None
+        return _as_it_is(item, options, target, "request") if may_be_of_target else error.findings
     unread = () if item.dialect.carries_all else (known_types(item.dialect.name),)  # unread parts are not sent
     findings = verdict.findings(item.value, transcript, item.dialect, (*options.more, *unread))
     findings += unknown.of_transcript(transcript, item.dialect)

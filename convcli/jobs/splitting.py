@@ -17,6 +17,7 @@ from convcli.jobs.tokens import token_count
 from convcli.model.branches import INSTRUCTIONS, active
 from convcli.model.errors import JobError
 from convcli.model.transcript import Message, ToolCall, ToolResult, Transcript
+from convcli.validation.wording import unknown
 
 Places: TypeAlias = list[int]
 """Indexes of messages."""
@@ -38,6 +39,10 @@ class Splitting(msgspec.Struct, frozen=True):
 
 def splitting(at: str | None, max_turns: int | None, max_tokens: int | None, tokenizer: str | None) -> Splitting | None:
     """Returns where conversations are split, None if nowhere and no tokens are counted. Raises JobError."""
+    if at not in (None, COMPACTION):
+        raise unknown("place", str(at), (COMPACTION,), f"conversations are split at {COMPACTION}")
+    if any(number is not None and number < 1 for number in (max_turns, max_tokens)):
+        raise JobError("usage", "a part has at least one turn and one token")
     if max_tokens is not None and tokenizer is None:
         help_text = "name the one of the model: --tokenizer o200k_base, or a tokenizer.json"
         raise JobError("usage", "--max-tokens needs --tokenizer", help=help_text)

@@ -98,6 +98,12 @@ def merge(node: Growing, delta: Mapping[str, Any], once: frozenset[str], depth: 
 
 FORMER = "former"
 """The key of an object that keeps earlier values of its keys, where a stream states a key again with another value."""
+FORMER_ID = "former_id"
+"""The extra with an earlier id of a call whose id is stated again."""
+OTHER_BLOCKS = "content_blocks"
+"""The extra with those blocks of a message that no field can store."""
+ASSEMBLED = frozenset((FORMER, FORMER_ID, OTHER_BLOCKS))
+"""Keys of extras that only the assembly of a stream adds: no document of any dialect has them."""
 
 
 def restate(node: dict[str, Any], key: str, value: Any) -> None:

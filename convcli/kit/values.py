@@ -94,6 +94,17 @@ def split_data_url(url: str) -> tuple[str, str] | None:
     return (media_type, data) if comma and semicolon and encoding == "base64" and media_type else None
 
 
+SIGNATURES = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif"}
+"""Maps the first characters of base64 image data to media types."""
+
+
+def type_of_image(data: str) -> str | None:
+    """Returns the media type that an image's first bytes show."""
+    if data.startswith("UklGR") and data[12:16] == "RUJQ":
+        return "image/webp"
+    return next((name for start, name in SIGNATURES.items() if data.startswith(start)), None)
+
+
 def kind_of_type(media_type: str | None) -> MediaKind:
     """Returns the kind of media of this type; `document` if the type does not show it."""
     head = (media_type or "").partition("/")[0]

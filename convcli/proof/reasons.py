@@ -155,28 +155,53 @@ def words_of(
 def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf = tuple, form: str = "") -> str:
     """Returns why the target does not keep this field: its own reason, or one for any target. `form` is the form that
     was written: a reason that only applies to another form is not used."""
+    return traced_reason(kind, field, target, keys, form)[0]
+
+
+def traced_reason(
+    kind: LossKind, field: str, target: Dialect | None, keys: KeysOf = tuple, form: str = ""
+) -> tuple[str, str]:
+    """Returns the reason, and the table that gives it."""
     reasons = target.reasons if target is not None else {}
     title = target.title if target is not None else "the other transcript"
+    own = f"{target.name}: reasons" if target is not None else ""
     if kind == "invented":
-        return _why_invented(field, title, reasons)
+        return _why_invented(field, title, reasons, own)
     unsupported = target.unsupported_in() if target is not None else frozenset()
     for name in ("moved",) if kind == "moved" else general(field):
         if (name in reasons or name in REASONS) and not (name != field and _is_of_another_form(name, target, form)):
-            return reasons.get(name) or REASONS[name]
+            return (reasons[name], f"{own}[{name}]") if name in reasons else (REASONS[name], f"REASONS[{name}]")
         if name in unsupported and name in UNSUPPORTED_REASONS:
-            return UNSUPPORTED_REASONS[name]
-    return _why_dropped(field, title, target, keys, form) if kind == "dropped" else f"written differently in {title}"
+            return UNSUPPORTED_REASONS[name], f"UNSUPPORTED_REASONS[{name}]"
+    if kind == "dropped":
+        is_key = field.startswith("extras.")
+        table = "" if target is None else f"{target.name}: {'schema' if is_key else 'unsupported'}"
+        return _why_dropped(field, title, target, keys, form), table
+    return f"written differently in {title}", ""
 
 
-def _why_invented(field: str, title: str, reasons: Mapping[str, str]) -> str:
+def _why_invented(field: str, title: str, reasons: Mapping[str, str], own: str) -> tuple[str, str]:
     """Returns why the output has a value that the source lacks. The reasons of what contains the field, and of an id
     of the whole transcript, explain losses and nothing else."""
     if field in REASONS_TO_INVENT:
-        return REASONS_TO_INVENT[field]
+        return REASONS_TO_INVENT[field], f"REASONS_TO_INVENT[{field}]"
     steps = field.split(".")
     names = [field] if steps[0] == "settings" else [".".join(steps[begin:]) for begin in range(len(steps))]
-    named = next((reasons[name] for name in names if name in reasons and (name != "id" or field == "id")), "")
-    return named or f"the output in {title} has a value that the source does not have"
+    for name in names:
+        if name in reasons and (name != "id" or field == "id"):
+            return reasons[name], f"{own}[{name}]"
+    return f"the output in {title} has a value that the source does not have", ""
+
+
+def table_of(loss: Loss, target: Dialect, keys: KeysOf) -> str:
+    """Returns the table that gave the reason of a loss: one of the target (`droid: reasons[message.model]`), or a
+    constant of this module; empty if the reason is not from a table."""
+    for form in target.forms:
+        reason, table = traced_reason(loss.kind, loss.field, target, keys, form)
+        if reason == loss.why:
+            return table
+    stated = (why for convention in target.conventions for _, why in convention.loss.values())
+    return f"{target.name}: conventions" if loss.why in stated else ""
 
 
 def _is_of_another_form(name: str, target: Dialect | None, form: str) -> bool:

@@ -166,7 +166,9 @@ class Differences:
         value."""
         usual_level, usual = words_of(kind, field, self.source, self.target, self.keys_of, self.form)
         level = level or usual_level
-        if level != "content" and self.known is not None and may_be_content(before) and is_judged(field):
+        if level == "content" and kind == "dropped" and before == []:
+            level = "context"  # a model reads nothing of an empty list
+        elif level != "content" and self.known is not None and may_be_content(before) and is_judged(field):
             unknown = self.known.unknown_content(field, self.places.routed(place), before)
             level = level if unknown is None else "content"
         self.losses.append(

@@ -31,6 +31,7 @@ def findings(
     return [_finding(breach, survey.shown) for breach in _breaches(survey, rules)]
 
 
+@cache
 def rules_of(dialect: Dialect) -> tuple[Rule, ...]:
     """Returns the rules for documents of this dialect: its own, and that its part types are known."""
     return dialect.rules if dialect.carries_all else (*dialect.rules, known_types(dialect.name))
@@ -59,9 +60,10 @@ def of_output(
     purpose: Purpose = "document",
 ) -> list[Finding]:
     """Returns the findings of the target's rules on an output, with pointers into its source."""
-    if not target.rules:
+    rules = rules_of(target)
+    if not rules:
         return []
-    breaches = _breaches(Survey(after, written, target, purpose), target.rules)
+    breaches = _breaches(Survey(after, written, target, purpose), rules)
     if all(breach.at == ROOT and not breach.notes for breach in breaches):
         return [_finding(breach, _whole) for breach in breaches]
     placing, places = _in_source(before, after, source), Places(before, source)

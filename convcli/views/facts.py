@@ -80,9 +80,9 @@ def recorded_cost(transcript: Transcript) -> float | None:
 def _cost(transcript: Transcript, prices: Prices | None) -> Fact:
     recorded = recorded_cost(transcript)
     if recorded is not None or prices is None:
-        return Fact(f"${recorded:,.2f}" if recorded else "", "cost", "as the session records it")
-    estimated = prices.of_transcript(transcript)
-    return Fact(f"~${estimated:,.2f}" if estimated else "", "cost", "estimated by list prices")
+        return Fact(dollars(recorded), "cost", "as the session records it")
+    estimated = dollars(prices.of_transcript(transcript))
+    return Fact(f"~{estimated}" if estimated.startswith("$") else estimated, "cost", "estimated by list prices")
 
 
 def failures_of(transcript: Transcript) -> int:
@@ -142,6 +142,11 @@ def duration(seconds: float | None) -> str:
     if days:
         return f"{counted(days, 'day')} {hours} h"
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def dollars(cost: float | None) -> str:
+    """Returns a cost in US dollars; empty if it is zero or unknown."""
+    return "" if not cost else "<$0.01" if cost < 0.01 else f"${cost:,.2f}"
 
 
 def _day(time: str | None) -> str:

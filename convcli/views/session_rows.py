@@ -155,7 +155,7 @@ def grouped(rows: Mapping[str, SessionRow], view: ListView) -> list[Group]:
     ]
     if view.sort in TEXTS:
         return sorted(made, key=lambda group: group.label.casefold(), reverse=view.is_descending)
-    return sorted(made, key=lambda group: _key(group.total, view.sort), reverse=view.is_descending)
+    return sorted(made, key=lambda group: _key(group.total, view), reverse=view.is_descending)
 
 
 def _label(label: str, by: Grouping) -> str:
@@ -166,12 +166,14 @@ def _label(label: str, by: Grouping) -> str:
 
 def _in_order(rows: Mapping[str, SessionRow], view: ListView) -> list[tuple[str, SessionRow]]:
     newest_first = sorted(rows.items(), key=lambda pair: pair[1].begin, reverse=True)
-    return sorted(newest_first, key=lambda pair: _key(pair[1], view.sort), reverse=view.is_descending)
+    return sorted(newest_first, key=lambda pair: _key(pair[1], view), reverse=view.is_descending)
 
 
-def _key(row: SessionRow, sort: Sort) -> Any:
-    value = getattr(row, sort)
-    return value.casefold() if isinstance(value, str) else -1 if value is None else value
+def _key(row: SessionRow, view: ListView) -> tuple[bool, Any]:
+    """Returns the key of a row; rows without a value come last in both directions."""
+    value = getattr(row, view.sort)
+    is_known = value not in (None, "")
+    return is_known == view.is_descending, (value.casefold() if isinstance(value, str) else value) if is_known else 0
 
 
 def about(rows: Sequence[SessionRow]) -> list[facts.Fact]:
@@ -186,6 +188,6 @@ def about(rows: Sequence[SessionRow]) -> list[facts.Fact]:
         facts.Fact(counted(sums.calls, "call") if sums.calls else ""),
         facts.Fact(counted(sums.failures, "failure") if sums.failures else "", "failures"),
         facts.Fact(f"{facts.short(sums.tokens)} tokens" if sums.tokens else ""),
-        facts.Fact(f"${sums.cost:,.2f}" if sums.cost else "", "cost", "recorded, or estimated by list prices"),
+        facts.Fact(facts.dollars(sums.cost), "cost", "recorded, or estimated by list prices"),
     ]
     return [word for word in words if word.text]

@@ -156,6 +156,7 @@ class SessionStore:
             database.executescript(TABLES)
             with suppress(sqlite3.OperationalError):  # a SQLite without FTS5 or before 3.34 searches without an index
                 database.execute(INDEX)
+                database.execute("INSERT INTO parts (parts, rank) VALUES ('secure-delete', 1)")  # since 3.42
             database.execute(f"PRAGMA user_version = {FORMAT}")
         tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
         self._has_index = "parts" in tables

@@ -29,3 +29,14 @@ def test_a_summary_on_80_columns_keeps_fields_and_shortens_places(tmp_path: Path
         assert loss["field"] in reported
     assert "/parts/0" in reported
     assert "deepdeep" not in reported
+
+
+def test_why_adds_the_table_that_gives_each_reason(tmp_path: Path) -> None:
+    source = write(tmp_path / "a.json", LOSSY)
+    words = ("losses", source, "--to", OTHER, "--output-format", "json")
+    plain, traced = (json.loads(run(*words, *more).stdout) for more in ((), ("--why",)))
+    assert [{key: value for key, value in loss.items() if key != "table"} for loss in traced] == plain
+    assert all(loss["table"] for loss in traced)
+    summary = json.loads(run(*words, "--why", "--summary").stdout)
+    assert {loss["table"] for loss in summary if loss.get("table")} == {loss["table"] for loss in traced}
+    assert b"table" in run("losses", source, "--to", OTHER, "--why").stdout.splitlines()[0]

@@ -417,9 +417,12 @@ def test_the_index_is_private_kept_and_follows_the_files(tmp_path: Path) -> None
         assert [title for _, title in entries(server.index().text)] == ["prompt 1"]
         assert entries(server.index("?find=sesame").text) == []
         assert len(entries(server.index("?find=poppy").text)) == 1
+        (folder / "a.json").unlink()
+        assert entries(server.index().text) == []
     finally:
         server.end()
-    assert len(list((cache / "convcli").glob("*.sqlite"))) == 1
+    (index,) = (cache / "convcli").glob("*.sqlite")
+    assert b"poppy" not in index.read_bytes()
 
 
 def test_without_a_cache_nothing_is_left(tmp_path: Path) -> None:

@@ -261,3 +261,11 @@ def test_a_place_of_a_file_named_with_its_line_is_ignored_by_the_configuration(t
     (tmp_path / "convcli.toml").write_text(text, encoding="utf-8")
     codes = [run("validate", f"a.jsonl:{line}", cwd=tmp_path).returncode for line in (1, 2)]
     assert codes == [0, 1]
+
+
+def test_transcripts_that_were_judged_as_converted_are_counted_by_their_dialect(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", CLEAN)
+    note = b"judged as converted to anthropic: 1 transcript in openai-chat; --from anthropic judges files as they are\n"
+    assert note in run("validate", path, "--as", "anthropic").stderr
+    for options in (("--as", "openai-chat"), ("--from", "openai-chat", "--as", "openai-chat"), ()):
+        assert b"judged as converted" not in run("validate", path, *options).stderr

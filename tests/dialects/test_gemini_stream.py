@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
+from convcli.dialects.gemini_stream import ResponseBoundaries
 from convcli.engine import pipeline
 from convcli.engine.detection import detect
 from convcli.model.dialect import Options
@@ -178,3 +179,15 @@ def test_events_without_ids_begin_another_answer_with_new_parts_after_the_end() 
     assert begins is not None
     rows = [event({"text": "a"}), event({"text": "b"}, finishReason="STOP"), event({"text": ""}), event({"text": "c"})]
     assert [begins(row) for row in rows] == [False, False, False, True]
+
+
+def test_a_second_candidate_after_the_first_has_ended_is_of_the_same_answer() -> None:
+    candidates = [
+        {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": index}
+        for index, text in enumerate(("Heads.", "Tails."))
+    ]
+    written = pipeline.convert({"candidates": candidates}, dialects.get("vertexai"), STREAM)
+    assert (written.losses, written.findings) == ([], [])
+    begins = ResponseBoundaries()
+    assert [begins(event) for event in written.document] == [False, False]
+    assert begins(written.document[0])

@@ -71,6 +71,110 @@ def test_a_placeholder_has_only_its_type_whatever_nulls_a_table_adds() -> None:
     assert pipeline.convert(padded, DIALECT, DIALECT).document == padded
 
 
+LOOK = {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "What is it?"}]}
+DATA = "iVBORw0KGgo="
+
+
+def user_parts(row: Any) -> list[Any]:
+    return next(message.parts for message in DIALECT.lift(row).messages if message.role == "user")
+
+
+def test_images_of_the_row_stand_in_place_of_their_placeholders() -> None:
+    row = {"messages": [LOOK, ANSWER, LOOK, ANSWER], "images": ["a.png", "b.png"]}
+    transcript = DIALECT.lift(row)
+    assert [message.parts[0] for message in transcript.messages[::2]] == [
+        Media("image", path="a.png"),
+        Media("image", path="b.png"),
+    ]
+    assert pipeline.lower(transcript, DIALECT).document == row
+    losses = pipeline.convert(row, DIALECT, dialects.get("anthropic")).losses
+    assert [loss.where for loss in losses if loss.field == "image"] == ["/images/0", "/images/1"]
+
+
+def test_images_without_placeholders_precede_the_first_text_of_the_user() -> None:
+    system = {"role": "system", "content": "Be brief."}
+    row = {"messages": [system, USER, ANSWER, USER, ANSWER], "images": ["a.png", "b.png"]}
+    assert user_parts(row) == [Media("image", path="a.png"), Media("image", path="b.png"), Text("Sky?")]
+    marked = {**row, "messages": [{**USER, "content": "<image>Sky?"}, ANSWER]}
+    assert user_parts(marked) == [Text("<image>Sky?")]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "image"),
+    [
+        ("image", "a.png", Media("image", path="a.png")),
+        ("images", ["https://example.com/a.png"], Media("image", url="https://example.com/a.png")),
+        ("images", [{"bytes": None, "path": "a.png"}], Media("image", path="a.png")),
+        (
+            "images",
+            [{"bytes": DATA, "path": "a.png"}],
+            Media("image", data=DATA, media_type="image/png", name="a.png"),
+        ),
+        ("image", {"bytes": DATA, "path": None}, Media("image", data=DATA, media_type="image/png")),
+    ],
+)
+def test_an_image_is_read_in_each_form_that_a_data_set_stores(column: str, value: Any, image: Media) -> None:
+    row = {"messages": [LOOK, ANSWER], column: value}
+    assert user_parts(row)[0] == image
+    assert pipeline.convert(row, DIALECT, DIALECT).document == row
+
+
+@pytest.mark.parametrize("images", [["a.png"], ["a.png", 1, "c.png"], [{"bytes": None, "path": None}] * 2, "a.png", 5])
+def test_images_that_do_not_match_the_placeholders_stay_in_their_column(images: Any) -> None:
+    row = {"messages": [{**LOOK, "content": [{"type": "image"}, *LOOK["content"]]}, ANSWER], "images": images}
+    assert [part.type for part in user_parts(row)] == ["opaque", "opaque", "text"]
+    assert pipeline.lower(DIALECT.lift(row), DIALECT).document == row
+
+
+def test_images_with_paths_of_other_formats_have_a_column_and_those_of_results_too() -> None:
+    image = Media("image", path="a.png", name="a", detail="low")
+    row, losses = written(
+        Message("user", [Text("Go."), image]),
+        CALL,
+        Message("tool", [ToolResult("call_1", "f", "multimodal", [Text("See:"), Media("image", path="b.png")])]),
+        Message("assistant", [Text("Hm.")]),
+    )
+    assert row["images"] == ["a.png", "b.png"]
+    assert [message["content"] for message in row["messages"] if isinstance(message["content"], list)] == [
+        [{"type": "text", "text": "Go."}, {"type": "image"}],
+        [{"type": "text", "text": "Attached to the result of f (call_1):"}, {"type": "image"}],
+    ]
+    assert {"dropped image.name", "dropped image.detail"} <= losses
+
+
+def test_placeholders_without_an_image_are_lost_next_to_images_with_paths() -> None:
+    transcript = DIALECT.lift({"messages": [LOOK, ANSWER]})
+    transcript.messages.append(Message("user", [Media("image", path="a.png")]))
+    conversion = pipeline.lower(transcript, DIALECT)
+    assert [message["content"] for message in conversion.document["messages"][::2]] == [
+        "What is it?",
+        [{"type": "image"}],
+    ]
+    assert [loss.field for loss in conversion.losses] == ["opaque"]
+
+
+def test_a_column_that_matches_again_is_not_read_as_other_images() -> None:
+    transcript = DIALECT.lift({"messages": [LOOK, ANSWER, LOOK, ANSWER], "images": ["a.png"]})
+    half = Transcript(transcript.messages[:2], extras=transcript.extras)
+    conversion = pipeline.lower(half, DIALECT)
+    assert "images" not in conversion.document
+    assert [loss.field for loss in conversion.losses] == ["extras.hf-chat.images"]
+
+
+@pytest.mark.parametrize("name", ["ms-swift", "sharegpt", "llamafactory-v1"])
+def test_images_with_paths_pass_between_rows_of_trainers_both_ways(name: str) -> None:
+    row = {"messages": [LOOK, ANSWER], "images": ["a.png"]}
+    there = pipeline.convert(row, DIALECT, dialects.get(name))
+    back = pipeline.convert(there.document, dialects.get(name), DIALECT)
+    assert (there.losses, back.document, back.losses) == ([], row, [])
+
+
+def test_the_prompt_of_a_pair_has_its_images_once() -> None:
+    row = {"prompt": [LOOK], "chosen": [ANSWER], "rejected": [{**ANSWER, "content": "Red."}], "images": ["a.png"]}
+    assert user_parts(row)[0] == Media("image", path="a.png")
+    assert pipeline.lower(DIALECT.lift(row), DIALECT).document == row
+
+
 @pytest.mark.parametrize(("flag", "weight"), [(True, 1), (False, 0)])
 def test_a_flag_of_training_is_the_weight_of_a_turn(flag: bool, weight: int) -> None:
     row = {"messages": [USER, {**ANSWER, "training": flag}]}
@@ -115,6 +219,7 @@ def test_what_templates_do_not_know_is_written_as_what_they_do() -> None:
         ({"messages": [USER, ANSWER]}, "openai-chat"),
         ({"messages": [USER, {**ANSWER, "training": True}]}, "hf-chat"),
         ({"prompt": [USER], "completion": [ANSWER]}, "hf-chat"),
+        ({"messages": [LOOK, ANSWER], "images": ["a.png"]}, "hf-chat"),
         ({"messages": [USER, ANSWER], "tools": "[]"}, "hf-chat"),
         ({"messages": [USER, {**ANSWER, "reasoning_content": "x"}]}, "hf-chat"),
         ({"model": "m", "messages": [USER, {**ANSWER, "reasoning_content": "x"}]}, "openai-chat"),

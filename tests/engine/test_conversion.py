@@ -182,3 +182,20 @@ def test_of_a_session_with_a_compaction_only_the_context_is_written_where_that_i
 def test_a_dialect_that_is_only_read_is_no_target() -> None:
     with pytest.raises(JobError, match="read-only"):
         conversion.lower(Transcript([]), replace(CHAT, write=None))
+
+
+def test_an_output_without_a_message_is_reported() -> None:
+    file = {"type": "file", "file": {"filename": "a.pdf", "file_data": "JVBERi0="}}
+    document = {"messages": [{"role": "user", "content": [file]}]}
+    written = pipeline.convert(document, CHAT, dialects.get("google-adk"))
+    assert [(finding.code, finding.severity, finding.where) for finding in written.findings] == [
+        ("no-messages", "error", "")
+    ]
+
+
+def test_a_part_of_an_unknown_type_that_is_written_as_it_is_is_reported_at_its_place_in_the_source() -> None:
+    document = {"contents": [{"role": "user", "parts": [{"text": "Hi."}, {"something": {"new": True}}]}]}
+    written = pipeline.convert(document, dialects.get("gemini"), dialects.get("vertexai"))
+    assert [(finding.code, finding.where) for finding in written.findings] == [
+        ("unknown-type", "/contents/0/parts/1/something")
+    ]

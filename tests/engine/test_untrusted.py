@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -46,3 +47,56 @@ def test_every_record_that_can_carry_is_looked_at() -> None:
     message, tool = Message("tool", [result]), ToolDefinition("f")
     transcript = Transcript([message], tools=[tool])
     assert list(untrusted.records(transcript)) == [transcript, tool, message, result, result.value[0], image]
+
+
+def chunk(delta: dict[str, Any], reason: str | None = None, **keys: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    return {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice], **keys}
+
+
+def call(**keys: Any) -> dict[str, Any]:
+    return {"tool_calls": [{"index": 0, **keys}]}
+
+
+REFERENCE = {"type": "reference", "reference_ids": [1]}
+CONTENT = {"role": "model", "parts": [{"text": "Hi."}]}
+STREAMED = [
+    ("openai-chat", "former", [chunk({"content": "Hi"}, foo="x"), chunk({"content": "."}, "stop", foo="y")]),
+    ("openai-chat", "content_blocks", [chunk({"content": [REFERENCE]}), chunk({"content": "Hi."}, "stop")]),
+    (
+        "openai-chat",
+        "former_id",
+        [
+            chunk(call(id="c1", type="function", function={"name": "f", "arguments": "{"})),
+            chunk(call(id="c2", function={"arguments": "}"})),
+            chunk({}, "tool_calls"),
+        ],
+    ),
+    (
+        "gemini",
+        "former",
+        [
+            {"candidates": [{"content": CONTENT, "foo": "x"}]},
+            {"candidates": [{"content": CONTENT, "foo": "y", "finishReason": "STOP"}]},
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("target", "key", "events"), STREAMED)
+def test_a_key_that_only_the_assembly_of_a_stream_adds_is_a_loss_and_not_written(
+    target: str, key: str, events: list[Any]
+) -> None:
+    source, to = dialects.get(f"{target}-stream"), dialects.get(target)
+    stored = pipeline.convert(events, source, HUB)
+    for done in (pipeline.convert(events, source, to), pipeline.convert(stored.document, HUB, to)):
+        assert f'"{key}"' not in json.dumps(done.document)
+        [loss] = done.losses
+        assert key in (loss.field.rpartition(".")[2], *loss.before)
+    assert pipeline.convert(stored.document, HUB, source).document == events
+
+
+def test_a_key_of_the_same_name_in_a_document_is_written() -> None:
+    document = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], "former": {"foo": ["x"]}}
+    batch = pipeline.convert(document, CHAT, dialects.get("openai-batch"))
+    assert batch.document["body"] == document

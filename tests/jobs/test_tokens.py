@@ -38,6 +38,17 @@ def test_tokens_need_a_tokenizer_that_exists(tmp_path: Path) -> None:
         splitting.splitting(None, None, 5, str(other))
 
 
+def test_a_tokenizer_json_counts_all_tokens_and_none_of_its_own(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[?]": 0, "[S]": 1}, unk_token="[?]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing("[S] $A", special_tokens=[("[S]", 1)])
+    tokenizer.enable_truncation(3)
+    file = tmp_path / "tokenizer.json"
+    tokenizer.save(str(file))
+    assert tokens.token_count(str(file)).message(Message("user", [Text("five words stand in here")])) == 5
+
+
 def test_a_missing_package_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", None)
     with pytest.raises(JobError, match="needs the package tiktoken") as error:

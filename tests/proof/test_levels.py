@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from msgspec.structs import replace
 
 from convcli import dialects
+from convcli.engine import pipeline
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Path
 from convcli.proof.levels import Knowledge, row_type
@@ -68,3 +71,15 @@ def test_a_word_that_somebody_says_in_an_unknown_row_is_content(known: Knowledge
 )
 def test_the_type_of_a_row_has_those_of_what_it_wraps(row: object, expected: str) -> None:
     assert row_type(row) == expected
+
+
+@pytest.mark.parametrize(
+    ("tools", "expected"),
+    [([], ("tools", "context")), ([{"name": "f", "description": "Does it."}], ("tool", "content"))],
+)
+def test_a_list_is_content_where_it_has_items(tools: list[object], expected: tuple[str, str]) -> None:
+    """Function-calling sets state an empty list for conversations without tools."""
+    turns = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Yo"}]
+    document = {"conversations": turns, "tools": json.dumps(tools)}
+    converted = pipeline.convert(document, dialects.get("sharegpt"), dialects.get("cline"))
+    assert [(loss.field, loss.level) for loss in converted.losses if loss.field.startswith("tool")] == [expected]

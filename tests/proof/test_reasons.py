@@ -6,8 +6,8 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.model.dialect import Dialect
-from convcli.proof.reasons import REASONS, reason_of
+from convcli.model.dialect import Dialect, LossKind
+from convcli.proof.reasons import REASONS, Loss, reason_of, table_of, traced_reason
 
 
 @pytest.mark.parametrize("dialect", dialects.builtin(), ids=lambda dialect: dialect.name)
@@ -57,3 +57,32 @@ def test_the_reason_of_an_invented_id_is_not_that_of_a_changed_one(target: Diale
 def test_the_reason_of_an_invented_value_is_not_why_its_part_is_lost() -> None:
     assert reason_of("invented", "audio.mediaType", dialects.get("inspect-ai")).endswith("the source does not have")
     assert reason_of("invented", "id", dialects.get("codex")).startswith("a Codex session id is a UUID")
+
+
+def traced(kind: LossKind, field: str, target: Dialect) -> str:
+    loss = Loss(kind, "", field, "context", reason_of(kind, field, target, form=target.forms[0]))
+    return table_of(loss, target, tuple)
+
+
+def test_a_reason_is_traced_to_its_table() -> None:
+    target = dialects.get("hf-trace")
+    assert traced("dropped", "message.model", target) == "hf-trace: reasons[message.model]"
+    assert traced("changed", "text.text", target) == "hf-trace: reasons[text]"
+    assert traced("dropped", "opaque", target) == "REASONS[opaque]"
+    assert traced("dropped", "message.name", target) == "UNSUPPORTED_REASONS[message.name]"
+    assert traced("dropped", "cwd", target) == "hf-trace: unsupported"
+    assert traced("invented", "tool_call.id", target) == "REASONS_TO_INVENT[tool_call.id]"
+    assert traced("dropped", "extras.other.key", target) == "hf-trace: schema"
+    assert traced("changed", "message.createdAt", target) == ""
+    convention = next(why for one in target.conventions for _, why in one.loss.values())
+    assert table_of(Loss("encoded", "", "tool_result.kind", "content", convention), target, tuple) == (
+        "hf-trace: conventions"
+    )
+
+
+@pytest.mark.parametrize("target", [each for each in dialects.builtin() if each.is_written], ids=lambda each: each.name)
+def test_every_reason_of_a_dialect_is_traced_to_it(target: Dialect) -> None:
+    for field, reason in target.reasons.items():
+        stated, table = traced_reason("moved" if field == "moved" else "dropped", field, target)
+        if stated == reason:
+            assert table.startswith(f"{target.name}: reasons["), field

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import convcli
-from tests.cli_cases import CLEAN, OTHER, WRONG, write
+from convcli.wire import exact_json
+from tests.cli_cases import CLEAN, OTHER, ROOT, WRONG, run, write
 
 
 def chat(text: str, **more: Any) -> dict[str, Any]:
@@ -41,8 +43,37 @@ def test_an_unreadable_document_raises_unless_told_to_keep_going(tmp_path: Path)
         assert len(list(convcli.rows(source, OTHER, source=OTHER, keep_going=True))) == 2
 
 
+SESSIONS = str(ROOT / "samples" / "claude-code" / "*.jsonl")
+
+
+def test_rows_of_sessions_have_the_columns_of_the_command_line(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    run("convert", SESSIONS, "--to", "hf-chat", "-o", out)
+    printed = [json.loads(line) for line in out.read_bytes().splitlines()]
+    documents = [row.document for row in convcli.rows(SESSIONS, "hf-chat")]
+    assert exact_json.write(documents) == exact_json.write(printed)
+    assert {"file", "line", "parent"} <= documents[0].keys()
+    assert [row.keys() & {"file", "id"} for row in bare(SESSIONS, columns="none")] == [set()] * len(documents)
+    assert all({"program", "turns"} <= row.keys() for row in bare(SESSIONS, columns=["turns"]))
+
+
+def bare(paths: Any, **options: Any) -> list[dict[str, Any]]:
+    return [row.document for row in convcli.rows(paths, "hf-chat", **options)]
+
+
+def test_rows_of_long_conversations_are_parts(tmp_path: Path) -> None:
+    talk = [{"role": role, "content": text} for text in "xyz" for role in ("user", "assistant")]
+    source = write(tmp_path / "a.jsonl", {"messages": talk})
+    rows = bare(source, max_turns=2, source=OTHER)
+    assert [(row["part"], len(row["messages"])) for row in rows] == [(1, 4), (2, 2)]
+
+
 def test_mistakes_raise_at_once(tmp_path: Path) -> None:
     source = write(tmp_path / "a.jsonl", CLEAN)
-    for words in ({"where": "modl=x"}, {"since": "soon"}, {"source": "nothing"}, {"form": "nothing"}):
+    wrong: list[dict[str, Any]] = [
+        *({"where": "modl=x"}, {"since": "soon"}, {"source": "nothing"}, {"form": "nothing"}, {"columns": "all"}),
+        *({"split_at": "noon"}, {"max_turns": 0}, {"max_tokens": 5}, {"tools": "some"}),
+    ]
+    for words in wrong:
         with pytest.raises(convcli.JobError):
-            convcli.rows(source, OTHER, **words)  # type: ignore[arg-type]
+            convcli.rows(source, OTHER, **words)

@@ -27,8 +27,8 @@ def test_sessions_are_grouped_by_their_day_in_utc_the_newest_first() -> None:
 @pytest.mark.parametrize(
     ("view", "names"),
     [
-        ({}, "abcd"), ({"is_reversed": True}, "dcba"), ({"sort": "title"}, "bcda"), ({"sort": "cost"}, "cabd"),
-        ({"sort": "messages", "is_reversed": True}, "dacb"), ({"sort": "project"}, "cdab"),
+        ({}, "abcd"), ({"is_reversed": True}, "cbad"), ({"sort": "title"}, "bcda"), ({"sort": "cost"}, "cabd"),
+        ({"sort": "messages", "is_reversed": True}, "acbd"), ({"sort": "project"}, "abcd"),
     ],
 )  # fmt: skip
 def test_each_column_sorts_numbers_from_the_largest_and_texts_from_a(view: dict[str, object], names: str) -> None:

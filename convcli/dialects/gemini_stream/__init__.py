@@ -82,7 +82,7 @@ class _OneResponse:
 
 class ResponseBoundaries:
     """Finds the events that begin another answer, once all candidates have ended: those with another response id, or
-    with new parts where the events have no ids."""
+    with new parts of an ended candidate where the events have no ids."""
 
     def __init__(self) -> None:
         self._open, self._ended = set[str](), set[str]()
@@ -93,16 +93,21 @@ class ResponseBoundaries:
         candidates = objects_in(native.get("candidates"))
         id_ = _id_of(native)
         is_named = id_ is not None or self._id is not None
-        is_next = id_ not in (None, self._id) if is_named else any(map(_has_parts, candidates))
+        again = [one for one in candidates if _index_of(one) in self._ended]
+        is_next = id_ not in (None, self._id) if is_named else any(map(_has_parts, again))
         is_other = is_next and bool(self._ended) and not self._open and bool(candidates)
         if is_other:
             self._open, self._ended = set(), set()
         self._id = id_ or self._id
         for candidate in candidates:
             has_ended = bool(candidate.get("finishReason") or candidate.get("finish_reason"))
-            (self._ended if has_ended else self._open).add(str(candidate.get("index") or 0))
+            (self._ended if has_ended else self._open).add(_index_of(candidate))
         self._open -= self._ended
         return is_other
+
+
+def _index_of(candidate: Native) -> str:
+    return str(candidate.get("index") or 0)
 
 
 def _has_parts(candidate: Native) -> bool:

@@ -10,6 +10,8 @@ Quirks
 - Reasoning is `reasoning_content` (Qwen, GLM), `thinking` (gpt-oss) or `reasoning`.
 - axolotl's `training` states whether a turn counts. KTO's `label` rates the end of a conversation.
 - Preference pairs have a separate prompt, or both `chosen` and `rejected` begin with it.
+- An image with a path is in the column `images`, with a placeholder in a message; one with a URL or data is in the
+  message.
 - A prompt, a completion or an answer may be a string instead of messages: text of the user, or of the assistant.
 """
 
@@ -19,7 +21,7 @@ from typing import Any, TypeGuard
 
 from msgspec.structs import replace
 
-from convcli.dialects.hf_chat import columns, rules
+from convcli.dialects.hf_chat import columns, images, rules
 from convcli.dialects.hf_chat.columns import (
     COMPLETION,
     COUNT,
@@ -36,7 +38,7 @@ from convcli.families.openai.fitting import ROW_RESULTS, of_conversations
 from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
-from convcli.families.rows.media import joined_texts
+from convcli.families.rows.media import joined_texts, known
 from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
@@ -52,7 +54,7 @@ from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import for_outputs
 
 NAME = "hf-chat"
-ROW = Keys("messages prompt completion chosen rejected label tools")
+ROW = Keys("messages prompt completion chosen rejected label tools images image", extra="images image")
 MESSAGE = Keys("role tool_call_id name content reasoning_content tool_calls training training_detail")
 THOUGHTS = ("reasoning_content", "thinking", "reasoning")
 IGNORED = ("refusal", "audio", "function_call", "annotations")
@@ -79,6 +81,8 @@ def detect(document: Any) -> Evidence | None:
         return Evidence(96, "messages have training flags")
     listed = (message.get("tool_calls") for message in messages)
     calls = [call for some in listed if isinstance(some, list) for call in some]
+    if images.has_placeholders(document, messages):
+        return Evidence(94, "messages have placeholders for the images of the row")
     if any(map(_has_object, calls)):
         return Evidence(94, "calls have a type and object arguments")
     if isinstance(document.get("label"), bool) and messages and messages[-1]["role"] == "assistant":
@@ -125,6 +129,8 @@ def lift(document: Any) -> Transcript:
     context = LiftContext(NAME, document)
     row = Columns(document, context, lift_message)
     extra = {**row.extra, **(ROW.extra(document) or {})}
+    if not extra.keys().isdisjoint(images.COLUMNS):
+        extra = omit(extra, *images.lift_images(document, context))
     offered = lift_tools({"tools": document.get("tools")}, context)
     return context.transcript(tools=offered, head=row.head, extras=make_extras(NAME, extra))
 
@@ -184,13 +190,15 @@ def _join_thoughts(message: Message) -> Message:
 
 
 def _is_written(media: Media) -> bool:
-    return write_media(media, NAME) is not None
+    return images.is_in_column(media) or write_media(media, NAME) is not None
 
 
 def _fit_media(part: Part, message: Message) -> Part | None:
-    """Keeps media in user messages only, and sets the usual audio types."""
+    """Keeps media in user messages only, except images of a column, and sets the usual audio types."""
     if not isinstance(part, Media):
         return part
+    if images.is_in_column(part):
+        return known(part)
     if message.role != "user" or not _is_written(part):
         return None
     return usual_audio(part)
@@ -215,10 +223,17 @@ CONVERSATION = fused(
     fitting.keep_functions(NAME),
     custom.as_functions,
 )
+OWN_IMAGES = images.own_images(NAME)
 FIT = {
-    MESSAGES: (*CONVERSATION, on_messages(keep_last_label), without_columns(MESSAGES, NAME)),
-    COMPLETION: (*CONVERSATION, on_messages(keep_last_label), without_columns(COMPLETION, NAME), counted(NAME)),
-    PREFERENCE: (on_both(*CONVERSATION), without_columns(PREFERENCE, NAME)),
+    MESSAGES: (*CONVERSATION, on_messages(keep_last_label), without_columns(MESSAGES, NAME), OWN_IMAGES),
+    COMPLETION: (
+        *CONVERSATION,
+        on_messages(keep_last_label),
+        without_columns(COMPLETION, NAME),
+        counted(NAME),
+        OWN_IMAGES,
+    ),
+    PREFERENCE: (on_both(*CONVERSATION), without_columns(PREFERENCE, NAME), OWN_IMAGES),
 }
 
 
@@ -228,12 +243,13 @@ FIT = {
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns a row with messages, with a prompt and a completion, or with two answers."""
     form = options.form or MESSAGES
-    messages = [write_message(message) for message in transcript.messages]
+    with_placeholders, image_column = images.move_to_column(transcript.messages, NAME)
+    messages = [write_message(message) for message in with_placeholders]
     extra = dict(get_extras(transcript.extras, NAME))
     native = columns.written(form, messages, pair_of(transcript), extra)
     label = _label(transcript.messages) if form != PREFERENCE else None
     native |= {} if label is None else {"label": label == CHOSEN}
-    rest = omit(extra, COUNT)
+    rest = {**omit(extra, COUNT), **image_column}
     return ROW.put({**native, **write_tools(transcript, NAME)}, rest)
 
 

@@ -10,6 +10,7 @@ from convcli.families.openai.calls import text_of_result
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.texts import is_bare, text_of
+from convcli.kit.values import type_of_image
 from convcli.model.transcript import (
     Media,
     Message,
@@ -34,9 +35,6 @@ FUNCTION = Keys("index name arguments")
 JOINT = "\n\n"
 """What the server puts between the texts of two consecutive messages of one role (collate in template/template.go)."""
 
-SIGNATURES = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif"}
-"""Maps the first characters of base64 image data to media types."""
-
 
 # ---------------------------------------------------------------- lift
 
@@ -59,13 +57,6 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPat
 
 def _lift_image(data: str) -> Media:
     return Media("image", data=data, media_type=type_of_image(data))
-
-
-def type_of_image(data: str) -> str | None:
-    """Returns the media type that an image's first bytes show: Ollama has no field for it."""
-    if data.startswith("UklGR") and data[12:16] == "RUJQ":
-        return "image/webp"
-    return next((name for start, name in SIGNATURES.items() if data.startswith(start)), None)
 
 
 def _lift_call(native: Native, index: int, context: LiftContext) -> ToolCall:

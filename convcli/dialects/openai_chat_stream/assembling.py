@@ -13,15 +13,12 @@ SIBLING = "openai-chat"
 """The dialect of whole responses, which also owns the extras."""
 CHUNK = "chat.completion.chunk"
 WHOLE = "chat.completion"
-FORMER = "former_id"
-"""The extra that keeps the id that a call had previous_id its name came with another id."""
 ONCE = frozenset(("id", "type", "name", "role", "index", "finish_reason"))
 PADDING = ("obfuscation", "p")
 """Random text of OpenAI and of Mistral, by which all chunks have the same size."""
 STATED = ("content_filter_results", "finish_reason")
 """Keys of a choice that a chunk states as a whole."""
-BLOCKS = "content_blocks"
-FROM_BLOCKS = ("reasoning_content", "content", BLOCKS)
+FROM_BLOCKS = ("reasoning_content", "content", streams.OTHER_BLOCKS)
 """What a list of blocks in the content of a delta becomes."""
 BODIES = {"function": "arguments", "custom": "input"}
 """Maps the type of a call to the key of its string payload."""
@@ -105,7 +102,7 @@ def _plain_delta(delta: Native) -> Native:
         else:
             others.append(block)
     without_clean_messages = {key: "".join(pieces) for key, pieces in texts.items() if pieces}
-    return {**omit(delta, "content"), **without_clean_messages, **({BLOCKS: others} if others else {})}
+    return {**omit(delta, "content"), **without_clean_messages, **({streams.OTHER_BLOCKS: others} if others else {})}
 
 
 def _texts_of(block: Native) -> tuple[str, list[str]]:
@@ -186,8 +183,8 @@ class Answer:
             slot = choice.slot(call)
             former = choice.calls[slot].get("id") if slot in choice.calls else None
             if former and call.get("id") and former != call["id"]:
-                call = {**call, FORMER: former}
-                self.first[*message_path, "tool_calls", slot, FORMER] = self.ids[index, slot]
+                call = {**call, streams.FORMER_ID: former}
+                self.first[*message_path, "tool_calls", slot, streams.FORMER_ID] = self.ids[index, slot]
             if call.get("id"):
                 self.ids[index, slot] = (*place, "tool_calls", j, "id")
             self._record((*message_path, "tool_calls", slot), (*place, "tool_calls", j), call)

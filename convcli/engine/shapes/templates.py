@@ -75,9 +75,10 @@ class Template:
         return f"Loss({words}{values})"
 
     def _level(self, loss: Loss) -> str:
-        """The expression of the level, which may depend on the value. The mark of a text is language."""
+        """The expression of the level, which may depend on the value. The mark of a text is language. An empty list,
+        which alone lowers the level of content, is part of the shape."""
         least = self.least_level(loss.field)
-        if loss.level == least or loss.before is MISSING:
+        if loss.level == least or least == "content" or loss.before is MISSING:
             return constant(loss.level)
         return f"{constant(loss.level)} if holds_content({self.value(loss.before)}) else {constant(least)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -43,10 +43,10 @@ NAMES = {
     "result.name": "name tool tool_name",
     "result.value": "output result observation",
     "result.failed": "is_error failed error",
-    "whole.id": "id conversation_id session_id chat_id dialogue_id dialog_id thread_id sid sender_id uuid",
+    "whole.id": "id conversation_id session_id chat_id dialogue_id dialog_id thread_id sid sender_id uuid run run_id",
     "whole.title": "title topic subject name",
     "whole.model": "model model_name engine llm",
-    "whole.cwd": "cwd workdir working_directory",
+    "whole.cwd": "cwd workdir working_directory dir directory",
     "whole.created": "created_at created create_date create_time start_time started_at",
     "whole.updated": "updated_at updated update_time end_time ended_at",
     "split": "conversation_id session_id chat_id thread_id session conversation thread sid",
@@ -59,13 +59,24 @@ MOST_WORDS = 12
 DEEPEST = 3
 
 
+KINDS = ("type", "kind", "event", "record_type")
+"""The usual names of the key that distinguishes rows."""
+
+
 class LogRows(NamedTuple):
-    """The rows of all documents, the documents around them, and where the rows stand."""
+    """The rows of all documents, the documents around them (or the lines that begin them), and where the rows stand.
+
+    `object` leads to the message in its row. `where` are the key and the value of rows that are messages, and `begin`
+    those of the first line.
+    """
 
     rows: list[Native]
     around: list[Native]
     path: Path
     lines: bool
+    object: Path = ()
+    where: Mapping[str, Any] | None = None
+    begin: Mapping[str, Any] | None = None
 
 
 def draft(values: Sequence[Any], *, lines: bool) -> str:
@@ -74,7 +85,34 @@ def draft(values: Sequence[Any], *, lines: bool) -> str:
     found = _rows_of(values, lines=lines)
     if not found.rows:
         raise ContentError("no-messages", "there is no list of objects in these documents", help="a log has messages")
-    return _Draft(found).text()
+    return _Draft(_unwrapped(found)).text()
+
+
+def _unwrapped(found: LogRows) -> LogRows:
+    """Returns the messages without the line that begins them, and out of the objects that rows have them in."""
+    columns = KeyValues(found.rows)
+    path = columns.role()[0]
+    if path is None:
+        return found
+    wrapped = [row for row in found.rows if isinstance(value_at(row, path), str)]
+    others = [row for row in found.rows if row not in wrapped]
+    begin = _kind_of(others[:1], wrapped) if found.lines and others[:1] == found.rows[:1] else None
+    if begin:
+        header = [row for row in others if begin.items() <= row.items()]
+        found = found._replace(rows=[row for row in found.rows if row not in header], around=header, begin=begin)
+    messages = [value_at(row, path[:-1]) for row in wrapped]
+    if len(path) == 1 or KeyValues(messages).find("text", lambda _: True) is None:
+        return found
+    return found._replace(rows=messages, object=path[:-1], where=_kind_of(wrapped, others))
+
+
+def _kind_of(rows: Sequence[Native], others: Sequence[Native]) -> Mapping[str, Any] | None:
+    """Returns the key and the value by which rows differ from all others; None if there is none, or no others."""
+    for key in KINDS if others else ():
+        value = rows[0].get(key)
+        if isinstance(value, str) and all(row.get(key) == value for row in rows):
+            return None if any(row.get(key) == value for row in others) else {key: value}
+    return None
 
 
 def _rows_of(values: Sequence[Any], *, lines: bool) -> LogRows:
@@ -185,6 +223,10 @@ class _Draft:
         found = self.found
         if found.lines:
             self.add("lines", True)
+        if found.where:
+            self.add("where", dict(found.where))
+        if found.object:
+            self.add("object", found.object)
         if found.path:
             self.around.used.add(found.path)
             self._add_texts("before", self.around, BEFORE)
@@ -263,7 +305,7 @@ class _Draft:
 
     def _calls(self) -> dict[str, Any] | None:
         """Returns the keys of calls: in a list of each message, or of the message itself."""
-        at = self.columns.find("calls", lambda values: any(objects_in(value) for value in values))
+        at = self.columns.find("calls", lambda values: any(objects_in(value) for value in values)) or self._call_lists()
         items = [item for value in self.columns.values[at] for item in objects_in(value)] if at else []
         columns = KeyValues(items) if at else self.columns
         before = set(columns.used)
@@ -282,6 +324,16 @@ class _Draft:
         if at and ("type",) in columns.values and set(map(str, columns.values["type",])) == {"function"}:
             keys["constants"] = {"type": "function"}
         return {key: value for key, value in keys.items() if value is not None}
+
+    def _call_lists(self) -> Path | None:
+        """Returns the path of lists whose items have the keys of a call, if they have no usual name."""
+        for path, values in self.columns.values.items():
+            items = KeyValues([item for value in values for item in objects_in(value)])
+            is_text = str(path[-1]).lower() in NAMES["text"].split()
+            if path not in self.columns.used and not is_text and items.find("call.arguments", _are_objects):
+                self.columns.used.add(path)
+                return path
+        return None
 
     def _results(self) -> dict[str, Any]:
         columns = KeyValues([row for row in self.found.rows if self._role_of(row) == "tool"])
@@ -309,13 +361,16 @@ class _Draft:
 
     def _add_whole(self) -> None:
         columns = self.around
-        if not self.found.path:
+        if not self.found.path and not self.found.begin:
             return
         keys = {key: columns.find(f"whole.{key}", _are_words) for key in ("id", "title", "model", "cwd", "created")}
         keys["updated"] = columns.find("whole.updated", _are_words)
-        stated = {key: value for key, value in keys.items() if value is not None}
+        begin = dict(self.found.begin or {})
+        stated: dict[str, Any] = {"where": begin} if begin else {}
+        stated |= {key: value for key, value in keys.items() if value is not None}
         if stated:
             self.add("conversation", stated)
+        columns.used |= {(key,) for key in begin}
 
     def _add_rest(self) -> None:
         """Lists numbers and flags as metadata, and names the other keys in a comment."""
@@ -347,13 +402,21 @@ def _are_words(values: list[Any]) -> bool:
     return all(type(value) in (str, int) for value in values)
 
 
+def _are_objects(values: list[Any]) -> bool:
+    return all(isinstance(value, dict) or _is_json_object(value) for value in values)
+
+
 def _are_booleans(values: list[Any]) -> bool:
     return all(isinstance(value, bool) for value in values)
 
 
 def _are_text_lists(values: list[Any]) -> bool:
     items = [item for value in values for item in (value if isinstance(value, list) else [value])]
-    return bool(items) and all(isinstance(item, str) or (isinstance(item, dict) and "text" in item) for item in items)
+    return bool(items) and all(isinstance(item, str) or _is_block(item) for item in items)
+
+
+def _is_block(item: Any) -> bool:
+    return isinstance(item, dict) and ("text" in item or isinstance(item.get("type"), str))
 
 
 def _are_strings_or_lists(values: list[Any]) -> bool:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from convcli.report.text import safe_text
 from convcli.validation.wording import counted
-from convcli.views.facts import duration, plain, short
+from convcli.views.facts import dollars, duration, plain, short
 from convcli.views.session_rows import TEXTS, Group, ListView, SessionRow, Sort, grouped
 from convcli.views.session_store import TextHit
 
@@ -150,7 +150,7 @@ def _cells(row: SessionRow, *, day: bool) -> str:
         **{name: _count(getattr(row, name)) for name in ("messages", "calls")},
         "failures": _count(row.failures) if row.failures != 0 else "",
         "tokens": "…" if row.tokens is None else short(row.tokens) if row.tokens else "",
-        "cost": _cost(row.cost),
+        "cost": dollars(row.cost),
     }
     shown = {name: plain(text, 60) if name in TEXTS else text for name, text in words.items()}
     return "".join(f'<td class="{_class(name)}">{escape(safe_text(text))}</td>' for name, text in shown.items())
@@ -158,10 +158,6 @@ def _cells(row: SessionRow, *, day: bool) -> str:
 
 def _class(column: str) -> str:
     return "agent" if column == "program" else column  # a page has another meaning for this class
-
-
-def _cost(cost: float | None) -> str:
-    return "" if not cost else "<$0.01" if cost < 0.01 else f"${cost:,.2f}"
 
 
 def _count(value: int | None) -> str:
@@ -200,7 +196,7 @@ def days_plot(groups: Sequence[Group]) -> str:
 
 def _bar(day: str, row: SessionRow, x: float, width: float, share: float) -> str:
     high = max(share * (PLOT_HEIGHT - 4), 2)
-    counts = [counted(row.messages or 0, "message"), counted(row.failures or 0, "failure"), _cost(row.cost)]
+    counts = [counted(row.messages or 0, "message"), counted(row.failures or 0, "failure"), dollars(row.cost)]
     words = escape(f"{day}: {', '.join(filter(None, counts))}")
     wide = f"{max(width * 0.85, 1):.1f}"
     return (

@@ -406,9 +406,13 @@ def test_the_list_of_a_server_searches_and_sorts_and_stays_at_the_side_of_a_page
         )
         assert pane["right"] <= page["left"] + 1
         assert browser.run("document.querySelectorAll('img, body > script ~ script').length") == 0
-        for width in WIDTHS:
+        browser.driver.find_element("css selector", ".panes label:last-child").click()
+        page_of_one = browser.driver.current_url
+        for width, shown in zip(WIDTHS, ([False, True], [False, True], [True, True]), strict=True):
             browser.width(width)
-            for at in (address, browser.driver.current_url):
+            seen = [browser.run(f"document.querySelector('{name}').offsetWidth > 0") for name in ("#sessions", "#map")]
+            assert seen == shown
+            for at in (address, page_of_one):
                 browser.driver.get(at)
                 assert browser.run("document.documentElement.scrollWidth <= innerWidth")
         assert [entry for entry in browser.driver.get_log("browser") if "Content Security" in entry["message"]] == []
