@@ -41,8 +41,10 @@ def _verify(screen: Screen, folder: str) -> int:
 
     verified, differences = Verified(), 0
     for difference in verify(folder, verified):
-        differences += 1
-        screen.announce(f"error: {safe_text(difference.file)} {difference.problem}\n", is_error=True)
+        is_error = difference.severity == "error"
+        differences += is_error
+        text = f"{difference.severity}: {safe_text(difference.file)} {difference.problem}\n"
+        screen.announce(text, is_error=is_error)
     text = f"{counted(verified.parts, 'part')} complete: {counted(verified.files, 'file')}, {verified.bytes:,} bytes"
     screen.announce(f"{text}; {counted(differences, 'difference')}\n" if differences else f"{text}\n")
     return UNACCEPTABLE if differences else DONE

@@ -14,7 +14,9 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, Protocol
 
+from convcli.files import uploads
 from convcli.files.outputs import Output, cannot_write, open_output
+from convcli.files.uploads import UNFINISHED, Unfinished
 from convcli.model.errors import ConvcliError, JobError, OutputError
 from convcli.wire.patterns import pattern
 
@@ -22,8 +24,6 @@ _URL = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _CODE = pattern(r"[A-Za-z0-9_.-]{1,64}")
 _BLOCK = 8 << 20
 """Bytes requested from a store at a time."""
-_UNFINISHED = pattern(r"(.*/)?\.[^/]*\.[0-9a-f]{16}\.tmp")
-"""The name of a local output that is being written (`outputs`)."""
 _TOGETHER = 256
 """Small objects that are read together."""
 
@@ -187,6 +187,9 @@ class OutputFolder(Protocol):
     def output(self, name: str, inputs: Iterable[str] = ()) -> Output:
         """Opens an output, which replaces one with the same name; a file is as private as the most private input."""
 
+    def unfinished(self) -> Iterator[Unfinished]:
+        """Yields what killed processes left of outputs, and what running ones are writing."""
+
 
 def folder_at(path: str) -> OutputFolder:
     """Returns the folder at a path or URL; it need not exist yet."""
@@ -201,7 +204,7 @@ class _LocalFolder:
         every = (os.path.join(place, name) for place, _, names in os.walk(self._path) for name in names)
         found = {}
         for path in every:
-            if not _UNFINISHED.fullmatch(path):
+            if not UNFINISHED.fullmatch(path):
                 with suppress(FileNotFoundError):  # another process has replaced it since
                     found[os.path.relpath(path, self._path).replace(os.sep, "/")] = os.path.getsize(path)
         return found
@@ -232,6 +235,9 @@ class _LocalFolder:
         except OSError as error:
             raise cannot_write(path, error) from None
         return open_output(path, force=True, inputs=inputs)
+
+    def unfinished(self) -> Iterator[Unfinished]:
+        return uploads.in_folder(self._path)
 
 
 class _RemoteFolder:
@@ -272,6 +278,9 @@ class _RemoteFolder:
 
     def output(self, name: str, inputs: Iterable[str] = ()) -> Output:
         return _RemoteOutput(self._system, join(self._path, name), join(self._url, name))
+
+    def unfinished(self) -> Iterator[Unfinished]:
+        return uploads.in_store(self._system, self._path)
 
 
 class _RemoteOutput:

@@ -94,6 +94,8 @@ def begin(parts: Sequence[Part], *, force: bool = False, is_shared: bool = False
         for name in (SUCCESS, REPORT):
             folder.remove(name)
         return
+    if not is_shared:
+        _remove_unfinished(folder)
     names = folder.sizes()
     before = _read(folder, JOB)
     is_same = before == job
@@ -124,9 +126,23 @@ def finish(parts: Sequence[Part]) -> Report:
     is_good = not report.failing and (parts[0].task.keep_going or not report.refused)
     files = [file for part in parts for file in part.inputs]
     put(folder, REPORT, exact_json.write(builtins(report), indent=True) + b"\n", files)
+    _remove_unfinished(folder)
     if is_good and not report.missing:
         put(folder, SUCCESS, b"", files)
     return report
+
+
+def _remove_unfinished(folder: OutputFolder) -> None:
+    """Removes what killed processes left of outputs of a job: no other process writes them now."""
+    for output in list(folder.unfinished()):
+        if is_of_job(output.name):
+            output.remove()
+
+
+def is_of_job(name: str) -> bool:
+    """True for the name of a file that a job writes into its folder."""
+    is_of_part = OUTPUT_NAME.fullmatch(name) or MARK_NAME.fullmatch(name) or name.startswith(_FAILED)
+    return bool(is_of_part) or name in (JOB, REPORT, SUCCESS)
 
 
 def _failures(missing: Iterable[int], parts: Sequence[Part], folder: OutputFolder) -> Iterator[PartReport]:

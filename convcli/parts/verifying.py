@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
+from typing import Literal
 
 import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.model.errors import ContentError, JobError
-from convcli.parts.finishing import REPORT, SUCCESS
+from convcli.parts.finishing import REPORT, SUCCESS, is_of_job
 from convcli.parts.marks import PartMark, read_mark
 from convcli.parts.planning import MARK_NAME, OUTPUT_NAME
 from convcli.wire import exact_json
 
 
 class PartProblem(msgspec.Struct, frozen=True):
-    """A file that is not as its job has written it, or a part that is missing."""
+    """A file that is not as its job has written it, or a part that is missing; a warning costs storage only."""
 
     file: str
     problem: str
+    severity: Literal["error", "warning"] = "error"
 
 
 class Verified(msgspec.Struct):
@@ -54,6 +56,8 @@ def verify(path: str, verified: Verified) -> Iterator[PartProblem]:
         yield from differences
     for name in sorted(name for name in sizes if OUTPUT_NAME.fullmatch(name) and name not in known):
         yield PartProblem(name, "belongs to no finished part")
+    for name in dict.fromkeys(output.name for output in folder.unfinished() if is_of_job(output.name)):
+        yield PartProblem(name, "has an unfinished copy of a killed process; the next run removes it", "warning")
 
 
 def _expected_parts(folder: OutputFolder, sizes: dict[str, int], path: str) -> int:

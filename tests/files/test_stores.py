@@ -16,7 +16,7 @@ from convcli.__main__ import main
 from convcli.files import stores
 from convcli.files.packed import CountedFile, open_file
 from convcli.jobs.paths import find
-from convcli.model.errors import JobError
+from convcli.model.errors import JobError, OutputError
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +159,54 @@ def test_a_job_in_parts_reads_and_writes_a_store_as_it_does_files(
     assert main(["parts", "restore", f"{bucket}/job/out", "--out-dir", "back"]) == 0
     assert Path("back/a.jsonl").read_bytes() == Path("back/b.jsonl").read_bytes()
     assert [json.loads(line) for line in Path("back/a.jsonl").read_bytes().splitlines()] == rows
+
+
+@pytest.mark.remote
+@pytest.mark.parametrize("method", ["upload_part", "complete_multipart_upload"])
+def test_a_writer_that_fails_leaves_no_upload(bucket: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder: Any = stores.folder_at(f"{bucket}/{uuid.uuid4().hex}")
+    system = pytest.importorskip("s3fs").S3FileSystem
+    call = system.call_s3
+
+    def failing(self: Any, name: str, *more: Any, **how: Any) -> Any:
+        if name == method:
+            raise OSError(5, "no")
+        return call(self, name, *more, **how)
+
+    def write(output: Any, size: int) -> None:
+        output.write(b"x" * size)
+        output.commit()
+
+    for size in (9, 20 << 20):
+        output = folder.output("part-00000.jsonl")
+        with monkeypatch.context() as patched:
+            patched.setattr(system, "call_s3", failing)
+            with pytest.raises(OutputError):
+                write(output, size)
+            output.discard()
+        assert (list(folder.unfinished()), folder.sizes()) == ([], {})
+
+
+@pytest.mark.remote
+def test_an_upload_of_a_killed_writer_is_found_and_removed(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.jsonl").write_text(json.dumps({"messages": [{"role": "user", "content": "x"}]}) + "\n")
+    out = f"{bucket}/killed"
+    words = ["convert", "in.jsonl", "--to", "anthropic", "--engine", "local", "--out-dir", out]
+    assert main(words) == 0
+    system, folder = pytest.importorskip("s3fs").S3FileSystem(), stores.folder_at(out)
+    for name in ("part-00000.jsonl", "mine.txt"):
+        system.call_s3("create_multipart_upload", Bucket=bucket.removeprefix("s3://"), Key=f"killed/{name}")
+    assert sorted(each.name for each in folder.unfinished()) == ["mine.txt", "part-00000.jsonl"]
+    capfd.readouterr()
+    assert main(["parts", "verify", out]) == 0
+    assert "warning: part-00000.jsonl has an unfinished copy of a killed process" in capfd.readouterr().err
+    assert main(words) == 0
+    assert [each.name for each in folder.unfinished()] == ["mine.txt"]
+    next(folder.unfinished()).remove()
+    assert list(folder.unfinished()) == []
 
 
 def answer() -> Exception:

@@ -22,7 +22,7 @@ from convcli.files.stores import folder_at
 from convcli.model.errors import OutputError
 from convcli.parts import Task, attempts, begin, finish, plan, run_part
 from convcli.parts.verifying import Verified, verify
-from tests import tiers
+from tests import parts_long, tiers
 from tests.cli_cases import OTHER, ROOT, run, write
 
 WORDS = ["convert", "in", "--from", OTHER, "--to", "anthropic", "--keep-going", "--losses", "all", "--part-size", "900"]
@@ -97,6 +97,19 @@ def test_tasks_that_are_killed_and_repeated_give_what_one_process_gives(folder: 
     assert whole("out") == 1
     assert contents("out") == contents("one")
     assert list(verify("out", Verified())) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("parts", "tasks", "killed"), [(40, 20, 0), (120, 40, 10)])
+def test_many_tasks_that_die_anywhere_give_what_one_process_gives(
+    tmp_path: Path, parts: int, tasks: int, killed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    counts = parts_long.simulate(tmp_path, parts, tasks, killed, seed=3)
+    assert counts.parts >= parts
+    assert counts.died > 0
+    assert counts.killed + counts.ended == killed
+    assert parts_long.compare(tmp_path) == []
 
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "1", "1/0", "a/b", "1/4/4"])
@@ -225,3 +238,18 @@ def test_a_task_cannot_count_what_others_could_not_read(tmp_path: Path) -> None:
     done = run("convert", source, *words)
     assert done.returncode == 2
     assert b"--part and --allow-bad exclude each other" in done.stderr
+
+
+def test_what_a_killed_process_left_is_named_and_removed(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    job()
+    names = [f"out/.part-00001.jsonl.{'0' * 16}.tmp", f"out/_done/.00001.json.{'1' * 16}.tmp", "out/.other.tmp"]
+    for name in names:
+        Path(name).touch()
+    assert main(["parts", "verify", "out"]) == 0
+    told = capfd.readouterr().err
+    assert "warning: part-00001.jsonl has an unfinished copy of a killed process; the next run removes it" in told
+    assert "warning: _done/00001.json has an unfinished copy" in told
+    assert share(1) == 1, "a task leaves alone what others may be writing"
+    assert all(map(os.path.exists, names))
+    assert whole("out") == 1
+    assert [os.path.exists(name) for name in names] == [False, False, True]
