@@ -8,17 +8,18 @@ https://flatbuffers.dev/internals"""
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from convcli.files.packed import MAX_RATIO, CountedFile
 from convcli.model.errors import ContentError
 
-_BUFFER, _BUFFER_RATIO = 16 << 20, 50
-"""Bytes of a buffer that need no reason, and how much larger than its stored bytes a buffer may be beyond them."""
-_MESSAGE = 64 << 20
-"""Bytes of all buffers of a message that need no reason; beyond them, the ratio of any other file is the limit."""
+MOST_MEMORY = 192 << 20
+"""Bytes of a batch and all dictionaries that need no reason; beyond them, the ratio of any other file is the limit.
+Polars and Arrow may write a whole table as one batch, and texts with the same beginning are stored in 1 % of it."""
+_IN_ALL = 1 << 30
+"""The same for all batches together."""
 _METADATA = 64 << 20
 """Bytes of metadata that a message may have."""
 _CONTINUED = 0xFFFFFFFF
@@ -40,9 +41,39 @@ class _Block(NamedTuple):
     end: int
 
 
+class _Size(NamedTuple):
+    """The bytes of buffers, unpacked and stored."""
+
+    unpacked: int = 0
+    stored: int = 0
+
+    def plus(self, other: _Size) -> _Size:
+        return _Size(self.unpacked + other.unpacked, self.stored + other.stored)
+
+    def is_bomb(self, least: int) -> bool:
+        return self.unpacked > max(least, MAX_RATIO * self.stored)
+
+
+class _Sizes:
+    """The sizes of the messages so far. Dictionaries stay in memory, batches do not."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._dictionaries, self._all = name, _Size(), _Size()
+
+    def add(self, kind: int, size: _Size) -> None:
+        """Adds a message. Raises ContentError `compression-bomb`."""
+        together, self._all = self._dictionaries.plus(size), self._all.plus(size)
+        if together.is_bomb(MOST_MEMORY):
+            raise _bomb(self._name, f"a batch of rows is more than {MAX_RATIO} times larger than its bytes")
+        if self._all.is_bomb(_IN_ALL):
+            raise _bomb(self._name, f"the table is more than {MAX_RATIO} times larger than its bytes")
+        if kind == _DICTIONARY:
+            self._dictionaries = together
+
+
 def check_file(file: CountedFile) -> None:
     """Checks the buffers of an Arrow file. Raises ContentError `compression-bomb`, and ValueError for damage."""
-    end = file.unpacked_size - _END
+    end, sizes = file.unpacked_size - _END, _Sizes(file.name)
     with _reporting_cuts():
         (size,) = struct.unpack("<i", _bytes(file, end, 4))
         if not 0 < size <= end:
@@ -50,14 +81,15 @@ def check_file(file: CountedFile) -> None:
         footer = _Table.root(_bytes(file, end - size, size))
         for field in (2, 3):  # the blocks of dictionaries, and of batches
             for block in footer.structs(field, 24):
-                _checked(file, *struct.unpack("<q", block[:8]))
+                (start,) = struct.unpack_from("<q", block)
+                _checked(file, start, sizes)
 
 
 def checked_batches(file: CountedFile) -> Iterator[None]:
     """Checks the messages of an Arrow stream, and pauses after each batch of rows. Raises as `check_file`."""
-    at = 0
+    at, sizes = 0, _Sizes(file.name)
     with _reporting_cuts():
-        while (message := _checked(file, at)) is not None:
+        while (message := _checked(file, at, sizes)) is not None:
             at = message.end
             if message.kind == _BATCH:
                 yield
@@ -72,7 +104,7 @@ def _reporting_cuts() -> Iterator[None]:
         raise ValueError("a message is cut off") from error
 
 
-def _checked(file: CountedFile, at: int) -> _Block | None:
+def _checked(file: CountedFile, at: int, sizes: _Sizes) -> _Block | None:
     """Checks the buffers of the message at this position and returns it; None at the end of a stream."""
     head = _bytes(file, at, 8)
     if len(head) < 4:
@@ -92,21 +124,18 @@ def _checked(file: CountedFile, at: int) -> _Block | None:
     if batch is not None and kind == _DICTIONARY:
         batch = batch.table(1)
     if batch is not None and (batch.table(3) is not None or _OLD_COMPRESSION in data):
-        _check_buffers(file, body, [_Buffer(*struct.unpack("<qq", one)) for one in batch.structs(2, 16)])
+        buffers = (_Buffer(*struct.unpack("<qq", one)) for one in batch.structs(2, 16))
+        sizes.add(kind, _size_of(file, body, buffers))
     return _Block(kind, body + max(root.number(3, "<q"), 0))
 
 
-def _check_buffers(file: CountedFile, body: int, buffers: list[_Buffer]) -> None:
-    total = stored = 0
+def _size_of(file: CountedFile, body: int, buffers: Iterable[_Buffer]) -> _Size:
+    size = _Size()
     for buffer in buffers:
-        if buffer.size < 8:
-            continue
-        (size,) = struct.unpack("<q", _bytes(file, body + buffer.start, 8))
-        if size > max(_BUFFER, _BUFFER_RATIO * buffer.size):
-            raise _bomb(file.name, f"a buffer of the table is more than {_BUFFER_RATIO} times larger than its bytes")
-        total, stored = total + max(size, 0), stored + buffer.size
-    if total > max(_MESSAGE, MAX_RATIO * stored):
-        raise _bomb(file.name, f"a batch of rows is more than {MAX_RATIO} times larger than its bytes")
+        if buffer.size >= 8:
+            (unpacked,) = struct.unpack("<q", _bytes(file, body + buffer.start, 8))
+            size = size.plus(_Size(max(unpacked, 0), buffer.size))
+    return size
 
 
 def _bomb(name: str, message: str) -> ContentError:

@@ -90,6 +90,16 @@ class ColumnReader:
             self.padding[filled.path] = filled if before is None else before._replace(times=before.times + filled.times)
         return rows
 
+    def _decoded(self, array: Array) -> Any:
+        """Returns the values of a dictionary array. Arrow cannot look up views, which Polars writes."""
+        values = array.dictionary
+        if not any(
+            is_view(values.type) for is_view in (self._arrow.types.is_string_view, self._arrow.types.is_binary_view)
+        ):
+            return array.dictionary_decode()
+        chosen = (None if index is None else values[index].as_py() for index in array.indices.to_pylist())
+        return self._arrow.array(chosen, values.type)
+
     def _reader(self, kind: Any, path: Path) -> Read:
         types = self._arrow.types
         if types.is_struct(kind):
@@ -100,7 +110,7 @@ class ColumnReader:
             return self._list(self._reader(kind.value_type, (*path, ALL)))
         if types.is_dictionary(kind):
             inner = self._reader(kind.value_type, path)
-            return lambda array, owner: inner(array.dictionary_decode(), owner)
+            return lambda array, owner: inner(self._decoded(array), owner)
         if isinstance(kind, self._arrow.BaseExtensionType):
             inner = self._reader(kind.storage_type, path)
             if getattr(kind, "extension_name", "") == JSON_TYPE:

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from convcli.files.packed import MAX_RATIO, CountedFile
 from convcli.model.errors import ContentError
 
-_PAGE, _PAGE_RATIO = 16 << 20, 50
-"""Bytes of a page that need no reason, and how much larger than its stored bytes a page may be beyond them. Writers end
-a page after about 1 MiB, unless one value is longer."""
-_GROUP = 64 << 20
+_PAGE, _PAGE_RATIO = 128 << 20, 50
+"""Bytes of a page that need no reason, and how much larger than its stored bytes a page may be beyond them. Most
+writers end a page after about 1 MiB, DuckDB after 100 MB; texts with the same beginning are stored in 1 % of that."""
+_GROUP = 128 << 20
 """Bytes of a row group that need no reason; beyond them, the ratio of any other file is the limit."""
-_VALUES = 4 << 20
+_VALUES = 16 << 20
 """Values of a row group that need no reason; beyond them, the ratio is the limit, as if each were a byte.
 
 A run of nulls or equal numbers takes a few bytes, whatever its length."""

@@ -15,6 +15,7 @@ _OBJECT = 8
 """The least bytes of any value that was read."""
 _MAY = ("is_dictionary", "is_null", "is_fixed_size_list", "is_string_view", "is_binary_view")
 _LIST_VIEWS = ("is_list_view", "is_large_list_view")
+_VIEWS = ("is_string_view", "is_binary_view")
 _BYTES = ("is_string", "is_large_string", "is_binary", "is_large_binary")
 
 
@@ -35,9 +36,8 @@ def read_size(array: Array) -> int:
         return read_size(array.storage)
     if _is(kind, "is_dictionary"):
         return _dictionary_size(array)
-    if _is(kind, "is_string_view", "is_binary_view"):
-        lengths = memoryview(array.buffers()[1]).cast("i")[array.offset * 4 : (array.offset + count) * 4 : 4]
-        return sum(map(max, lengths, [0] * count)) + count * _OBJECT
+    if _is(kind, *_VIEWS):
+        return sum(_lengths(array)) + count * _OBJECT
     if _is(kind, "is_struct"):
         return count * _OBJECT + sum(read_size(array.field(index)) for index in range(kind.num_fields))
     if _is(kind, "is_fixed_size_list"):
@@ -61,7 +61,17 @@ def _dictionary_size(array: Array) -> int:
         compute = import_module("pyarrow.compute")
         lengths = compute.take(compute.binary_length(values), array.indices)
         return int(compute.sum(lengths).as_py() or 0) + count * _OBJECT
+    if _is(values.type, *_VIEWS):
+        lengths = _lengths(values)
+        chosen = (index for index in array.indices.to_pylist() if index is not None)
+        return int(sum(lengths[index] for index in chosen)) + count * _OBJECT
     return count * max(read_size(values), _OBJECT)
+
+
+def _lengths(views: Array) -> list[int]:
+    """Returns the length of each string, which is the first part of its view; that of a null may be anything."""
+    lengths = memoryview(views.buffers()[1]).cast("i")[views.offset * 4 : (views.offset + len(views)) * 4 : 4]
+    return [max(length, 0) for length in lengths]
 
 
 def _list_view_size(array: Array) -> int:

@@ -42,7 +42,7 @@ _REPEATED_RATIO = 20
 """How much larger than the file a row with repeated values may be beyond these bytes."""
 _REPEATED_IN_ALL = 1 << 30
 """Bytes that rows with repeated values may become in all; beyond them, the ratio of any other file is the limit."""
-_EMPTY_ROWS = 1 << 20
+_EMPTY_ROWS = 1 << 22
 """Rows that need no reason; beyond them, there must be a byte of the file for some of them."""
 _BUFFER = 1 << 18
 
@@ -156,19 +156,18 @@ class TableSource:
         """The bytes of the file as it is stored, or as many of them as were read."""
         return max(self._stored.unpacked_size, self._stored.count)
 
-    def _check_repeats(self, batch: Any) -> None:
-        """Raises ContentError if rows repeat their values so often that they would fill the memory."""
+    def _check_size(self, batch: Any) -> None:
+        """Raises ContentError if rows are so long, or repeat their values so often, that they would fill the memory."""
         most = max(_REPEATED, _REPEATED_RATIO * self._stored_size) if batch.num_rows == 1 else _REPEATED
-        size = sum(map(read_size, batch.columns))
+        size = sum(map(read_size, batch.columns)) if self._may_repeat else batch.nbytes
         if size > most:
             message = f"read, this row is more than {_REPEATED_RATIO} times larger than the file"
             raise ContentError("compression-bomb", message)
-        self._repeated += size
+        self._repeated += size * self._may_repeat
 
     def _records(self, batch: Any, row: int) -> Iterator[Record]:
         try:
-            if self._may_repeat:
-                self._check_repeats(batch)
+            self._check_size(batch)
             values = self.columns.rows(batch, row)
         except (ValueError, OverflowError, ContentError) as error:
             if batch.num_rows > 1:
@@ -208,9 +207,12 @@ class _ParquetBatches:
         self.groups = [(group.num_rows, group.total_byte_size) for group in groups]
 
     def batches(self, start: int, stop: int | None) -> Iterator[Any]:
+        total = 0
         for group in range(len(self.groups))[start:stop]:
             rows, _ = self.groups[group]
             size = group_size(self._stored, self._file.metadata.row_group(group))
+            total += size.total
+            _check_size(total, self._stored.unpacked_size, self._stored.name)
             most = _REPEATED // max(size.dictionaries, 1)
             together = max(min(_ROWS, rows * _BATCH // max(size.total, 1), most), 1)
             file = self._with_dictionaries(size.repeated) if size.repeated else self._file

@@ -14,6 +14,7 @@ JSON values, which have no cycles, so the garbage collector need not visit them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -246,3 +247,10 @@ class Transcript(msgspec.Struct, rename="camel", omit_defaults=True, eq=False):
 
 TRANSCRIPT_FIELDS = tuple(name for name in Transcript.__struct_fields__ if name != "origin")
 _compared_fields = attrgetter(*TRANSCRIPT_FIELDS)
+
+
+@cache
+def camel(name: str) -> str:
+    """Returns the name of a field in JSON."""
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)

@@ -28,6 +28,7 @@ from convcli.model.transcript import (
     ToolDefinition,
     ToolResult,
     Transcript,
+    camel,
 )
 from convcli.proof.equality import (
     as_json,
@@ -40,7 +41,7 @@ from convcli.proof.equality import (
 )
 from convcli.proof.levels import Knowledge
 from convcli.proof.reasons import MISSING, KeysOf, Level, Loss
-from convcli.proof.records import Differences, camel
+from convcli.proof.records import Differences
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 

@@ -160,8 +160,9 @@ class Knowledge:
         )
 
     def _is_known_type(self, type_: str) -> bool:
-        types = type_.split("/")
-        return any("/".join(types[:end]) in self.dialect.metadata for end in range(1, len(types) + 1))
+        """True if the type, or one of which it is a subtype, is known."""
+        known = self.dialect.metadata
+        return type_ in known or any(type_.startswith(f"{each}/") for each in known)
 
 
 def _is_said(row: Any) -> bool:

@@ -12,7 +12,7 @@ from operator import attrgetter, is_not
 from typing import Any
 
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
-from convcli.model.transcript import Path, Transcript
+from convcli.model.transcript import Path, Transcript, camel
 from convcli.proof.equality import as_json
 from convcli.proof.levels import Knowledge, is_judged, may_be_content
 from convcli.proof.places import Places
@@ -193,10 +193,3 @@ def fields_of(type_: Any, node: str) -> tuple[Callable[[Any], tuple[Any, ...]], 
     """Returns a getter for the fields of this record type that are compared one by one, and their names in losses."""
     names = [name for name in type_.__struct_fields__ if name not in ("parts", "extras")]
     return attrgetter(*names), tuple((name, f"{node}.{camel(name)}") for name in names)
-
-
-@cache
-def camel(name: str) -> str:
-    """Returns the name of a field in JSON."""
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)

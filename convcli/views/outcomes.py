@@ -15,10 +15,9 @@ import msgspec
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
 from convcli.model.located import record_of
-from convcli.model.transcript import MEDIA_KINDS, TRANSCRIPT_FIELDS, Transcript
+from convcli.model.transcript import MEDIA_KINDS, TRANSCRIPT_FIELDS, Transcript, camel
 from convcli.proof.places import Places
 from convcli.proof.reasons import LEVELS, Level, Loss, level_of
-from convcli.proof.records import camel
 from convcli.wire import pointers
 
 Outcome: TypeAlias = Literal["kept", "encoded", "changed", "dropped"]

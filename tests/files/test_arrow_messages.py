@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from convcli.files import arrow_messages
 from convcli.files.arrow_messages import check_file, checked_batches
 from convcli.files.framing import open_stored
 from convcli.model.errors import ContentError
@@ -43,11 +44,25 @@ def test_usual_tables_are_read(tmp_path: Path, kind: str, codec: str | None) -> 
 @pytest.mark.parametrize("kind", ["file", "stream"])
 @pytest.mark.parametrize("place", ["column", "dictionary", "many"])
 def test_a_buffer_that_was_packed_far_too_well_is_not_unpacked(
-    tmp_path: Path, kind: str, codec: str, place: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, codec: str, place: str
 ) -> None:
+    monkeypatch.setattr(arrow_messages, "MOST_MEMORY", LONG // 2)
     columns = {f"c{number}": ["x" * (4 << 20)] for number in range(20)} if place == "many" else {"a": ["x" * LONG]}
     table = pa.table(columns if place != "dictionary" else {"a": pa.array(columns["a"]).dictionary_encode()})
     path = stored(tmp_path / "a", table, kind, codec)
+    with pytest.raises(ContentError) as caught:
+        records(path)
+    assert caught.value.code == "compression-bomb"
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_dictionaries_stay_in_memory_and_count_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    columns = {f"c{number}": pa.array(["x" * (4 << 20)]).dictionary_encode() for number in range(4)}
+    path = stored(tmp_path / "a", pa.table(columns), kind, "zstd")
+    assert len(records(path)) == 1
+    monkeypatch.setattr(arrow_messages, "MOST_MEMORY", 10 << 20)
     with pytest.raises(ContentError) as caught:
         records(path)
     assert caught.value.code == "compression-bomb"

@@ -171,3 +171,33 @@ def test_a_row_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> N
 def test_a_table_without_rows_has_no_records(tmp_path: Path) -> None:
     for kind in KINDS:
         assert records(table(tmp_path / kind, kind, [])) == []
+
+
+def test_texts_with_the_same_beginning_are_read_however_well_they_are_packed(tmp_path: Path) -> None:
+    """DuckDB writes pages of up to 100 MB, and Polars a table as one batch, with the same instructions in each row."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    beginning = " ".join(map(str, range(6_000)))
+    table = pa.table({"text": [f"{beginning} {number}" for number in range(1_500)], "none": pa.nulls(1_500)})
+    parquet.write_table(
+        table, tmp_path / "a", compression="zstd", compression_level=9, use_dictionary=False, data_page_size=64 << 20,
+        write_batch_size=2_000,
+    )  # fmt: skip
+    with pa.ipc.new_file(tmp_path / "b", table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    for name in ("a", "b"):
+        assert (tmp_path / name).stat().st_size < 600_000
+        with open_input(str(tmp_path / name)) as source:
+            read = [record.value["text"] for record in source.each()]
+        assert read == table["text"].to_pylist()
+
+
+def test_a_dictionary_of_views_is_read(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    values = pa.array(["short", "x" * 50, None], pa.string_view())
+    column = pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 2, 1], pa.uint32()), values)
+    table = pa.table({"text": column})
+    with pa.ipc.new_file(tmp_path / "a", table.schema) as writer:
+        writer.write_table(table)
+    with open_input(str(tmp_path / "a")) as source:
+        read = [record.value.get("text") for record in source.each()]
+    assert read == ["x" * 50, "short", None, None, "x" * 50]

@@ -89,9 +89,9 @@ def of_sqlite(path: Path) -> None:
     connection.close()
 
 
-def of_parquet(path: Path) -> None:
+def of_parquet(path: Path, size: int = LARGE) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(arrow.table({"text": ["x" * LARGE]}), path, compression="zstd", use_dictionary=False)
+    parquet.write_table(arrow.table({"text": ["x" * size]}), path, compression="zstd", use_dictionary=False)
 
 
 def of_arrow(path: Path, column: Callable[[Any], Any], *, new: str = "new_file", codec: str | None = "zstd") -> None:
@@ -100,6 +100,11 @@ def of_arrow(path: Path, column: Callable[[Any], Any], *, new: str = "new_file",
     options = arrow.ipc.IpcWriteOptions(compression=codec)
     with getattr(arrow.ipc, new)(path, table.schema, options=options) as writer:
         writer.write_table(table)
+
+
+def value_in_a_usual_batch(arrow: Any) -> Any:
+    """A batch of this size may have many rows, but not one."""
+    return ["x" * (180 << 20)]
 
 
 def one_value(arrow: Any) -> Any:
@@ -178,6 +183,8 @@ BOMBS: dict[str, Callable[[Path], None]] = {
     "Arrow list of nulls": partial(of_arrow, column=one_list(nulls), codec=None),
     "Arrow list of a fixed size": partial(of_arrow, column=one_fixed_list, codec=None),
     "Parquet list of a dictionary": partial(of_parquet_column, column=one_list(repeated)),
+    "Parquet value in a usual page": partial(of_parquet, size=120 << 20),
+    "Arrow value in a usual batch": partial(of_arrow, column=value_in_a_usual_batch),
     "Parquet nulls": partial(of_parquet_column, column=fewer_nulls),
     "Parquet list of nulls": partial(of_parquet_column, column=one_list(fewer_nulls)),
 }

@@ -19,10 +19,11 @@ from convcli import dialects
 from convcli.engine import pipeline
 from convcli.jobs import inputs
 from convcli.model.dialect import Options
+from convcli.model.row_columns import COLUMNS
 from convcli.model.transcript import Transcript
 from convcli.proof.difference import difference
 from convcli.wire import exact_json
-from tests.cli_cases import run
+from tests.cli_cases import ROOT, run
 from tests.support import acceptable
 
 pytestmark = pytest.mark.trainers
@@ -107,6 +108,29 @@ def test_a_thousand_rows_come_back_from_datasets_as_they_were(
         after = lifted(back, name)
         different = [i for i, (one, other) in enumerate(zip(before, after, strict=True)) if difference(one, other)]
         assert different == [], f"{back.name}: {json.dumps(written[different[0]])[:300]}"
+
+
+@pytest.mark.parametrize(("name", "kind"), [("hf-chat", "json"), ("hf-chat", "parquet"), ("sharegpt", "json")])
+def test_datasets_loads_and_filters_the_columns_of_rows_from_sessions(
+    name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets")
+    datasets.disable_progress_bars()
+    file = tmp_path / f"rows.{'jsonl' if kind == 'json' else kind}"
+    sources = [ROOT / "samples" / name for name in ("claude-code/*.jsonl", "codex/session-*.jsonl", "goose/*.json*")]
+    run("convert", *sources, "--to", name, "--columns", "all", "--tools", "program", "-o", file)
+    loaded = datasets.load_dataset(kind, data_files=str(file), split="train", cache_dir=str(tmp_path / "cache"))
+    assert set(COLUMNS) <= set(loaded.column_names)
+    assert all(loaded["file"])
+    assert all(loaded["program"])
+    failed = loaded.filter(lambda row: (row["errors"] or 0) > 0)
+    assert 0 < len(failed) < len(loaded)
+    assert all(failed["failed"])
+    assert all(failed["tools"])
+    loaded.to_json(tmp_path / "back.jsonl")
+    for before, after in zip(lifted(file, name), lifted(tmp_path / "back.jsonl", name), strict=True):
+        assert before.messages == after.messages
 
 
 def has_one_type(row: Any) -> bool:

@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 
 from convcli.kit.objects import Native
-from convcli.model.transcript import Path
-from convcli.proof.records import camel
+from convcli.model.transcript import Path, camel
 from convcli.wire import exact_json
 
 
