@@ -18,7 +18,6 @@ from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.model.located import number_of
 from convcli.report import tables
 from convcli.report.screen import Screen
-from convcli.validation import schemas
 
 if TYPE_CHECKING:
     from convcli.jobs.inputs import Item
@@ -141,6 +140,7 @@ class _Losses:
         if not why:
             return row
         from convcli.proof.reasons import table_of
+        from convcli.validation import schemas
 
         return {**row, TABLE: table_of(loss, self.target, partial(schemas.vocabulary, self.target.name))}
 

@@ -26,17 +26,20 @@ class _Step:
 
     def __init__(self, native: Native, home: Path, index: int) -> None:
         self.native, self.home, self.index = Growing(native), home, index
-        self.first = streams.Sources()
+        self.first = streams.Sources(((), home))
         kind = native.get("type")
         self.key = {OUTPUT: "content", THOUGHT: "summary"}.get(str(kind))
         """The list of contents that grows."""
         if self.key is not None:
-            contents = [Growing(content) for content in native.get(self.key) or () if isinstance(content, dict)]
-            self.native[self.key] = streams.Slots(enumerate(contents))
+            self.native[self.key] = streams.Slots()
+            for i, content in enumerate(native.get(self.key) or ()):
+                if isinstance(content, dict):
+                    self._append(content, (*home, self.key, i))
 
     def take(self, delta: Native, path: Path) -> bool:
         """Adds a delta. Returns False for one of a type that such a step does not have."""
         kind, body = str(delta.get("type")), omit(delta, "type")
+        self.first.add((), path)
         if self.key == "content" and kind == "text_annotation_delta":
             streams.extend(self._text(path), "annotations", body.pop("annotations", None) or [])
         elif self.key == "content":
@@ -53,11 +56,16 @@ class _Step:
             self.first.add(("arguments",), (*path, "arguments"))
         elif kind != self.native.get("type"):
             return False
-        self.keep(body)
+        self._restate(body)
         return True
 
-    def keep(self, native: Native) -> None:
-        """Adds keys that an event states as a whole."""
+    def keep(self, native: Native, path: Path) -> None:
+        """Adds keys that an event at this path states as a whole."""
+        if native:
+            self.first.add((), path)
+            self._restate(native)
+
+    def _restate(self, native: Native) -> None:
         for key, value in without_nulls(native).items():
             streams.restate(self.native, key, value)
 
@@ -68,6 +76,7 @@ class _Step:
             return
         content = self._text(path)
         streams.grow(content, "text", native.get("text") or "")
+        self.first.add((self.key, len(self.native[self.key]) - 1, "text"), (*path, "text"))
         for key, value in except_keys(native, "type", "text").items():
             streams.restate(content, key, value)
 
@@ -86,6 +95,8 @@ class _Step:
         assert self.key is not None
         contents = self.native[self.key]
         self.first.add((self.key, len(contents)), path)
+        if native.get("text"):
+            self.first.add((self.key, len(contents), "text"), (*path, "text"))
         contents[len(contents)] = Growing(native)
 
     def whole(self) -> Native:
@@ -185,7 +196,7 @@ class Answer:
         slot = self.slots.get(event["index"])
         native = except_keys(event, *POSITION, body)
         if slot is not None:
-            self.steps[slot].keep(native)
+            self.steps[slot].keep(native, (at,))
         else:
             self._update(native, (at,))
 
