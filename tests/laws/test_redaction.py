@@ -18,6 +18,7 @@ from convcli import dialects
 from convcli.engine import answers, pipeline
 from convcli.engine.redaction.redactor import Redactor
 from convcli.engine.redaction.rules import secrets
+from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Path, ToolCall, ToolResult, Transcript
 from convcli.validation import schemas
@@ -120,6 +121,49 @@ def test_no_secret_survives_anywhere_and_the_document_stays_valid(name: str) -> 
         again, more = Redactor().redact(masked, dialect)
         assert (again, more) == (masked, [])
         assert isinstance(masked, Rows) == isinstance(document, Rows)
+
+
+SECRETS = tuple(f"{name}@analyticals.dev" for name in ("ada.lovelace", "bob.babbage", "eve.hopper"))
+ANSWER = {
+    "messages": [
+        {"role": "user", "parts": [{"type": "text", "text": "Hi"}]},
+        {
+            "role": "assistant",
+            "parts": [
+                {"type": "reasoning", "text": f"Think of {SECRETS[0]} now."},
+                {"type": "text", "text": f"Write to {SECRETS[1]} now."},
+                {"type": "tool_call", "id": "call_1", "name": "mail", "arguments": {"to": SECRETS[2], "n": 1}},
+            ],
+        },
+    ]
+}
+
+
+CUT = [name for name in tiers.written() if name.endswith("-stream") or name in ("acp", "ag-ui")]
+"""The dialects that store texts in pieces."""
+
+
+def strings_by_key(document: Any) -> dict[Any, str]:
+    """All strings under each key, one after the other, as a reader joins what a stream has cut."""
+    joined: dict[Any, str] = {}
+    for path, text in leaves(document):
+        joined[path[-1]] = joined.get(path[-1], "") + text
+    return joined
+
+
+@pytest.mark.parametrize("size", [1, 7])
+@pytest.mark.parametrize(
+    "name", [name for name in names() if name.endswith("-stream") and dialects.get(name).is_written]
+)
+def test_a_secret_that_a_stream_cuts_into_pieces_is_masked_in_all_of_them(name: str, size: int) -> None:
+    dialect = dialects.get(name)
+    cut = dialect.lower(dialects.get("intermediate").lift(untouched(ANSWER)), Options(chunk=size))
+    there = [secret for secret in SECRETS if any(secret in text for text in strings_by_key(cut).values())]
+    assert there
+    masked, _ = Redactor().redact(cut, dialect)
+    assert [secret for secret in there if any(secret in text for text in strings_by_key(masked).values())] == []
+    parts = [part for message in answers.lift(masked, dialect).messages for part in message.parts]
+    assert not any(secret in str(part) for part in parts for secret in SECRETS)
 
 
 @pytest.mark.parametrize("name", names())

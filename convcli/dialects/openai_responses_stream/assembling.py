@@ -86,7 +86,7 @@ class _Item:
 
     `home` is its path, `stated` the item as an event stated it last; `first` maps each part to its first path;
     `whole_at` lists the paths of the whole item, of which the last counts. `began` has the paths where the item and its
-    parts began, whatever was stated later.
+    parts began, whatever was stated later. `fragments` lists the paths of the deltas of each text.
     """
 
     def __init__(self, home: Path, native: Native) -> None:
@@ -94,6 +94,7 @@ class _Item:
         self.lists = {"content": Slots(), "summary": Slots()}
         self.first = streams.Sources()
         self.began: dict[Path, Path] = {(): home}
+        self.fragments: dict[Path, list[Path]] = {}
         self.whole_at: list[Path] = []
         self.is_done = False
         self.stated: Native = {}
@@ -234,18 +235,22 @@ class Answer:
         return self.slots[index]
 
     def _text(self, event: Native, kind: str, key: str, type_: str, field: str, step: str, at: int) -> None:
-        part = self._open(event, kind, at).part(event, key, {"type": type_, field: ""}, (at, step))
+        item = self._open(event, kind, at)
+        part = item.part(event, key, {"type": type_, field: ""}, (at, step))
         if step == "done":
             before, part[field] = part.get(field), event[field]
             streams.keep_former(part, field, before)
             return
         streams.grow(part, field, event["delta"])
+        item.fragments.setdefault((key, event.get(INDEX[key]) or 0, field), []).append((at, step))
         if event.get("logprobs"):
             streams.extend(part, "logprobs", event["logprobs"])
 
     def _field(self, event: Native, kind: str, field: str, step: str, at: int) -> None:
         item = self._open(event, kind, at)
         text = event[field if step == "done" else "delta"]
+        if step == "delta":
+            item.fragments.setdefault((field,), []).append((at, step))
         if item.is_done:
             streams.keep_former(item.native, field, text)
         elif step == "done":
@@ -279,4 +284,5 @@ class Answer:
         pieces = dict(self.routes.pieces)
         for item in self.items.values():
             pieces |= item.first.pieces
+            pieces |= {places[0]: places for places in item.fragments.values() if len(places) > 1}
         return pieces | {item.home: item.whole_at for item in self.items.values() if len(item.whole_at) > 1}
