@@ -274,6 +274,16 @@ def test_a_file_url_under_file_data_is_reported_and_kept_for_those_who_read_it()
     assert_same(DIALECT, document)
 
 
+def test_an_answer_has_the_first_audio_that_can_be_written() -> None:
+    audios: list[Part] = [Media("audio", data="AAAA"), Media("audio", file_id="a"), Media("audio", file_id="b")]
+    answer = Transcript([Message("assistant", [Text("Hi."), *audios])])
+    assert_writes(DIALECT, answer)
+    conversion = pipeline.convert(dialects.get("intermediate").lower(answer), dialects.get("intermediate"), DIALECT)
+    assert conversion.document["messages"][0]["audio"] == {"id": "a"}
+    dropped = [(loss.level, loss.kind, loss.where) for loss in conversion.losses if loss.field.startswith("audio")]
+    assert dropped == [("content", "dropped", f"/messages/0/parts/{i}") for i in (1, 3)]
+
+
 def test_audio_of_a_model_has_no_type() -> None:
     answer = Transcript([Message("assistant", [Media("audio", file_id="audio_1", media_type="audio/wav")])])
     for dialect in (DIALECT, dialects.get("openai-batch")):

@@ -98,14 +98,20 @@ def parts_of_turns(owner: str) -> tuple[Pass, ...]:
 
 
 def _spoken_or_shown(owner: str) -> PartFit:
-    """Keeps media that the API accepts in this role: an assistant's speech, a user's images and files."""
+    """Keeps media that the API accepts in this role: one speech of an assistant, a user's images and files."""
+
+    def spoken(message: Message) -> Media | None:
+        """Returns the audio of an answer, which has a key for one."""
+        audios = (part for part in message.parts if isinstance(part, Media) and part.type == "audio")
+        return next((audio for audio in audios if write_answer_audio(audio, owner) is not None), None)
 
     def keep_media_of_role(part: Part, message: Message) -> Part | None:
         if not isinstance(part, Media):
             return part
         if message.role == "assistant":
-            is_spoken = part.type == "audio" and write_answer_audio(part, owner) is not None
-            return (part if part.media_type is None else replace(part, media_type=None)) if is_spoken else None
+            if part is not spoken(message):
+                return None
+            return part if part.media_type is None else replace(part, media_type=None)
         if message.role != "user" or write_media(part, owner) is None:
             return None
         return usual_audio(part)
