@@ -11,6 +11,7 @@ from convcli.engine import pipeline
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
+from convcli.testing import assert_same, assert_writes
 from convcli.validation import schemas
 from tests.support import samples_of
 
@@ -164,3 +165,12 @@ def test_events_of_unknown_types_are_no_part_of_a_response_and_are_reported_one_
         assert "events" not in converted.document
     transcript = STREAM.lift(document)
     assert STREAM.lower(transcript)[1:3] == [{**each, "sequence_number": i} for i, each in ((1, progress), (2, steer))]
+
+
+def test_a_summary_without_text_has_no_event_that_gives_it_one() -> None:
+    summary = [{"type": "summary_text", "text": "Think."}, {"type": "summary_text"}]
+    item = {"type": "reasoning", "id": "rs_1", "summary": summary}
+    message = {"type": "message", "id": "msg_1", "role": "assistant", "content": []}
+    response = {"id": "resp_1", "object": "response", "status": "completed", "output": [item, message]}
+    assert_writes(dialects.get("openai-responses-stream"), dialects.get("openai-responses").lift(response))
+    assert_same(dialects.get("openai-responses-stream"), Rows([{"type": "response.completed", "response": response}]))

@@ -74,6 +74,7 @@ class _Step:
         if native.get("type") != "text":
             self._append(native, path)
             return
+        assert self.key is not None
         content = self._text(path)
         streams.grow(content, "text", native.get("text") or "")
         self.first.add((self.key, len(self.native[self.key]) - 1, "text"), (*path, "text"))

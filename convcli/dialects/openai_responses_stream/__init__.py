@@ -155,13 +155,13 @@ def _parts(item: Native, where: Native, size: int) -> Iterator[Native]:
             at = {**where, INDEX[key]: index}
             grows = next((name for name, row in TEXTS.items() if row[1:3] == (key, part["type"])), None)
             field = TEXTS[grows][3] if grows else ""
-            text = part.get(field) if isinstance(part.get(field), str) else ""
+            text = part.get(field) if isinstance(part.get(field), str) else None
             yield {"type": f"{stem}.added", **at, "part": {**part, **({field: ""} if text else {})}}
             logged: Native = {"logprobs": []} if grows == "response.output_text" else {}
             for piece in fragments(text or "", size):
                 yield {"type": f"{grows}.delta", **at, "delta": piece, **logged}
-            if grows:
-                yield {"type": f"{grows}.done", **at, field: text or "", **logged}
+            if text is not None:
+                yield {"type": f"{grows}.done", **at, field: text, **logged}
             yield {"type": f"{stem}.done", **at, "part": part}
 
 
