@@ -16,40 +16,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from convcli.families import tables
-from convcli.kit.codec import table
-from convcli.kit.codec.layout import LogLayout
 from convcli.kit.ids import new_uuid, number_messages
 from convcli.kit.objects import objects_in
 from convcli.model.dialect import Evidence
 from convcli.model.document import Rows
 
 NAME = "vibe"
-TABLE = table.parse(
-    {
-        "lines": True,
-        "role": "role",
-        "roles": {role: role for role in ("system", "user", "assistant", "tool")},
-        "text": "content",
-        "reasoning": "reasoning_content",
-        "calls": {
-            "at": "tool_calls",
-            "id": "id",
-            "constants": {"type": "function"},
-            "defaults": {"index": 0},
-            "name": "function/name",
-            "arguments": "function/arguments",
-            "arguments-as": "json",
-        },
-        "results": {"value": "content", "name": "name", "call": "tool_call_id", "json": False},
-        "id": "message_id",
-        "metadata": ["injected", "context_boundary", "reasoning_message_id", "reasoning_payloads", "tool_result"],
+TABLE = {
+    "lines": True,
+    "role": "role",
+    "roles": {role: role for role in ("system", "user", "assistant", "tool")},
+    "text": "content",
+    "reasoning": "reasoning_content",
+    "calls": {
+        "at": "tool_calls",
+        "id": "id",
+        "constants": {"type": "function"},
+        "defaults": {"index": 0},
+        "name": "function/name",
+        "arguments": "function/arguments",
+        "arguments-as": "json",
     },
-    NAME,
-)
-LAYOUT = LogLayout(TABLE, NAME)
+    "results": {"value": "content", "name": "name", "call": "tool_call_id", "json": False},
+    "id": "message_id",
+    "metadata": ["injected", "context_boundary", "reasoning_message_id", "reasoning_payloads", "tool_result"],
+}
 
 
 def detect(document: Any) -> Evidence | None:
@@ -59,13 +51,12 @@ def detect(document: Any) -> Evidence | None:
     return Evidence(96, "lines of messages with a message_id") if has_ids else None
 
 
-BASE = tables.dialect_of(LAYOUT, NAME)
-assert isinstance(BASE.fit, tuple), "the dialect of a table has one form"
-DIALECT = replace(
-    BASE,
+DIALECT = tables.built_in(
+    NAME,
+    TABLE,
+    passes=(number_messages(new_uuid),),
     title="Mistral Vibe",
     aliases=("mistral-vibe",),
     specification="sessions of Mistral Vibe 3.0.3; read 2026-11-23",
     detect=detect,
-    fit=(*BASE.fit, number_messages(new_uuid)),
 )

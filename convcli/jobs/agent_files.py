@@ -43,8 +43,11 @@ def with_runs(
     calls = _calls_without_run(transcript)
     if not calls or not transcript.id:
         return transcript
+    files = list(filter(may_read, _files(path, transcript.id)))
+    if not files:
+        return transcript
     results, messages = _results(transcript), list[Message]()
-    for file in filter(may_read, _files(path, transcript.id)):
+    for file in files:
         with suppress(ConvcliError), opened(file) as source:
             for run in (item.lift_leniently()[0] for item in source if isinstance(item, Document)):
                 call = _call_of(run, os.path.basename(file), calls, results)

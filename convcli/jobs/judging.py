@@ -102,8 +102,8 @@ def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, bool, b
             finding = skipped(item)
             yield record_of(finding), record_of(finding) <= 1, False, [finding]
         else:
-            is_converted = _converts(item.dialect, options) and not _is_row_of(options.target, item)
-            yield item.first_line, item.is_first, is_converted, judged(item, options)
+            is_converted = _is_converted(item, options)
+            yield item.first_line, item.is_first, is_converted, _judged(item, options, is_converted)
 
 
 def _session(source: Input, options: JudgingOptions) -> list[Finding]:
@@ -142,25 +142,28 @@ def _noted(gap: Finding, doubtful: list[Finding]) -> Finding:
 
 def judged(item: Document, options: JudgingOptions) -> list[Finding]:
     """Returns the findings on one document, or what the target would refuse of it."""
-    return [*item.notes, *_judged(item, options)]
+    return _judged(item, options, _is_converted(item, options))
 
 
 def _converts(dialect: Dialect, options: JudgingOptions) -> bool:
     return options.target is not None and options.target is not dialect
 
 
-def _is_row_of(target: Dialect | None, item: Document) -> bool:
-    """True if a row for a trainer may be one of this dialect too: it is judged as it is."""
-    return target is not None and target.is_training_data and target.recognize(item.value) is not None
+def _is_converted(item: Document, options: JudgingOptions) -> bool:
+    """True unless the document is judged as it is: in its own dialect, or a row that the target has too."""
+    target = options.target
+    if target is None or not _converts(item.dialect, options):
+        return False
+    return not target.is_training_data or target.recognize(item.value) is None
 
 
-def _judged(item: Document, options: JudgingOptions) -> list[Finding]:
+def _judged(item: Document, options: JudgingOptions, is_converted: bool) -> list[Finding]:
     target = options.target
     if target is None:
-        return _as_it_is(item, options, item.dialect, pipeline.usual_purpose(item.dialect))
-    if target is item.dialect or _is_row_of(target, item):
-        return _as_it_is(item, options, target, "request")
-    return _converted(item, options, target)
+        found = _as_it_is(item, options, item.dialect, pipeline.usual_purpose(item.dialect))
+    else:
+        found = _converted(item, options, target) if is_converted else _as_it_is(item, options, target, "request")
+    return [*item.notes, *found]
 
 
 def _as_it_is(item: Document, options: JudgingOptions, dialect: Dialect, purpose: Purpose) -> list[Finding]:

@@ -239,6 +239,11 @@ def run(transcript: Transcript) -> list[Message]:
     return [message for message in messages[first:] if message.role in ("assistant", "tool")]
 
 
+def keep_last_run(transcript: Transcript) -> Transcript:
+    """Keeps what a stream of a whole run can store."""
+    return replace(transcript, messages=run(transcript), head=None)
+
+
 def apart(place: Path, other: Path) -> Path:
     """Returns the steps from `place` to `other`: parts of one message are in different events."""
     return ("..",) * len(place) + other

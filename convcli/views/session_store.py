@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from convcli.files.packed import unreadable
+from convcli.files.sqlite import JOURNAL, LOG, SHARED_MEMORY
 from convcli.views.session_rows import SessionRow
 
 FORMAT = 1
@@ -77,7 +78,7 @@ class SessionStore:
         try:
             self._database = self._open()
         except sqlite3.Error:
-            for end in ("-wal", "-shm", "-journal", ""):
+            for end in (LOG, SHARED_MEMORY, JOURNAL, ""):
                 with suppress(OSError):
                     if path:
                         os.truncate(path + end, 0)

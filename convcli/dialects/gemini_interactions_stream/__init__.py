@@ -19,8 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
 from convcli.dialects.gemini_interactions_stream.assembling import (
     COMPLETED,
     CREATED,
@@ -79,11 +77,6 @@ def lift(document: Any) -> Transcript:
 
 
 # ---------------------------------------------------------------- fit
-
-
-def _keep_last_run(transcript: Transcript) -> Transcript:
-    """Keeps the messages since the last question."""
-    return replace(transcript, messages=streams.run(transcript), head=None)
 
 
 def _join_summary(part: Part, _: Message) -> Part:
@@ -173,7 +166,7 @@ def _pieces(content: Native, size: int) -> list[Native]:
 
 
 FIT: tuple[Pass, ...] = (
-    _keep_last_run,
+    streams.keep_last_run,
     *MESSAGES,
     without_instructions,
     passes.on_parts(_join_summary, "reasoning"),

@@ -213,7 +213,6 @@ class Answer:
         """Maps paths in the interaction to where they occur in the events."""
         routes = dict(self.routes)
         for j, step in enumerate(() if self.final else self._sorted()):
-            routes["steps", j] = step.home
             routes |= {("steps", j, *path): place for path, place in step.first.items()}
         return routes
 

@@ -20,8 +20,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
 from convcli.dialects.openai_responses_stream.assembling import ENDS, FIELDS, INDEX, PARTS, TEXTS, Answer, name_of_place
 from convcli.dialects.openai_responses_stream.rules import RULES
 from convcli.families.responses.facts import COMMONLY_UNSUPPORTED, ENVELOPE, OF_REQUESTS, PLACES, REASONS
@@ -81,12 +79,7 @@ def lift(document: Any) -> Transcript:
 # ---------------------------------------------------------------- write
 
 
-def _keep_last_run(transcript: Transcript) -> Transcript:
-    """Keeps the turns since the last question."""
-    return replace(transcript, messages=streams.run(transcript), head=None)
-
-
-FIT = (_keep_last_run, *as_response(SIBLING, always=True))
+FIT = (streams.keep_last_run, *as_response(SIBLING, always=True))
 
 
 def write(transcript: Transcript, options: Options) -> Rows:

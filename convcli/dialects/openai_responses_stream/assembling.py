@@ -86,7 +86,7 @@ class _Item:
 
     `home` is its path, `stated` the item as an event stated it last; `first` maps each part to its first path;
     `whole_at` lists the paths of the whole item, of which the last counts. `began` has the paths where the item and its
-    parts began, whatever was stated later. `fragments` lists the paths of the deltas of each text.
+    parts began, whatever was stated later. `fragments` has the paths of the deltas of each text.
     """
 
     def __init__(self, home: Path, native: Native) -> None:
@@ -94,7 +94,7 @@ class _Item:
         self.lists = {"content": Slots(), "summary": Slots()}
         self.first = streams.Sources()
         self.began: dict[Path, Path] = {(): home}
-        self.fragments: dict[Path, list[Path]] = {}
+        self.fragments = streams.Sources()
         self.whole_at: list[Path] = []
         self.is_done = False
         self.stated: Native = {}
@@ -242,7 +242,7 @@ class Answer:
             streams.keep_former(part, field, before)
             return
         streams.grow(part, field, event["delta"])
-        item.fragments.setdefault((key, event.get(INDEX[key]) or 0, field), []).append((at, step))
+        item.fragments.add((key, event.get(INDEX[key]) or 0, field), (at, step))
         if event.get("logprobs"):
             streams.extend(part, "logprobs", event["logprobs"])
 
@@ -250,7 +250,7 @@ class Answer:
         item = self._open(event, kind, at)
         text = event[field if step == "done" else "delta"]
         if step == "delta":
-            item.fragments.setdefault((field,), []).append((at, step))
+            item.fragments.add((field,), (at, step))
         if item.is_done:
             streams.keep_former(item.native, field, text)
         elif step == "done":
@@ -283,6 +283,5 @@ class Answer:
         """Maps paths to all places of values that span several events."""
         pieces = dict(self.routes.pieces)
         for item in self.items.values():
-            pieces |= item.first.pieces
-            pieces |= {places[0]: places for places in item.fragments.values() if len(places) > 1}
+            pieces |= item.first.pieces | item.fragments.pieces
         return pieces | {item.home: item.whole_at for item in self.items.values() if len(item.whole_at) > 1}

@@ -164,6 +164,7 @@ SERVED: Frame = ("page.css", "sessions.css"), ("theme.js", "page.js", "sessions.
 INDEX: Frame = ("page.css", "sessions.css"), ("theme.js", "sessions.js")
 
 
+@cache
 def policy(frame: Frame, more: str = NO_REQUESTS) -> str:
     """Returns the Content-Security-Policy of a page: its style, its script and embedded images."""
     style, script = _contents(frame)
