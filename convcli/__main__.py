@@ -5,10 +5,11 @@ signal. A closed pipe on stdout is no error, any other failure to write to it is
 
 from __future__ import annotations
 
-if __name__ == "__main__":
-    from convcli._start import end_silently
+if __name__ == "__main__":  # before the imports, as in `_start`
+    import _signal
 
-    end_silently()
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 import _thread
 import gc

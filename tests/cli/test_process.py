@@ -256,7 +256,7 @@ main(["convert", sys.argv[1], "--to", {OTHER!r}])
 """
     words = [sys.executable, "-c", code, str(write(tmp_path / "a.json", LOSSY))]
     done = subprocess.run(words, capture_output=True, env=environment(), check=False)
-    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"stopped\n")
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"stopped; nothing was written\n")
 
 
 def test_a_bug_is_one_line_exit_70_and_a_traceback_only_with_debug(
