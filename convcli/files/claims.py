@@ -32,7 +32,7 @@ STARTED = time.time()
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """Who claims a folder: `machine` and `process` tell whether it has ended, `renewals` whether it still works."""
+    """Who claims a folder: `machine` and `process` show whether it has ended, `renewals` whether it still works."""
 
     machine: str
     process: int
