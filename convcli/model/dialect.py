@@ -303,6 +303,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             return self.detect(document)
         return self.detect(marked(document)) if self.columns != "none" else None
 
+    @property
+    def owners(self) -> frozenset[str]:
+        """The names under which its extras are kept: its own, and those of its bodies."""
+        return frozenset((self.family or self.name,)).union(*(body.owners for body in self.inner.values()))
+
     def owns(self, name: str) -> bool:
         """True if extras under this name are its own, or those of a body."""
         return name == (self.family or self.name) or any(one.owns(name) for one in self.inner.values())

@@ -120,12 +120,18 @@ class Knowledge:
         """The path of the first content under an unknown key anywhere in the value of a known one."""
         return self._below(path, value)
 
-    def part(self, path: Path, value: Any) -> Path | None:
+    def part(self, path: Path, value: Any, is_present: Callable[[Path], bool]) -> Path | None:
         """The path of the first content under an unknown key of a block that is kept as it is. What is inside of the
-        values of its keys is a matter of its type."""
+        values of its keys is a matter of its type.
+
+        `is_present`: whether the document has a path. A key that it does not have was put into the block from elsewhere
+        (a later event, say), so it is known if the schema names it anywhere.
+        """
         named = self.named(normalized(path)) if isinstance(value, dict) else None
-        unknown = [key for key in value if key not in named] if named is not None else []
-        return next(((*path, key) for key in unknown if holds_content(value[key])), None)
+        if named is None:
+            return None
+        unknown = ((*path, key) for key in value if key not in named and holds_content(value[key]))
+        return next((each for each in unknown if each[-1] not in self.vocabulary or is_present(each)), None)
 
     def _below(self, path: Path, value: Any) -> Path | None:
         """The same inside of the value of a known key. Where the schema names no keys, any key may stand."""

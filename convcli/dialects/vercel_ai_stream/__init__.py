@@ -280,5 +280,5 @@ DIALECT = Dialect(
         "message.stopReason": ("finishReason",),
         "message.error": ("errorText",),
     },
-    metadata=unsupported.fields("requestReason"),
+    metadata=unsupported.fields("approval requestReason"),
 )

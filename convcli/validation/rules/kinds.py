@@ -36,7 +36,7 @@ def _unknown(schema: str, native: dict[str, Any]) -> tuple[tuple[str, ...], str,
     """Returns the path within the part, the problem and a hint; None if the part is known."""
     kind, types = native.get("type"), schemas.types(schema)
     if isinstance(kind, str) and types:
-        if kind in types or f"{kind.partition('-')[0]}-" in types:  # a prefix of application types
+        if is_known_type(schema, kind):
             return None
         return ("type",), f"{shown_key(kind)} is not a type that {schema} defines here", _near(kind, types)
     known = schemas.vocabulary(schema)
@@ -44,6 +44,12 @@ def _unknown(schema: str, native: dict[str, Any]) -> tuple[tuple[str, ...], str,
         return None
     key = next(iter(native))
     return (key,), f"{schema} defines none of the keys here", _near(key, known)
+
+
+def is_known_type(schema: str, kind: str) -> bool:
+    """True if the schema defines a type, or the prefix of types that applications choose; also if it defines none."""
+    types = schemas.types(schema)
+    return not types or kind in types or f"{kind.partition('-')[0]}-" in types
 
 
 @lru_cache(maxsize=256)
