@@ -162,7 +162,12 @@ class AsItIs:
         message = f"read as {item.dialect.name} and judged as converted; {target.name} finds {finding.code} in it"
         help_text = f"--from {target.name} judges the file as it is"
         return replace(
-            finding, code="judged-as-converted", severity="info", message=message, help=help_text, notes=(finding.message,)
+            finding,
+            code="judged-as-converted",
+            severity="info",
+            message=message,
+            help=help_text,
+            notes=(finding.message,),
         )
 
     def findings(self) -> list[Finding]:

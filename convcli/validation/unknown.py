@@ -12,7 +12,7 @@ from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
 from convcli.model.transcript import Extras, Opaque, Path, Transcript
 from convcli.proof.language import holds_content
-from convcli.proof.levels import EXTRAS, TYPES, Knowledge, is_judged, may_be_content, row_type
+from convcli.proof.levels import EXTRAS, OTHER_BLOCKS, TYPES, Knowledge, is_judged, may_be_content, row_type
 from convcli.proof.places import Places
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas
@@ -72,6 +72,8 @@ def _of_loss(loss: Loss, known: Knowledge, document: Any) -> Finding | None:
     if known.lists_events(loss.field.rpartition(".")[2]):
         events = known.events_with_content(path, loss.before)
         return row_finding(known.dialect, path, loss.before[events[0]]) if events else None
+    if loss.field.rpartition(".")[2] == OTHER_BLOCKS:
+        return _block_finding(known.dialect, path, loss.before)
     if (members := _members(loss, path, document)) is not None:
         unknown = (known.key((*path, key), value) for key, value in members)
         inside = next((each for each in unknown if each is not None), None)
@@ -150,6 +152,9 @@ class _Search:
             for key, value in extra.items() if self._is_own(owner) else ():
                 if self.known.lists_events(key):
                     yield from self._other_events(owner, key, value, place)
+                elif key == OTHER_BLOCKS and value:
+                    path = self.places.existing(self.places.extras(owner, key, place, present=True))
+                    yield _block_finding(self.dialect, path, value)
                 elif may_be_content(value) and not self.known.is_clean(key, len(place)):
                     yield from self._key(owner, key, value, place)
 
@@ -191,15 +196,21 @@ def row_finding(dialect: Dialect, path: Path, row: Any) -> Finding:
     return _type_finding(dialect, path, "rows", row_type(row))
 
 
+def _block_finding(dialect: Dialect, path: Path, blocks: list[Any]) -> Finding:
+    """Blocks of a message that no field of the dialect can store."""
+    kinds = (block["type"] for block in blocks if isinstance(block, dict) and isinstance(block.get("type"), str))
+    return _type_finding(dialect, path, "parts", next(kinds, ""))
+
+
 def _type_finding(dialect: Dialect, path: Path, nodes: str, kind: str) -> Finding:
     is_clean = all(SAFE_WORD.match(each) for each in kind.split("/"))
     shown = f'"{kind}"' if is_clean else shown_key(kind)
     unknown = f"{nodes} of the type {shown}" if kind else f"{nodes} like this"
-    return _finding(dialect, path, f"{dialect.name} does not know {unknown}; this one holds text")
+    return _finding(dialect, path, f"{dialect.name} does not know {unknown}; this one holds content")
 
 
 def _key_finding(dialect: Dialect, key: str, path: Path) -> Finding:
-    return _finding(dialect, path, f"{dialect.name} does not know the key {shown_key(key)} here; it holds text")
+    return _finding(dialect, path, f"{dialect.name} does not know the key {shown_key(key)} here; it holds content")
 
 
 def _finding(dialect: Dialect, path: Path, message: str) -> Finding:
