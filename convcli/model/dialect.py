@@ -210,6 +210,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The rare fields (`RARE`) that its documents can store."""
     reasons: Mapping[str, str] = {}
     """Why a field is lost or changed, where the usual reason is not good enough."""
+    form_reasons: Mapping[str, Mapping[str, str]] = {}
+    """The same for a form that differs, in place of `reasons`: its body is a document of another dialect."""
     places: Mapping[str, Path] = {}
     """The paths of fields in this dialect, relative to their node, unless it is the node itself; `..` goes up."""
     envelope: frozenset[str] = frozenset()
@@ -288,6 +290,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         else:
             unsupported = self.unsupported[form] if form else frozenset().union(*self.unsupported.values())
         return unsupported | (RARE - self.has)
+
+    def reasons_in(self, form: str = "") -> Mapping[str, str]:
+        """Returns why a field is lost or changed in this form; without a form, in any."""
+        return self.form_reasons.get(form, self.reasons)
 
     @property
     def names_conversations(self) -> bool:

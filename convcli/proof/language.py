@@ -35,8 +35,8 @@ CALLS = frozenset(
 )  # fmt: skip
 """Types of objects, and keys, of calls and their results."""
 MEDIA = frozenset(
-    ("image", "image_url", "input_image", "audio", "audio_url", "input_audio", "video", "video_url", "document", "media",
-     "input_file")
+    ("image", "image_url", "input_image", "audio", "audio_url", "input_audio", "video", "video_url", "document",
+     "media", "input_file")
 )  # fmt: skip
 STORED = frozenset(
     ("source", "image_url", "input_audio", "audio_url", "video_url", "file_data", "inline_data", "inlineData", "data")

@@ -184,7 +184,9 @@ def _is_assembled_content(key: str, value: Any) -> bool:
     """True for blocks of a message, and for earlier values that are texts or hold content."""
     if key == OTHER_BLOCKS:
         return bool(value)
-    return holds_content(value) or (isinstance(value, dict) and any(value[each] for each in WRITTEN.intersection(value)))
+    return holds_content(value) or (
+        isinstance(value, dict) and any(value[each] for each in WRITTEN.intersection(value))
+    )
 
 
 def _is_said(row: Any) -> bool:

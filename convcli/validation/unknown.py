@@ -47,7 +47,7 @@ def of_losses(losses: Iterable[Loss], known: Knowledge, document: Any) -> list[F
 
 
 def of_kept(transcript: Transcript, source: Dialect, target: Dialect, lost: Iterable[Finding]) -> list[Finding]:
-    """The same of what an output in a related dialect carries, as it is kept there under the same key."""
+    """The same of what an output in a related dialect keeps under the same key."""
     if not _is_related(source, target):
         return []
     known = {finding.message for finding in lost if finding.code == CODE}
