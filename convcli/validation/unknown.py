@@ -11,15 +11,14 @@ from msgspec.structs import replace
 from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
 from convcli.model.transcript import Extras, Opaque, Path, Transcript
-from convcli.proof.language import holds_content
 from convcli.proof.levels import EXTRAS, OTHER_BLOCKS, TYPES, Knowledge, is_judged, may_be_content, row_type
 from convcli.proof.places import Places
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas
-from convcli.validation.rules.kinds import is_known_type
+from convcli.validation.rules import kinds
 from convcli.validation.wording import SAFE_WORD, shown_key
 from convcli.wire.decimals import builtins
-from convcli.wire.pointers import has, pointer, steps
+from convcli.wire.pointers import has, pointer, resolve, steps
 
 CODE = "unknown-content"
 
@@ -50,7 +49,7 @@ def of_kept(transcript: Transcript, source: Dialect, target: Dialect, lost: Iter
     """The same of what an output in a related dialect keeps under the same key."""
     if not _is_related(source, target):
         return []
-    known = {finding.message for finding in lost if finding.code == CODE}
+    known = {finding.message for finding in lost}
     return [finding for finding in of_transcript(transcript, source) if finding.message not in known]
 
 
@@ -63,7 +62,10 @@ def _is_related(source: Dialect, target: Dialect) -> bool:
 def _of_loss(loss: Loss, known: Knowledge, document: Any) -> Finding | None:
     path: Path = steps(loss.where)
     if loss.field == "opaque":
-        return _part_finding(known, path, loss.before["value"], document) if isinstance(loss.before, dict) else None
+        unknown_type = _unknown_type(known.dialect, path, document)
+        if unknown_type is not None or not isinstance(loss.before, dict):
+            return unknown_type
+        return _of_part(known, path, loss.before["value"], document)
     if not is_judged(loss.field):
         return None
     if not loss.field.startswith(EXTRAS):
@@ -89,13 +91,23 @@ def _members(loss: Loss, path: Path, document: Any) -> Iterable[tuple[str, Any]]
     return loss.before.items() if is_group and all(has(document, (*path, each)) for each in loss.before) else None
 
 
-def _part_finding(known: Knowledge, path: Path, value: Any, document: Any) -> Finding | None:
-    """A block that is kept as it is: one of an unknown type that holds content, or content under an unknown key."""
-    kind = value.get("type") if isinstance(value, dict) else None
-    if isinstance(kind, str) and not is_known_type(known.dialect.name, kind):
-        return _type_finding(known.dialect, path, "parts", kind) if holds_content(value) else None
+def _of_part(known: Knowledge, path: Path, value: Any, document: Any) -> Finding | None:
+    """A block that is kept as it is, with content under an unknown key. One of an unknown type has a finding of its
+    own (`known_types`)."""
+    if _unknown_type(known.dialect, path, document) is not None:
+        return None
     found = known.part(path, value, partial(has, document))
     return None if found is None else _key_finding(known.dialect, str(found[-1]), _present(document, found))
+
+
+def _unknown_type(dialect: Dialect, path: Path, document: Any) -> Finding | None:
+    """The finding of `known_types` on a block with a type that the dialect does not define."""
+    native = resolve(document, path) if has(document, path) else None
+    problem = None if dialect.carries_all else kinds.unknown(dialect.name, native)
+    if problem is None or problem[0] != ("type",):
+        return None
+    steps, message, help_text = problem
+    return Finding("unknown-type", "warning", message, pointer((*path, *steps)), help=help_text)
 
 
 def _present(document: Any, path: Path) -> Path:
@@ -134,7 +146,7 @@ class _Search:
                     yield from self._extras(part.extras, places.part(i, k))
                 if isinstance(part, Opaque) and self._is_own(part.dialect):
                     path = places.existing(places.part(i, k))
-                    yield from filter(None, [_part_finding(self.known, path, builtins(part.value), self.document)])
+                    yield from filter(None, [_of_part(self.known, path, builtins(part.value), self.document)])
 
     def _is_own(self, owner: str) -> bool:
         """True for what the dialect has itself, or by a family that lends its name: only `intermediate` has others'."""

@@ -151,6 +151,7 @@ def renamed(value: Any, old: str) -> Any:
     return [renamed(each, old) for each in value] if isinstance(value, list) else value
 
 
+CODES = {UNKNOWN, "unknown-type"}
 TEXT_KEYS = ("content", "text", "parts", "description", "parameters", "thinking", "output", "result", "documents")
 
 
@@ -166,5 +167,6 @@ def test_l14_validate_finds_all_content_that_convert_does_not_know(name: str) ->
                     converted = pipeline.convert(document, dialect, target)
                 except RefusedError:
                     continue
-                if UNKNOWN in codes_of(converted.findings):
-                    assert UNKNOWN in codes_of(pipeline.validate(document, dialect)), (str(sample), target.name)
+                warned = codes_of(converted.findings).keys() & CODES
+                if warned:
+                    assert warned <= codes_of(pipeline.validate(document, dialect)).keys(), (str(sample), target.name)

@@ -24,7 +24,7 @@ def known_types(schema: str) -> Rule:
         severity: Severity = "error" if survey.purpose == "request" else "warning"
         for i, k, _ in survey.parts["opaque"]:
             native = survey.native(NodeRef(i, k)) if survey.messages[i].role != "event" else None
-            problem_at = _unknown(schema, native) if isinstance(native, dict) else None
+            problem_at = unknown(schema, native)
             if problem_at is not None:
                 steps, problem, help_text = problem_at
                 yield Breach("unknown-type", NodeRef(i, k, steps=steps), problem, severity, help=help_text)
@@ -32,11 +32,13 @@ def known_types(schema: str) -> Rule:
     return Rule(("unknown-type",), check, of_sent=("unknown-type",))
 
 
-def _unknown(schema: str, native: dict[str, Any]) -> tuple[tuple[str, ...], str, str] | None:
+def unknown(schema: str, native: Any) -> tuple[tuple[str, ...], str, str] | None:
     """Returns the path within the part, the problem and a hint; None if the part is known."""
+    if not isinstance(native, dict):
+        return None
     kind, types = native.get("type"), schemas.types(schema)
     if isinstance(kind, str) and types:
-        if is_known_type(schema, kind):
+        if kind in types or f"{kind.partition('-')[0]}-" in types:  # a prefix of application types
             return None
         return ("type",), f"{shown_key(kind)} is not a type that {schema} defines here", _near(kind, types)
     known = schemas.vocabulary(schema)
@@ -44,12 +46,6 @@ def _unknown(schema: str, native: dict[str, Any]) -> tuple[tuple[str, ...], str,
         return None
     key = next(iter(native))
     return (key,), f"{schema} defines none of the keys here", _near(key, known)
-
-
-def is_known_type(schema: str, kind: str) -> bool:
-    """True if the schema defines a type, or the prefix of types that applications choose; also if it defines none."""
-    types = schemas.types(schema)
-    return not types or kind in types or f"{kind.partition('-')[0]}-" in types
 
 
 @lru_cache(maxsize=256)
