@@ -13,6 +13,7 @@ from convcli.families.ai_sdk.parts import (
     write_output,
     write_provided,
 )
+from convcli.families.ai_sdk.shown import is_steering
 from convcli.families.frameworks.blocks import BlockTable, arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
@@ -97,6 +98,8 @@ def write_messages(messages: list[Message]) -> list[Native]:
     results: list[Native] | None = None
     for message in messages:
         extra = dict(get_extras(message.extras, NAME))
+        if is_steering(message, NAME):  # a user message, to a model
+            del extra["type"]
         items = _tool_items(message)
         if items is None:
             natives.append(_write_turn(message, extra))
