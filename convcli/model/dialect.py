@@ -210,6 +210,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The rare fields (`RARE`) that its documents can store."""
     reasons: Mapping[str, str] = {}
     """Why a field is lost or changed, where the usual reason is not good enough."""
+    form_reasons: Mapping[str, Mapping[str, str]] = {}
+    """The same for a form that differs, in place of `reasons`: its body is a document of another dialect."""
     places: Mapping[str, Path] = {}
     """The paths of fields in this dialect, relative to their node, unless it is the node itself; `..` goes up."""
     envelope: frozenset[str] = frozenset()
@@ -289,6 +291,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             unsupported = self.unsupported[form] if form else frozenset().union(*self.unsupported.values())
         return unsupported | (RARE - self.has)
 
+    def reasons_in(self, form: str = "") -> Mapping[str, str]:
+        """Returns why a field is lost or changed in this form; without a form, in any."""
+        return self.form_reasons.get(form, self.reasons)
+
     @property
     def names_conversations(self) -> bool:
         """True if its documents are sessions, exports or logs, which state which conversation they are. A request has
@@ -302,6 +308,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         if document.__class__ is not dict or MARK not in document or not has_columns(document):
             return self.detect(document)
         return self.detect(marked(document)) if self.columns != "none" else None
+
+    @property
+    def owners(self) -> frozenset[str]:
+        """The names under which its extras are kept: its own, and those of its bodies."""
+        return frozenset((self.family or self.name,)).union(*(body.owners for body in self.inner.values()))
 
     def owns(self, name: str) -> bool:
         """True if extras under this name are its own, or those of a body."""
