@@ -25,7 +25,7 @@ from convcli.model.transcript import Transcript
 from convcli.proof.difference import difference
 from convcli.wire import exact_json
 from tests.cli_cases import ROOT, run
-from tests.support import acceptable
+from tests.support import acceptable, samples
 
 pytestmark = pytest.mark.trainers
 BESIDE = ("prompt", "completion", "chosen", "rejected")
@@ -85,7 +85,7 @@ def test_templates_render_every_row_of_a_session_with_columns_and_tools() -> Non
     if trl is None or trl.origin is None:
         pytest.skip("trl is not installed")
     source = (Path(trl.origin).parent / "chat_templates" / "qwen3.jinja").read_text()
-    sessions = dict.fromkeys(sample.path for sample in acceptable() if dialects.get(sample.dialect).is_session)
+    sessions = dict.fromkeys(sample.path for sample in samples() if dialects.get(sample.dialect).is_session)
     for row in convcli.rows(sessions, "hf-chat", columns="all", tools="program"):
         assert COLUMNS.keys() <= row.document.keys()
         has_calls = any(message.get("tool_calls") for message in row.document["messages"])
