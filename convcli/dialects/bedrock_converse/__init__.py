@@ -20,16 +20,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.bedrock_converse import policy
+from convcli.dialects.bedrock_converse import fitting
 from convcli.dialects.bedrock_converse import request as common
-from convcli.dialects.bedrock_converse.blocks import READERS, write_blocks
-from convcli.dialects.bedrock_converse.media import NAME
-from convcli.dialects.bedrock_converse.messages import lift_blocks, lift_message, lift_messages, write_messages
-from convcli.dialects.bedrock_converse.policy import FINISH, FINISH_OF
+from convcli.dialects.bedrock_converse.fitting import FINISH, FINISH_OF
+from convcli.dialects.bedrock_converse.request import NAME, SERVICE
 from convcli.dialects.bedrock_converse.rules import RULES
 from convcli.families.anthropic import policy as shared
 from convcli.families.anthropic.places import REASONS, UNSUPPORTED
 from convcli.families.anthropic.usage import lift_usage, write_usage
+from convcli.families.converse import policy
+from convcli.families.converse.blocks import READERS, write_blocks
+from convcli.families.converse.messages import USAGE, lift_blocks, lift_message, lift_messages, write_messages
 from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import drop_empty_tools, keep_answers, keep_last_answer, response_if_answered, roles, without
@@ -104,7 +105,7 @@ def lift(document: Any) -> Transcript:
     context = LiftContext(NAME, document)
     if isinstance(document, list):
         context.origin.form = "list"
-        lift_messages(document, (), context)
+        lift_messages(document, (), context, SERVICE)
         return context.transcript()
     return _lift_request(document, context) if "messages" in document else _lift_response(document, context)
 
@@ -112,9 +113,9 @@ def lift(document: Any) -> Transcript:
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "request"
     if native.get("system"):
-        parts, part_paths = lift_blocks(native["system"], (), context)
+        parts, part_paths = lift_blocks(native["system"], (), context, SERVICE)
         context.add(Message("system", parts), ("system",), part_paths)
-    lift_messages(native["messages"], ("messages",), context)
+    lift_messages(native["messages"], ("messages",), context, SERVICE)
     transcript = context.transcript(model=native.get("modelId") or None)
     extra = {**(REQUEST.extra(native) or {}), **common.lift_settings(native, transcript)}
     if native.get("toolConfig"):
@@ -126,14 +127,14 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
 
 def _lift_response(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "response"
-    lift_message(native["output"]["message"], ("output", "message"), context)
+    lift_message(native["output"]["message"], ("output", "message"), context, SERVICE)
     answer = context.messages[0]
     own_keys: Native = {"output": OUTPUT.extra(native["output"])}
     reason: str = native.get("stopReason") or ""
     answer.stop_reason = FINISH.get(reason, reason) or None
     if FINISH_OF.get(answer.stop_reason or "", reason) != reason:
         own_keys["stopReason"] = reason
-    usage, own_keys["usage"] = lift_usage(native.get("usage") or {}, common.USAGE)
+    usage, own_keys["usage"] = lift_usage(native.get("usage") or {}, USAGE)
     answer.usage = usage or None
     extra = {**(RESPONSE.extra(native) or {}), **{key: value for key, value in own_keys.items() if value}}
     return context.transcript(extras=make_extras(NAME, extra))
@@ -142,7 +143,7 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns a request, a response or a list of messages."""
     if options.form == "list":
-        return write_messages(transcript.messages)
+        return write_messages(transcript.messages, SERVICE)
     return _write_response(transcript) if options.form == "response" else _write_request(transcript)
 
 
@@ -151,8 +152,8 @@ def _write_request(transcript: Transcript) -> Native:
     leading = bool(messages) and messages[0].role == "system"
     native = {
         "modelId": transcript.model,
-        "messages": write_messages(messages[leading:]),
-        "system": write_blocks(messages[0].parts) if leading else None,
+        "messages": write_messages(messages[leading:], SERVICE),
+        "system": write_blocks(messages[0].parts, SERVICE) if leading else None,
         "toolConfig": common.write_tools(transcript, extra.get("toolConfig", {})),
         **common.write_settings(transcript, extra),
     }
@@ -165,9 +166,9 @@ def _write_response(transcript: Transcript) -> Native:
     reason, stated = answer.stop_reason, extra.get("stopReason")
     is_stated = stated and FINISH.get(stated, stated) == reason
     native = {
-        "output": OUTPUT.put({"message": write_messages([answer])[0]}, extra.get("output")),
+        "output": OUTPUT.put({"message": write_messages([answer], SERVICE)[0]}, extra.get("output")),
         "stopReason": stated if is_stated else reason and FINISH_OF[reason],
-        "usage": write_usage(answer.usage or {}, extra.get("usage", {}), common.USAGE) or None,
+        "usage": write_usage(answer.usage or {}, extra.get("usage", {}), USAGE) or None,
     }
     return RESPONSE.write(native, _without_own_keys(extra, IN_RESPONSES))
 
@@ -176,24 +177,25 @@ def _without_own_keys(extra: Native, own_keys: tuple[str, ...]) -> Native:
     return omit(extra, *own_keys)
 
 
+TURNS = policy.keep_supported_turns(SERVICE)
 REQUESTED: tuple[Pass, ...] = (
-    *policy.TURNS,
+    *TURNS,
     policy.not_empty,
     shared.join_leading_instructions,
     policy.joined,
     without("message.stop_reason", "message.usage"),
-    shared.add_schema_types(NAME, policy.typed_object),
+    shared.add_schema_types(NAME, fitting.typed_object),
     drop_empty_tools,
-    policy.keep_supported_settings,
+    fitting.keep_supported_settings,
     shared.fit_tool_choice,
 )
-LISTED: tuple[Pass, ...] = (*policy.TURNS, policy.not_empty, roles({"developer": "system"}), policy.joined)
+LISTED: tuple[Pass, ...] = (*TURNS, policy.not_empty, roles({"developer": "system"}), policy.joined)
 ANSWER: tuple[Pass, ...] = (
     keep_answers,
-    *policy.TURNS,
+    *TURNS,
     policy.joined,
     keep_last_answer,
-    policy.keep_supported_finish,
+    fitting.keep_supported_finish,
     without("tools", "tool_choice", "settings", "model"),
 )
 COMMONLY_UNSUPPORTED = (
