@@ -26,11 +26,11 @@ from convcli.dialects.bedrock_converse.fitting import FINISH, FINISH_OF
 from convcli.dialects.bedrock_converse.request import NAME, SERVICE
 from convcli.dialects.bedrock_converse.rules import RULES
 from convcli.families.anthropic import policy as shared
-from convcli.families.anthropic.places import REASONS, UNSUPPORTED
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.families.converse import policy
 from convcli.families.converse.blocks import READERS, write_blocks
 from convcli.families.converse.messages import USAGE, lift_blocks, lift_message, lift_messages, write_messages
+from convcli.families.converse.places import PLACES, REASONS, UNSUPPORTED
 from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import drop_empty_tools, keep_answers, keep_last_answer, response_if_answered, roles, without
@@ -177,7 +177,7 @@ def _without_own_keys(extra: Native, own_keys: tuple[str, ...]) -> Native:
     return omit(extra, *own_keys)
 
 
-TURNS = policy.keep_supported_turns(SERVICE)
+TURNS = (policy.drop_session_keys(NAME), *policy.keep_supported_turns(SERVICE))
 REQUESTED: tuple[Pass, ...] = (
     *TURNS,
     policy.not_empty,
@@ -200,11 +200,10 @@ ANSWER: tuple[Pass, ...] = (
 )
 COMMONLY_UNSUPPORTED = (
     unsupported.settings_but(*common.SETTINGS.names())
-    | (UNSUPPORTED - {"audio", "video"} | unsupported.SESSION | unsupported.FUNCTION_ONLY - {"tool.strict"})
-    | unsupported.fields(
-        "audio.name audio.detail video.name video.detail message.id message.parentId message.createdAt message.name "
-        "message.model message.error"
-    )
+    | UNSUPPORTED
+    | unsupported.SESSION
+    | unsupported.FUNCTION_ONLY - {"tool.strict"}
+    | unsupported.fields("message.id message.parentId message.createdAt message.name message.model message.error")
 )
 
 DIALECT = Dialect(
@@ -233,28 +232,13 @@ DIALECT = Dialect(
     reasons={
         **REASONS,
         "reasoning": "Converse accepts only reasoning that was signed or redacted for it",
-        "reasoning.summary": "Converse reasoning has no summary",
-        "message": "Converse rejects an empty message",
         "message.role": "Converse has the roles user, assistant and system",
-        "message.grouping": "Converse roles alternate: consecutive messages of one side are joined",
         "message.usage": "only a Converse response has usage",
-        "message.usage.reasoningTokens": "Converse does not count reasoning tokens separately",
         "message.stopReason": "only a Converse response has a stop reason, from a fixed list",
         "id": "a Converse response has no id",
         "createdAt": "a Converse response has no time",
         "model": "only a Converse request names its model",
-        "image": "Converse accepts images in user messages only: PNG, JPEG, GIF or WebP, as base64 or in S3",
         "document": "Converse accepts documents in user messages only: base64, text, or in S3",
-        "document.name": "Converse document names are letters, digits, spaces and -()[], unique in the request",
-        "audio": "Converse accepts audio in user messages only: of a known format, as base64 or in S3",
-        "video": "Converse accepts video in user messages only: of a known format, as base64 or in S3",
-        **dict.fromkeys(
-            ("tool_call.id", "tool_result.toolCallId"),
-            "Converse ids are at most 64 letters, digits and _.:-, unique in the request",
-        ),
-        **dict.fromkeys(("tool.name", "tool_call.name"), "Converse names are at most 64 letters, digits, _ and -"),
-        "tool_result.status": "a Converse result has the status success or error",
-        "tool_result.value": "a Converse result accepts JSON objects, non-blank text, images, documents and video",
         "tool": "only another vendor can run this tool",
         "tools": "Converse requires at least one tool in `toolConfig`",
         "tool.description": "Converse rejects an empty description",
@@ -273,21 +257,14 @@ DIALECT = Dialect(
         "moved": "Converse requires results right after their calls, and instructions before the messages",
     },
     places={
+        **PLACES,
         **paths(
-            "model=modelId message.stopReason=../../stopReason message.usage=../../usage "
-            "tool_call.id=toolUse/toolUseId tool_call.name=toolUse/name tool_call.arguments=toolUse/input "
-            "tool_result.toolCallId=toolResult/toolUseId tool_result.value=toolResult/content "
-            "tool_result.kind=toolResult/content tool_result.isError=toolResult/status "
-            "text.text=text reasoning.text=reasoningContent/reasoningText/text "
-            "reasoning.metadata.signature=reasoningContent/reasoningText/signature "
-            "reasoning.metadata.redactedData=reasoningContent/redactedContent document.name=document/name "
-            "tools=toolConfig/tools tool.description=toolSpec/description tool.strict=toolSpec/strict "
-            "tool.parameters=toolSpec/inputSchema/json toolChoice=toolConfig/toolChoice "
-            "extras.context=document/context extras.citations=document/citations"
+            "model=modelId message.stopReason=../../stopReason message.usage=../../usage tools=toolConfig/tools "
+            "tool.description=toolSpec/description tool.strict=toolSpec/strict "
+            "tool.parameters=toolSpec/inputSchema/json toolChoice=toolConfig/toolChoice"
         ),
         **common.SETTINGS.places(),
-        **dict.fromkeys((f"extras.{key}" for key in ("tool", "type", "error", "block", "source")), ()),
-        "extras.cachePoint": ("..",),
+        "extras.tool": (),
     },
     envelope=frozenset(("ResponseMetadata", "metrics", "trace", "performanceConfig", "serviceTier", "usage", "type")),
 )

@@ -181,7 +181,7 @@ def _write_call(call: ToolCall, service: ConverseService) -> Native:
 
 
 def _write_result(result: ToolResult, service: ConverseService) -> Native:
-    status = "error" if has_failed(result) else None
+    status = "error" if has_failed(result) else service.success
     native = {"toolUseId": result.tool_call_id, "content": _write_value(result, service), "status": status}
     return {"toolResult": TOOL_RESULT.put(without_nulls(native), other_keys(result, service.owner))}
 

@@ -14,13 +14,15 @@ class ConverseService(NamedTuple):
     """What differs between Converse and its relatives.
 
     `owner` is the name for keys without a field · `location` is the kind of source for a file in S3, `location_type`
-    its key for that · `encoded`: bytes are base64 in an object, as in the JSON files of Strands Agents.
+    its key for that · `encoded`: bytes are base64 in an object, as in the JSON files of Strands Agents ·
+    `success` is the status of a result that has not failed, if one is stated.
     """
 
     owner: str
     location: str = "s3Location"
     location_type: Mapping[str, str] = {}
     encoded: bool = False
+    success: str | None = None
 
     def lift_bytes(self, value: Any) -> str | None:
         """Returns base64; None for an object that has anything else."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -12,9 +13,10 @@ from msgspec.structs import replace
 from convcli.families.anthropic import policy
 from convcli.families.converse.blocks import lift_block
 from convcli.families.converse.media import FORMATS, TYPES, ConverseService, kind_of, other_keys
-from convcli.families.converse.messages import side
+from convcli.families.converse.messages import SESSION, side
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import keep_parts_of_roles, refusals_as_texts
+from convcli.kit.objects import drop_extras
 from convcli.kit.passes import MEDIA, on_each_message, on_each_part, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import DIGITS, LETTERS, WORD, Alphabet, Renaming, identifiers
 from convcli.kit.results import apply_convention, with_parts
@@ -46,6 +48,11 @@ def keep_signed(part: Reasoning) -> Reasoning | None:
     signed = policy.signed(part)
     data = (signed.metadata or {}).get("redactedData") if signed is not None else None
     return signed if data is None or _is_base64(data) else None
+
+
+def keep_signed_or_plain(part: Reasoning) -> Reasoning | None:
+    """Same as `keep_signed`, but keeps the text of unsigned reasoning, for programs with other services too."""
+    return keep_signed(part) or (replace(part, metadata=None) if part.text else None)
 
 
 def _is_base64(text: str) -> bool:
@@ -164,15 +171,18 @@ def _join(turn: list[Message]) -> Message:
     return replace(turn[0], parts=parts, stop_reason=reason, usage=usage)
 
 
-def keep_supported_turns(service: ConverseService) -> tuple[Pass, ...]:
-    """Returns the passes for turns and parts: those that the API has blocks for, in messages where it accepts them."""
+def keep_supported_turns(
+    service: ConverseService, reasoning: Callable[[Reasoning], Reasoning | None] = keep_signed
+) -> tuple[Pass, ...]:
+    """Returns the passes for turns and parts: those that the API has blocks for, in messages where it accepts them. A
+    relative may accept other reasoning."""
     return (
         policy.drop_empty_model,
         *policy.pair_turns(NAMES, IDS),
         keep_parts_of_roles(PARTS_IN_ROLES),
         refusals_as_texts,
         on_parts(lambda part, _: policy.not_blank(part), "text"),
-        on_parts(lambda part, _: keep_signed(part), "reasoning"),
+        on_parts(lambda part, _: reasoning(part), "reasoning"),
         on_parts(lambda part, _: _keep_supported_media(part, service.owner), *MEDIA),
         on_parts(lambda part, message: _keep_own_opaque(part, message, service), "opaque"),
         on_results(lambda result: _drop_unsupported_content(result, service.owner)),
@@ -183,3 +193,9 @@ def keep_supported_turns(service: ConverseService) -> tuple[Pass, ...]:
 
 joined = on_messages(_join_sides)
 not_empty = on_each_message(lambda message: message if message.parts else None)
+
+
+def drop_session_keys(owner: str) -> Pass:
+    """Drops what only a session stores, of the whole and of its messages."""
+    of_messages = on_each_message(lambda message: drop_extras(message, owner, SESSION))
+    return lambda transcript: drop_extras(of_messages(transcript), owner, SESSION)
