@@ -111,7 +111,7 @@ def _lift_source(form: str, source: Native, service: ConverseService) -> tuple[s
         if not value.items() >= service.location_type.items():
             return None, {}
         extra = S3.extra(omit(value, *service.location_type))
-        return value["uri"], {form: extra} if extra else {}
+        return value["uri"], {"s3Location": extra} if extra else {}
     return (_text_of(value), {"content": value}) if form == "content" else (value, {})
 
 
@@ -145,4 +145,4 @@ def _write_source(media: Media, extra: Native, service: ConverseService) -> Nati
     if media.url is None:
         return None
     stated = {**service.location_type, "uri": media.url}
-    return {service.location: S3.put(stated, extra.get(service.location))}
+    return {service.location: S3.put(stated, extra.get("s3Location"))}
