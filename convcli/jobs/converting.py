@@ -159,7 +159,7 @@ class Summary(msgspec.Struct):
 
     def count(self, loss: Loss) -> None:
         """Counts a loss."""
-        self._count(LossCount(loss.level, loss.kind, label(loss), loss, 1))
+        self._group(loss.level, loss.kind, label(loss), loss).count += 1
 
     def count_joined(self, source: Input) -> None:
         """Counts the calls of an input that were joined."""
@@ -173,23 +173,22 @@ class Summary(msgspec.Struct):
         for name in COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for group in other.groups.values():
-            self._count(group)
+            self._group(group.level, group.kind, group.label, group.first).count += group.count
 
-    def _count(self, group: LossCount) -> None:
-        key = group.level, group.kind, group.label
-        mine = self.groups.get(key)
-        if mine is None:
-            label = group.label if len(self.groups) < self.most_groups else OTHER
-            new = LossCount(group.level, group.kind, label, group.first)
-            mine = self.groups.setdefault((group.level, group.kind, label), new)
-        mine.count += group.count
+    def _group(self, level: Level, kind: str, label: str, first: Loss) -> LossCount:
+        """Returns the group of these losses, or that of all other groups if there are too many."""
+        group = self.groups.get((level, kind, label))
+        if group is None:
+            label = label if len(self.groups) < self.most_groups else OTHER
+            group = self.groups.setdefault((level, kind, label), LossCount(level, kind, label, first))
+        return group
 
 
 class Sinks(msgspec.Struct, frozen=True):
     """Receivers of losses, findings, lines of the restore file and refused items, as they come.
 
     `loss` is None if losses are only counted. `route` gets each transcript before its document is written, `taken` each
-    result that is written.
+    result that is written. `secure` is called before an output appears, and raises OutputError if it must not.
     """
 
     loss: Callable[[Loss], None] | None
@@ -198,6 +197,7 @@ class Sinks(msgspec.Struct, frozen=True):
     refused: Callable[[Item], None] | None = None
     route: Callable[[Transcript], None] | None = None
     taken: Callable[[ItemResult], None] | None = None
+    secure: Callable[[], None] | None = None
 
 
 def label(loss: Loss) -> str:
@@ -298,9 +298,11 @@ class InputConversion:
         if self._file is not None and self._is_acceptable() and self.summary.rows:
             count_stored(self.summary, self._file, self.job, self.sinks)
         if self._file is not None and self._is_acceptable() and self.summary.rows:
+            _keep_rest(self.source, self.sinks)
+            if self.sinks.secure is not None:
+                self.sinks.secure()
             self._file.commit()
             self.summary.outputs += 1
-            _keep_rest(self.source, self.sinks)
 
     def discard(self) -> None:
         """Discards uncommitted output."""
