@@ -14,8 +14,8 @@ import statistics
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from random import Random
 from typing import Any, NamedTuple
@@ -32,6 +32,10 @@ from tests.support import Sample
 
 FEW_SECONDS = 0.05
 """Seconds of CPU that are no evidence: collecting garbage takes as long."""
+
+
+MOST_LISTED = 50
+"""Documents that are measured again."""
 
 
 class Case(NamedTuple):
@@ -121,6 +125,43 @@ def apart(case: Case, name: str) -> Iterator[tuple[float, Case]]:
         yield seconds(dict(one.steps())[name]) / one.bytes, one
 
 
+Times = list[tuple[float, Case]]
+"""The CPU per byte of a step for each document."""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Lets the timer of `seconds` end a step."""
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def measured(every: Iterable[Case]) -> dict[str, Times]:
+    """Measures each step of each document once."""
+    of_step: dict[str, Times] = defaultdict(list)
+    for case in every:
+        for name, step in case.steps():
+            of_step[name].append((seconds(step) / case.bytes, case))
+    return of_step
+
+
+def slowest(name: str, times: Times, median: float) -> tuple[float, list[str]]:
+    """Returns the most CPU per byte of a step, and the documents above the limit, which are measured three times."""
+    most, slow = 0.0, list[str]()
+    for first, case in sorted(times, key=lambda each: -each[0])[:MOST_LISTED]:
+        taken = first
+        if taken > MOST_RATIO * median:
+            taken = min(taken, *(seconds(dict(case.steps())[name]) / case.bytes for _ in range(2)))
+        if taken > MOST_RATIO * median and taken * case.bytes > FEW_SECONDS:
+            one = max(apart(case, name), key=lambda each: each[0], default=(taken, case))
+            slow.append(f"{name}: {taken / median:.0f} times the median: {case}; slowest: {one[1]}")
+        most = max(most, taken)
+    return most, slow
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", default="1/1", metavar="K/N", help="every N-th document, from the K-th on")
@@ -128,29 +169,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", metavar="DIALECT")
     chosen = parser.parse_args(arguments)
     number, total = map(int, chosen.share.split("/"))
-    of_step: dict[str, list[tuple[float, Case]]] = defaultdict(list)
-    signal.signal(signal.SIGALRM, stop)
-    done = 0
-    for case in cases(chosen.size, (number, total), chosen.only):
-        done += 1
-        for name, step in case.steps():
-            of_step[name].append((seconds(step) / case.bytes, case))
     is_slow = False
-    sys.stdout.write(f"{done:,} documents\n")
-    for name, times in of_step.items():
-        median = statistics.median(taken for taken, _ in times)
-        most = 0.0
-        for taken, case in sorted(times, key=lambda each: -each[0])[:50]:
-            if taken <= MOST_RATIO * median or taken * case.bytes <= FEW_SECONDS:
-                most = max(most, taken if taken <= MOST_RATIO * median else 0)
-                continue
-            again = min(seconds(dict(case.steps())[name]) / case.bytes for _ in range(2))
-            most = max(most, again)
-            if again > MOST_RATIO * median:
-                slowest = max(apart(case, name), key=lambda each: each[0], default=(again, case))
-                sys.stdout.write(f"{name}: {again / median:.0f} times the median: {case}; slowest: {slowest[1]}\n")
-        is_slow |= most > MOST_RATIO * median
-        sys.stdout.write(f"{name}: median {median * 1e9:.1f} ns per byte, slowest ÷ median {most / median:.1f}\n")
+    with stoppable():
+        for name, times in measured(cases(chosen.size, (number, total), chosen.only)).items():
+            median = statistics.median(taken for taken, _ in times)
+            most, slow = slowest(name, times, median)
+            sys.stdout.write("".join(f"{line}\n" for line in slow))
+            figures = f"median {median * 1e9:.1f} ns per byte, slowest ÷ median {most / median:.1f}"
+            sys.stdout.write(f"{name}, {len(times):,} documents: {figures}\n")
+            is_slow |= bool(slow)
     return int(is_slow)
 
 
