@@ -30,6 +30,7 @@ DialectName: TypeAlias = Literal[
     "gemini-stream",
     "google-adk",
     "goose",
+    "gptme",
     "harmony",
     "haystack",
     "hermes",
