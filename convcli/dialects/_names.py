@@ -38,6 +38,7 @@ DialectName: TypeAlias = Literal[
     "hf-trace",
     "inspect-ai",
     "intermediate",
+    "kimi-cli",
     "langchain",
     "llama-json",
     "llamafactory-v1",
