@@ -49,7 +49,7 @@ def _programs() -> list[str]:
     required=True,
     metavar="PROGRAM",
     help="The program that continues: claude-code, cline, codex, copilot-cli, droid, gemini-cli, goose, gptme, "
-    "openclaw, opencode, pi or qwen-code.",
+    "grok-build, openclaw, opencode, pi or qwen-code.",
 )
 @_shared.from_option
 @_shared.reading_options

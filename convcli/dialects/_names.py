@@ -32,6 +32,7 @@ DialectName: TypeAlias = Literal[
     "goose",
     "gptme",
     "harmony",
+    "grok-build",
     "haystack",
     "hermes",
     "hf-chat",

@@ -82,6 +82,12 @@ FORMATS = (
         is_piece=True,
     ),
     Foreign(
+        "the summary of a Grok Build session",
+        ("chat_format_version current_model_id",),
+        "the messages are in chat_history.jsonl next to it",
+        is_piece=True,
+    ),
+    Foreign(
         "the manifest of a Cline session",
         ("session_id started_at workspace_root", "session_id started_at messages_path"),
         "the messages are in the file next to it, NAME.messages.json",
@@ -206,7 +212,6 @@ FORMATS = (
     Foreign("a TypingMind export", ("data/chats/*/messages",), at="'/data/chats/*/messages'"),
     # sessions and trajectories without a dialect
     Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
-    Foreign("a Grok Build session", ("type=assistant model_id !message !item", "chat_format_version current_model_id")),
     Foreign("a Cursor transcript", ("role=user|assistant message/content !type !uuid",)),
     Foreign("a log of the program llm", ("conversation_id prompt:str response:str",)),
     Foreign("tau2-bench results", ("simulations/*/messages tasks",), at="'/simulations/*/messages'"),

@@ -42,7 +42,18 @@ from convcli.model.dialect import (
     tags,
 )
 from convcli.model.document import Rows
-from convcli.model.transcript import MEDIA_KINDS, Media, Message, Part, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import (
+    MEDIA_KINDS,
+    Media,
+    Message,
+    Part,
+    PartPaths,
+    Path,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
 from convcli.validation.rules import arguments, links
 
 NAME = "gptme"
@@ -93,30 +104,33 @@ def lift(document: Any) -> Transcript:
     context = LiftContext(NAME, document)
     for i, row in enumerate(document):
         if _is_message(row):
-            context.add(_lift_message(row, context), (i,))
+            context.add(*_lift_message(row, i, context))
         else:
             sessions.add_event(context, row, (i,))
     return context.transcript()
 
 
-def _lift_message(row: Native, context: LiftContext) -> Message:
+def _lift_message(row: Native, i: int, context: LiftContext) -> tuple[Message, Path, PartPaths]:
     message, call_id = Message(row["role"], []), as_text(row.get("call_id"))
     extra = ROW.lift(row, message)
     metadata = _lift_metadata(row.get("metadata") or {}, message)
     if call_id and message.role in RESULT_ROLES:
         id_, name = context.pairing.result(call_id, as_text(metadata.pop("tool", None)))
         message.role, message.parts = "tool", [ToolResult(id_, name, "text", row["content"])]
+        places: list[Path] = [()]
     else:
         kept = {"role": message.role if message.role == "tool" else None, "call_id": call_id}
         extra = {**(extra or {}), **without_empty(kept)}
         message.role = "system" if message.role == "tool" else message.role
         message.parts = content.read(row["content"]) if message.role == "assistant" else _text(row["content"])
+        places = [("content",)] * len(message.parts)
     for part in message.parts:
         if isinstance(part, ToolCall):
             context.pairing.call(part.id, part.name)
-    message.parts += [_lift_file(name) for name in row.get("files") or ()]
+    files = [_lift_file(name) for name in row.get("files") or ()]
+    message.parts += files
     message.extras = make_extras(NAME, extra, metadata=metadata)
-    return message
+    return message, (i,), [*places, *(("files", k) for k in range(len(files)))]
 
 
 def _text(text: str) -> list[Part]:
