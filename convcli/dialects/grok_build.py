@@ -68,12 +68,12 @@ MOST_BYTES = 255
 def detect(document: Any) -> Evidence | None:
     """Detects rows with the types of the program."""
     rows = objects_in(document) if isinstance(document, Rows) else []
-    kinds = {row.get("type") for row in rows}
+    kinds = {row["type"] for row in rows if isinstance(row.get("type"), str)}
     if not rows or not kinds & {*ROLES} or any("message" in row or "item" in row for row in rows):
         return None
     if any("model_id" in row for row in rows) or kinds & {"tool_result", ACTION}:
         return Evidence(97, "rows of types assistant, tool_result or backend_tool_call")
-    has_contents = all(isinstance(row.get("content"), (str, list)) for row in rows if row.get("type") in ROLES)
+    has_contents = all(isinstance(row.get("content"), (str, list)) for row in rows)
     return Evidence(75, "rows of types system, user and assistant") if has_contents else None
 
 
@@ -129,13 +129,14 @@ def _add(row: Any, kind: Any, i: int, context: LiftContext) -> None:
     if kind not in ROLES:
         sessions.add_event(context, row, (i,))
         return
-    content, places = row["content"], [("content",)]
+    content: Any = row["content"]
+    places: list[Path] = [("content",)]
     parts: list[Part] = [Text(content)] if isinstance(content, str) else [PARTS.lift(part, context) for part in content]
-    known = ("type", "content")
+    known = ["type", "content"]
     if kind == "user":
         places = places if isinstance(content, str) else [("content", k) for k in range(len(content))]
     elif kind == "tool_result":
-        known, places = ("type", "content", "tool_call_id", "images"), [()]
+        known, places = [*known, "tool_call_id", "images"], [()]
         inside: list[Part] = [Text(content)] if content or not row.get("images") else []
         inside += [PARTS.lift_inside(part, context) for part in row.get("images") or ()]
         ids = context.pairing.result(row.get("tool_call_id") or None, None)
@@ -180,11 +181,8 @@ def _write_answer(message: Message, extra: Native, *, is_continued: bool) -> lis
 def _write_before(part: Part) -> Any:
     if isinstance(part, Reasoning):
         return items.write_reasoning(part, NAME)
-    return part.value if _is_action(part) else None
-
-
-def _is_action(part: Any) -> bool:
-    return isinstance(part, Opaque) and isinstance(part.value, dict) and part.value.get("type") == ACTION
+    value = part.value if isinstance(part, Opaque) else None
+    return value if isinstance(value, dict) and value.get("type") == ACTION else None
 
 
 def _write_call(part: ToolCall) -> Native:

@@ -65,7 +65,7 @@ def lift(document: Any) -> Transcript:
 
 
 def _lift_message(native: Native, i: int, context: LiftContext) -> tuple[Message, tuple[int], PartPaths]:
-    content = native.get("content") or []
+    content: Any = native.get("content") or []
     is_text = isinstance(content, str)
     parts: list[Part] = [Text(content)] if is_text else [PARTS.lift(part, context) for part in content]
     extras = make_extras(NAME, except_keys(native, "role", "name", "content", "tool_calls", "tool_call_id"))
