@@ -55,8 +55,8 @@ def detect(document: Any) -> Evidence | None:
     natives = objects_in(as_object(document).get("conversations", [document]))
     responses = [one for native in natives for one in objects_in(native.get("responses"))]
     stated = [as_object(one.get("response")) for one in responses]
-    is_own = any("sender" in native and "message" in native for native in stated)
-    return Evidence(98, "conversations with responses that name their sender") if is_own else None
+    names_senders = any("sender" in native and "message" in native for native in stated)
+    return Evidence(98, "conversations with responses that name their sender") if names_senders else None
 
 
 # ---------------------------------------------------------------- lift
