@@ -206,7 +206,6 @@ FORMATS = (
     Foreign("a Google AI Studio prompt", ("chunkedPrompt",)),
     Foreign("a LibreChat export", ("conversationId messagesTree", "conversationId messages/*/isCreatedByUser")),
     Foreign("an LM Studio conversation", ("messages/*/versions messages/*/currentlySelected",)),
-    Foreign("a SillyTavern chat", ("user_name character_name chat_metadata",)),
     Foreign("a TypingMind export", ("data/chats/*/messages",), at="'/data/chats/*/messages'"),
     # sessions and trajectories without a dialect
     Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
