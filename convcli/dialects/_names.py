@@ -42,6 +42,7 @@ DialectName: TypeAlias = Literal[
     "inspect-ai",
     "intermediate",
     "kimi-cli",
+    "kimi-code",
     "langchain",
     "llama-json",
     "llamafactory-v1",
