@@ -87,6 +87,8 @@ class AcpReader:
             self._more(self._with_output(update, path), row, path)
         elif kind == OUTPUT:
             self.output.setdefault(update["toolCallId"], []).append((update, path))
+            if except_keys(update, "sessionUpdate", "toolCallId", "content"):
+                self.run.aside(row, int(path[0]))
         elif kind == STATE:
             self._end(update, path)
             self.run.aside(row, int(path[0]))
