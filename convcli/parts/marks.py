@@ -10,6 +10,7 @@ import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
+from convcli.jobs.pieces import InputPiece
 from convcli.model.errors import ContentError
 from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
@@ -42,15 +43,18 @@ class FindingCount(msgspec.Struct):
 class PartMark(msgspec.Struct):
     """The result of a part.
 
-    `outputs`: its files with their sizes · `sums`: their SHA-256 · `records`: restore records of each piece ·
-    `seconds`, `attempts`: of the run that finished it · `before`: lines before its range, as far as its files include
-    them; lines in `losses` and `findings` here always count from the start of the range · `lines` = `transcripts` +
-    `refused` + `torn` + `blank` if each line is a document · `clean`: documents without findings · `sources`: their
-    dialects · `counts`: those of `stats`.
+    `cut`: its range as it is in the open file, None if it was planned so · `outputs`: its files with their sizes ·
+    `sums`: their SHA-256 · `records`: restore records of each piece · `seconds`, `attempts`: of the run that finished
+    it · `before`: lines before its range, as far as its files include them; lines in `losses` and `findings` here
+    always count from the start of the range · `lines` = `transcripts` + `refused` + `torn` + `blank` if each line is a
+    document · `clean`: documents without findings · `skipped`: files that are no transcripts · `unreadable`: files
+    among the refused · `converted`: documents by dialect that were converted to be validated · `sources`: the dialects
+    read · `counts`: those of `stats`.
     """
 
     part: Part
     version: str = __version__
+    cut: InputPiece | None = None
     outputs: dict[str, int] = {}
     sums: dict[str, str] = {}
     records: list[int] = []
@@ -70,10 +74,18 @@ class PartMark(msgspec.Struct):
     conversations: int = 0
     written: int = 0
     clean: int = 0
+    skipped: int = 0
+    unreadable: int = 0
+    converted: dict[str, int] = {}
     sources: list[str] = []
     losses: list[LossCount] = []
     findings: list[FindingCount] = []
     counts: list[Counted] = []
+
+    @property
+    def pieces(self) -> tuple[InputPiece, ...]:
+        """Its pieces as they are in the open files."""
+        return self.part.pieces if self.cut is None else (self.cut,)
 
     def take(self, summary: Summary) -> None:
         """Takes over the results of a conversion, without values of transcripts."""
@@ -89,9 +101,11 @@ class PartMark(msgspec.Struct):
         if dialect and dialect not in self.sources:
             self.sources.append(dialect)
 
-    def judged(self, findings: list[Finding], dialect: str) -> None:
+    def judged(self, findings: list[Finding], dialect: str, *, is_converted: bool = False) -> None:
         """Counts a validated document."""
         self.read(dialect)
+        if is_converted:
+            self.converted[dialect] = self.converted.get(dialect, 0) + 1
         self.clean += not findings
 
     def find(self, finding: Finding) -> None:
