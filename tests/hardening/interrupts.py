@@ -17,8 +17,19 @@ LATEST = 0.3
 """Seconds after the start."""
 REPORTS = ("convert: ", "stopped")
 """How the lines begin that such a conversion prints, complete or not."""
-ENTRY = "from convcli._start import program; import os; os.write(1, b'!'); program()"
-"""As in the script that an installer makes; it also reports that it has started."""
+ENTRY = """
+import os, sys
+from convcli._start import program
+
+class Report:
+    def find_spec(self, name, path=None, target=None):
+        if name == "convcli.__main__":
+            os.write(1, b"!")
+
+sys.meta_path.insert(0, Report())
+program()
+"""
+"""As in the script that an installer makes. It reports when the entry point has begun: what is before is Python's."""
 
 
 def interrupted(source: Path, seconds: float) -> tuple[int, str]:
