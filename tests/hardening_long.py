@@ -6,6 +6,7 @@ Prints how the jobs of each mode ended and every defect, and exits 1 if there is
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -28,12 +29,13 @@ def main() -> int:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--modes", nargs="*", default=list(MODES), choices=list(MODES))
     chosen = parser.parse_args()
-    defects = list[str]()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
     with tempfile.TemporaryDirectory() as name:
         source = write(Path(name) / "a.json", CLEAN)
-        found = list(interrupts.defects(source, chosen.interrupts, chosen.seed))
-        show(f"Ctrl-C at {chosen.interrupts} moments after the start: {len(found)} defects")
-        defects += found
+        found = interrupts.tried(source, chosen.interrupts, chosen.seed)
+    show(f"Ctrl-C at {chosen.interrupts} moments after the start: {dict(found.ends)}, {len(found.defects)} defects")
+    show(*found.defects)
+    defects = len(found.defects)
     for mode in chosen.modes:
         for what, count, action in (
             ("killed", chosen.kills, modes.killed),
@@ -44,8 +46,8 @@ def main() -> int:
                 modes.write_inputs(Path(name))
                 tried: Tried = action(mode, Path(name), count, chosen.seed)
             show(f"{mode}, {what} {count} times: {dict(tried.ends)}, {len(tried.defects)} defects")
-            defects += tried.defects
-    show(*defects)
+            show(*tried.defects)
+            defects += len(tried.defects)
     return int(bool(defects))
 
 

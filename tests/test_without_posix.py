@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli_cases import CLEAN, ROOT, command, environment, run, write
+from tests.cli_cases import CLEAN, ROOT, command, environment, on_terminal, run, write
 from tests.files.test_databases import GOOSE
 
 SHIM = ROOT / "tests" / "without_posix"
@@ -122,3 +122,23 @@ def test_tables_and_databases_are_read(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (0, run("inspect", name, cwd=tmp_path).stdout), done.stderr
         assert done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.db", "a.parquet", "b.db", "b.db-wal"]
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_console_without_unicode_shows_escapes(folder: Path, name: str) -> None:
+    """A console may have a code page of few characters, without the arrow of the summary."""
+    more = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "NO_COLOR": "1", "TERM": "dumb"}
+    words = [str(folder / word) if word == "a.json" else word for word in JOBS[name]]
+    code, shown = on_terminal(command(*words), 100, environment(PYTHONPATH=f"{SHIM}:{ROOT}", **more))
+    assert code == 0, shown
+    assert "Traceback" not in shown
+    assert (r"openai-chat \u2192 anthropic" in shown) == (name == "convert")
+
+
+def test_files_and_pipes_get_utf_8_whatever_the_code_page(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", {"messages": [{"role": "user", "content": "naïve → 日本"}]})
+    words = ["convert", "a.json", "--to", "anthropic", "--set", "max_tokens=9", "--set", "model=m"]
+    surroundings = environment(PYTHONPATH=f"{SHIM}:{ROOT}", PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
+    done = subprocess.run(command(*words), capture_output=True, env=surroundings, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stdout) == (0, run(*words, cwd=tmp_path).stdout), done.stderr
+    assert "naïve → 日本" in done.stdout.decode()

@@ -7,17 +7,29 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 
 from tests.cli_cases import OTHER, environment
+from tests.hardening.modes import Tried
 
 LATEST = 0.3
 """Seconds after the start."""
 REPORTS = ("convert: ", "stopped")
 """How the lines begin that such a conversion prints, complete or not."""
-ENTRY = "from convcli._start import program; import os; os.write(1, b'!'); program()"
-"""As in the script that an installer makes; it also reports that it has started."""
+ENTRY = """
+import os, sys
+from convcli._start import program
+
+class Report:
+    def find_spec(self, name, path=None, target=None):
+        if name == "convcli.__main__":
+            os.write(1, b"!")
+
+sys.meta_path.insert(0, Report())
+program()
+"""
+"""As in the script that an installer makes. It reports when the entry point has begun: what is before is Python's."""
 
 
 def interrupted(source: Path, seconds: float) -> tuple[int, str]:
@@ -32,10 +44,14 @@ def interrupted(source: Path, seconds: float) -> tuple[int, str]:
     return process.returncode, reported
 
 
-def defects(source: Path, count: int, seed: str) -> Iterator[str]:
-    chance = random.Random(seed)
+def tried(source: Path, count: int, seed: str) -> Tried:
+    """Interrupts conversions at random moments."""
+    chance, all_of_them = random.Random(seed), Tried(Counter(), [])
     for number in range(count):
         seconds = chance.uniform(0, LATEST)
         code, reported = interrupted(source, seconds)
+        all_of_them.ends[str(code)] += 1
         if code not in (0, -signal.SIGINT) or not all(line.startswith(REPORTS) for line in reported.splitlines()):
-            yield f"{number} of seed {seed}, {seconds:.3f} s: exit code {code}, {reported}"
+            problem = f"{number} of seed {seed}, {seconds:.3f} s: exit code {code}, {reported}"
+            all_of_them.defects.append(problem)
+    return all_of_them

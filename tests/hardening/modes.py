@@ -24,8 +24,15 @@ from typing import Any, NamedTuple
 from tests.cli_cases import ROOT, environment, write
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-PROGRAM = "import convcli.cli._parts as parts; parts.LEAST = 1; from convcli._start import program; program()"
-"""The installed program, with small parts."""
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+import convcli.cli._parts as parts
+from convcli._start import program
+parts.LEAST = 1
+program()
+"""
+"""The installed program, with small parts. Ctrl-C is ignored before: Python would print a traceback."""
 RECORDS, FILES = 400, 12
 LASTING = 20.0
 """Seconds in which the processes of a killed one must end."""
@@ -94,7 +101,13 @@ def _document(luck: Random, number: int) -> dict[str, Any]:
     }
 
 
-def started(folder: Path, words: Sequence[str], before: Callable[[], None] | None = None) -> subprocess.Popen[bytes]:
+def started(folder: Path, words: Sequence[str], before: Callable[[], object] = int) -> subprocess.Popen[bytes]:
+    """Starts a command in a session of its own, which calls `before` first."""
+
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        before()
+
     surroundings = environment(TMPDIR=str(folder / "tmp"), HOME=str(folder))
     return subprocess.Popen(
         words,
@@ -104,7 +117,7 @@ def started(folder: Path, words: Sequence[str], before: Callable[[], None] | Non
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=before,
+        preexec_fn=prepare,
     )
 
 

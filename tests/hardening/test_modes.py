@@ -59,6 +59,6 @@ def test_permissions_are_obeyed(folder: Path, mode: str) -> None:
 def test_outputs_of_private_inputs_are_private_whatever_the_umask(folder: Path, mode: str) -> None:
     for path in folder.rglob("*.json*"):
         path.chmod(0o600)
-    finish(started(folder, command(mode), lambda: os.umask(0) and None))
+    finish(started(folder, command(mode), lambda: os.umask(0)))
     found = modes.modes_of_files(folder)
     assert set(found.values()) == {0o600}, found
