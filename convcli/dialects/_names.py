@@ -69,5 +69,6 @@ DialectName: TypeAlias = Literal[
     "vercel-ai-stream",
     "vertexai",
     "vibe",
+    "vscode-chat",
 ]
 """Any of the built-in dialects. Functions also accept `str`, for plugins and aliases."""

@@ -61,7 +61,6 @@ FORMATS = (
     ),
     Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
     Foreign("a Kimi session", ("type^context.append",)),
-    Foreign("a VS Code chat", ("requests/*/message/text requests/*/response", "kind v/requests")),
     Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
     Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
     Foreign("a Continue session", ("sessionId workspaceDirectory history/*/message",)),
