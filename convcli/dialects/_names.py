@@ -38,6 +38,7 @@ DialectName: TypeAlias = Literal[
     "inspect-ai",
     "intermediate",
     "langchain",
+    "librechat",
     "llama-json",
     "llamafactory-v1",
     "llamaindex",

@@ -199,7 +199,6 @@ FORMATS = (
     Foreign("a Google AI Studio prompt", ("chunkedPrompt",)),
     Foreign("a DeepSeek export", ("mapping/root inserted_at", "mapping/1/message/fragments")),
     Foreign("a Grok export", ("conversations/*/responses/*/response",)),
-    Foreign("a LibreChat export", ("conversationId messagesTree", "conversationId messages/*/isCreatedByUser")),
     Foreign("an LM Studio conversation", ("messages/*/versions messages/*/currentlySelected",)),
     Foreign("a SillyTavern chat", ("user_name character_name chat_metadata",)),
     Foreign("a TypingMind export", ("data/chats/*/messages",), at="'/data/chats/*/messages'"),

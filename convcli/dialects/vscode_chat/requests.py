@@ -66,7 +66,7 @@ class RequestReader:
 
     def lift(self) -> None:
         """Adds the messages: results of earlier calls, the user message, and the answer."""
-        calls = {call.get("id") for one in self._rounds for call in one.get("toolCalls") or ()}
+        calls = {as_text(call.get("id")) for one in self._rounds for call in one.get("toolCalls") or ()}
         self._add_results([id_ for id_ in self._results if id_ not in calls])
         first = len(self._context.messages)
         user, part_paths = self._lift_user()
