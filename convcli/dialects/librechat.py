@@ -274,7 +274,7 @@ def _write_node(group: list[Message], conversation: str | None, *, is_tree: bool
     native: Native = {"parentMessageId": first.parent_id or ROOT, "conversationId": conversation}
     native |= {"isCreatedByUser": role == "user", "sender": sender_of(role, first.model)}
     native["text"] = text_of(spoken) if is_text else ""
-    native |= {"content": content} if content else {}
+    native |= {"content": content} if content or not native["text"] else {}
     native |= {"files": files} if files else {}
     native |= put_counts(first.usage or {}, {}, USAGE) if role == "assistant" else {}
     extra = extra if is_tree else omit(extra, "parentMessageId")
@@ -321,18 +321,12 @@ def _write_file(part: Part) -> Native | None:
 # ---------------------------------------------------------------- fit
 
 
-def _keep_leading_instruction(messages: list[Message]) -> list[Message]:
-    """Drops instructions that are not the first message."""
-    kept = [message if i == 0 or message.role != "system" else None for i, message in enumerate(messages)]
-    return passes.shared(messages, kept)
-
-
 RESULTS = results.ResultTexts("")
 CONVENTION = RESULTS.convention()
 COMMON: tuple[Pass, ...] = (
     sessions.events(lambda _: False),
     fitting.roles({"developer": "system"}),
-    passes.on_messages(_keep_leading_instruction),
+    passes.on_messages(fitting.keep_leading_instruction),
     results.separate_results,
     passes.on_messages(results.keep_one_result_each),
     results.apply_convention(CONVENTION),

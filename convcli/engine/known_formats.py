@@ -196,7 +196,6 @@ FORMATS = (
         is_piece=True,
     ),
     # exports
-    Foreign("a Google AI Studio prompt", ("chunkedPrompt",)),
     Foreign("a DeepSeek export", ("mapping/root inserted_at", "mapping/1/message/fragments")),
     Foreign("a Grok export", ("conversations/*/responses/*/response",)),
     Foreign("an LM Studio conversation", ("messages/*/versions messages/*/currentlySelected",)),
