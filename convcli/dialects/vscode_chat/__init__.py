@@ -225,7 +225,7 @@ DIALECT = Dialect(
             "tool_result.value=content tool_result.kind=content image.detail=imageUrl/detail"
         ),
     },
-    metadata=unsupported.fields("inputState"),
+    metadata=unsupported.fields("inputState invocationMessage pastTenseMessage originMessage generatedTitle"),
     envelope=unsupported.fields(
         "version requesterUsername responderUsername initialLocation responseId agent modeInfo"
     ),
