@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlparse
 
 from msgspec.structs import replace
 
-from convcli.dialects.vscode_chat.log import REQUESTS, STATE, Replay
+from convcli.dialects.vscode_chat.log import REQUESTS, STATE, ReplayedLog
 from convcli.dialects.vscode_chat.messages import NAME
 from convcli.dialects.vscode_chat.requests import REQUEST, RequestReader, is_question, write_request
 from convcli.kit import custom, editors, fitting, passes, results, sessions, unsupported
@@ -69,7 +69,7 @@ def detect(document: Any) -> Evidence | None:
 def lift(document: Any) -> Transcript:
     """Returns the transcript of a chat; rows of a log that change nothing become events."""
     context = LiftContext(NAME, document, node_path=())
-    replay = Replay(document) if isinstance(document, list) else None
+    replay = ReplayedLog(document) if isinstance(document, list) else None
     native = document if replay is None else replay.document
     context.origin.form = EXPORT if replay is None else LOG
     for i, request in enumerate(native.get(REQUESTS) or ()):

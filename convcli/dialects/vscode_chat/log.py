@@ -37,7 +37,7 @@ class _Source:
             yield from member.routes((*path, step))
 
 
-class Replay:
+class ReplayedLog:
     """The document that the rows of a log add up to.
 
     `unapplied` are the indexes of rows that change nothing, because what they name is missing. An object keeps earlier
