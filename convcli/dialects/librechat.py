@@ -211,7 +211,7 @@ def _part(item: Native, context: LiftContext) -> tuple[Part, Path]:
             return Text(text, extras=make_extras(NAME, extra, text=omit(inner, "value"))), ()
     if kind == THINK and isinstance(value, str):
         return Reasoning(value, extras=make_extras(NAME, extra)), ()
-    if kind == TOOL_CALL and isinstance(value, dict) and as_text(value.get("name")):
+    if kind == TOOL_CALL and isinstance(value, dict) and isinstance(value.get("name"), str):
         arguments, raw = arguments_of(value.get("args") or None)
         id_ = context.pairing.call(value.get("id") or None, value["name"])
         output = as_text(value.get("output"))
@@ -233,6 +233,8 @@ def _file(native: Native) -> Part:
 
 
 # ---------------------------------------------------------------- write
+
+RESULTS = results.ResultTexts("")
 
 
 def write(transcript: Transcript, options: Options) -> Any:
@@ -283,7 +285,7 @@ def _write_node(group: list[Message], conversation: str | None, *, is_tree: bool
 
 def _write_content(parts: Sequence[Part]) -> list[Native]:
     """Returns the items of an answer. A call contains its result."""
-    outputs = {part.tool_call_id: part.value for part in parts if isinstance(part, ToolResult)}
+    outputs = {part.tool_call_id: RESULTS.value(part) for part in parts if isinstance(part, ToolResult)}
     items: list[Native] = []
     for part in parts:
         extra = get_extras(part.extras, NAME)
@@ -321,7 +323,6 @@ def _write_file(part: Part) -> Native | None:
 # ---------------------------------------------------------------- fit
 
 
-RESULTS = results.ResultTexts("")
 CONVENTION = RESULTS.convention()
 COMMON: tuple[Pass, ...] = (
     sessions.events(lambda _: False),

@@ -43,7 +43,7 @@ def is_round(value: Any) -> bool:
 
 
 def _is_call(value: Any) -> bool:
-    if not isinstance(value, dict) or not as_text(value.get("name")):
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return False
     return isinstance(value.get("arguments") or "", (str, dict)) and isinstance(value.get("id") or "", str)
 
@@ -192,7 +192,7 @@ def lift_shown(native: Any, context: LiftContext) -> list[Placed]:
         return [(part, ("value", *path[2:])) for part, path in _lift_thought(thought)]
     if kind == "inlineReference" and label_of(native):
         return [(Text(f"`{label_of(native)}`", extras={NAME: native}), ())]
-    if kind == SHOWN_CALL and as_text(native.get("toolId")) and isinstance(native.get("toolCallId") or "", str):
+    if kind == SHOWN_CALL and isinstance(native.get("toolId"), str) and isinstance(native.get("toolCallId") or "", str):
         id_ = context.pairing.call(native.get("toolCallId") or None, native["toolId"])
         details = as_object(native.get("toolSpecificData"))
         raw = details.get("rawInput") if details.get("kind") == "input" else None

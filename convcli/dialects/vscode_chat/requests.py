@@ -78,7 +78,7 @@ class RequestReader:
         extra |= self._lift_end(answers) | get_extras(user.extras, NAME)
         extra |= {"response": others} if others else {}
         user.extras = make_extras(NAME, extra)
-        if user != Message("user", []):
+        if user != Message("user", []) or self._path[-1] != 0:  # an answer may be the first message
             self._context.messages.insert(first, user)
             self._context.origin.places.insert(first, (self._path, part_paths))
 
@@ -282,7 +282,7 @@ def is_displayed_only(group: list[Message]) -> bool:
     if len(answers) != 1 or any(one.role == "tool" or one.replaces for one in group):
         return False
     answer = answers[0]
-    kinds = [part.type for part in answer.parts]
+    kinds = [part.type for part in answer.parts if part.type in ORDER]
     is_round = kinds == sorted(kinds, key=ORDER.get) and kinds.count("text") <= 1  # type: ignore[arg-type]
     calls = [get_extras(part.extras, NAME) for part in answer.parts if isinstance(part, ToolCall)]
     is_shown = any(part.type == "text" and part.extras for part in answer.parts) or any(calls)
