@@ -113,7 +113,7 @@ def _texts_of(instruction: Native) -> list[tuple[str, Path]]:
 
 def _lift_chunk(native: Native, path: Path, context: LiftContext) -> None:
     """Adds the part of a chunk to the message before it, or to a new one."""
-    part, part_path, used = _lift_part(native, context)
+    part, used = _lift_part(native, context)
     role = "tool" if isinstance(part, ToolResult) else ROLES[native["role"]]
     last = context.messages[-1] if context.messages else None
     rest = without_empty(native, "role", *used)
@@ -133,33 +133,33 @@ def _lift_chunk(native: Native, path: Path, context: LiftContext) -> None:
         return
     part.extras = make_extras(NAME, {**get_extras(part.extras, NAME), **rest})
     last.parts.append(part)
-    part_paths.append((*(() if place == path else ("..", path[-1])), *part_path))
+    part_paths.append(() if place == path else ("..", path[-1]))
 
 
-def _lift_part(native: Native, context: LiftContext) -> tuple[Part | None, Path, list[str]]:
-    """Returns the part of a chunk, its path there, and the keys that it covers."""
+def _lift_part(native: Native, context: LiftContext) -> tuple[Part | None, list[str]]:
+    """Returns the part of a chunk, and the keys that it covers."""
     if native.get("text") or native.get("isThought"):
         return _lift_text(native)
     key = next((key for key in (*FILES, CALL, RESULT, *CODE) if native.get(key)), None)
     if key is None:
         is_end = bool(native.get("errorMessage"))
-        return (None, (), ["text"]) if is_end else (Text(""), ("text",), ["text"])
+        return (None if is_end else Text("")), ["text"]
     value = native[key]
     if key in FILES:
-        return _lift_file(key, value), (key,), [key]
+        return _lift_file(key, value), [key]
     if key == CALL:
         id_ = context.pairing.call(value.get("id") or None, value["name"])
         extras = make_extras(NAME, {}, functionCall=omit(value, "id", "name", "args"))
-        return ToolCall(id_, value["name"], value.get("args") or {}, extras=extras), (key,), [key]
+        return ToolCall(id_, value["name"], value.get("args") or {}, extras=extras), [key]
     if key == RESULT:
         ids = context.pairing.result(value.get("id") or None, value["name"])
         kind, answer, failed = read_response(value.get("response") or {})
         extras = make_extras(NAME, {}, functionResponse=omit(value, "id", "name", "response"))
-        return ToolResult(*ids, kind, answer, failed or None, extras=extras), (key,), [key]  # type: ignore[arg-type]
-    return Opaque(NAME, {key: value}), (key,), [key]
+        return ToolResult(*ids, kind, answer, failed or None, extras=extras), [key]  # type: ignore[arg-type]
+    return Opaque(NAME, {key: value}), [key]
 
 
-def _lift_text(native: Native) -> tuple[Part, Path, list[str]]:
+def _lift_text(native: Native) -> tuple[Part, list[str]]:
     """Returns a text or a thought. Parts are kept unless they only repeat the text."""
     text, pieces = native.get("text") or "", native.get("parts") or []
     is_thought = native.get("isThought") is True
@@ -170,7 +170,7 @@ def _lift_text(native: Native) -> tuple[Part, Path, list[str]]:
     used = ["text", *["isThought"] * is_thought, *["parts"] * is_repeated]
     metadata = {"thoughtSignature": signature} if signature and is_repeated else None
     part: Part = Reasoning(text, metadata=metadata) if is_thought else Text(text, metadata)
-    return part, ("text",), used
+    return part, used
 
 
 def _lift_file(key: str, value: Native) -> Part:
@@ -304,8 +304,10 @@ DIALECT = Dialect(
         **SETTINGS.places("runSettings"),
         **paths(
             "model=runSettings/model message.role=role message.stopReason=finishReason message.error=errorMessage "
-            "tool_call.id=id tool_call.arguments=args tool_result.toolCallId=id tool_result.value=response "
-            "tool_result.kind=response"
+            "reasoning.text=text text.metadata.thoughtSignature=parts reasoning.metadata.thoughtSignature=parts "
+            "tool_call.id=functionCall/id tool_call.name=functionCall/name tool_call.arguments=functionCall/args "
+            "tool_result.toolCallId=functionResponse/id tool_result.name=functionResponse/name "
+            "tool_result.value=functionResponse/response tool_result.kind=functionResponse/response"
         ),
     },
     envelope=unsupported.fields("tokenCount runSettings thinkingBudget"),

@@ -29,6 +29,7 @@ from convcli.kit.settings import Setting, Settings
 from convcli.kit.texts import is_bare, text_of
 from convcli.kit.values import counts, kind_of_type, pairs, paths, put_counts, take_counts, write_arguments
 from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     Media,
     Message,
@@ -42,6 +43,7 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.validation.rules import links, trees
+from convcli.validation.survey import Survey
 
 NAME = "librechat"
 EXPORT, TREE = "export", "tree"
@@ -76,6 +78,8 @@ SETTINGS = Settings(
 USAGE = counts("promptTokens=inputTokens tokenCount=outputTokens")
 CALL = Keys("id name args type progress output")
 THINK, TOOL_CALL = "think", "tool_call"
+TYPES = dict.fromkeys(("messageId", "parentMessageId", "text", "createdAt", "model", "finish_reason"), str)
+LISTS = dict.fromkeys(("content", "files", "children"), list)
 Placed = tuple[Part, Path]
 
 
@@ -135,7 +139,23 @@ def _walk(document: Native, key: str) -> Iterator[_Node]:
         yield _Node(native, path, above or (stated if stated and stated != ROOT else None))
         children = native.get("children") or ()
         inner = [_Node(one, (*path, "children", k), native.get("messageId")) for k, one in enumerate(children)]
-        waiting += inner[::-1]
+        waiting += [node for node in reversed(inner) if _is_message(node.native)]
+
+
+def _is_message(native: Any) -> bool:
+    """True if a child is a message: the schema, which does not refer to itself, leaves that open."""
+    if not isinstance(native, dict) or not isinstance(native.get("isCreatedByUser"), bool):
+        return False
+    if any(native.get(key) is not None and not isinstance(native[key], kind) for key, kind in (TYPES | LISTS).items()):
+        return False
+    is_known = all(isinstance(file, dict) for file in native.get("files") or ())
+    return is_known and all(map(_is_item, native.get("content") or ()))
+
+
+def _is_item(item: Any) -> bool:
+    if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+        return False
+    return isinstance(as_object(item.get(TOOL_CALL)).get("id") or "", str)
 
 
 def _lift_node(node: _Node, document: Native, context: LiftContext) -> None:
@@ -164,6 +184,8 @@ def _lift_node(node: _Node, document: Native, context: LiftContext) -> None:
     repeated = {"conversationId": document.get("conversationId"), "sender": sender_of(role, first.model)}
     extra |= {key: native[key] for key, usual in repeated.items() if native.get(key) not in (None, usual)}
     stated = native.get("parentMessageId")
+    children = [child for child in native.get("children") or () if not _is_message(child)]
+    extra |= {"children": children} if children else {}
     extra |= {"parentMessageId": stated} if stated not in (None, "", ROOT, parent) else {}
     first.extras = make_extras(NAME, {**extra, **tokens, **rest})
     for message, part_paths in pieces:
@@ -255,7 +277,7 @@ def write(transcript: Transcript, options: Options) -> Any:
 
 def _nested(natives: list[Native], parents: list[str | None]) -> list[Native]:
     """Returns the first messages, with their children as members."""
-    by_id = {native["messageId"]: {**native, "children": []} for native in natives}
+    by_id = {native["messageId"]: {**native, "children": [*native.get("children", [])]} for native in natives}
     roots: list[Native] = []
     for native, parent in zip(by_id.values(), parents, strict=True):
         above = by_id.get(parent)
@@ -337,6 +359,14 @@ COMMON: tuple[Pass, ...] = (
     SETTINGS.fits,
     set_session_id(lambda transcript: [[one.role, one.id, len(one.parts)] for one in transcript.messages]),
 )
+
+
+def _has_messages(survey: Survey) -> Iterator[Breach]:
+    for i, message in enumerate(survey.messages):
+        if "children" in get_extras(message.extras, NAME):
+            yield Breach("wrong-type", NodeRef(i, steps=("children",)), "a child must be a message")
+
+
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in (EXPORT, TREE)}
 ONE_NODE = "an answer and its results are one message of LibreChat"
 UNSUPPORTED = unsupported.AROUND_PARTS - unsupported.fields(
@@ -356,7 +386,11 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
-    rules=(trees.rooted(), links.paired(links.PairingRules(where="later", missing=None))),
+    rules=(
+        Rule(("wrong-type",), _has_messages),
+        trees.rooted(),
+        links.paired(links.PairingRules(where="later", missing=None)),
+    ),
     conventions=(CONVENTION,),
     unsupported=UNSUPPORTED,
     reasons={
@@ -374,7 +408,8 @@ DIALECT = Dialect(
         **paths(
             "model=options/model message.parentId=parentMessageId message.role=isCreatedByUser "
             "message.usage.inputTokens=promptTokens message.usage.outputTokens=tokenCount message.usage=tokenCount "
-            "reasoning.text=think tool_call.arguments=args tool_call.rawArguments=args tool_result.toolCallId=id "
+            "extras.item=.. reasoning.text=think tool_call.arguments=args tool_call.rawArguments=args "
+            "tool_result.toolCallId=id "
             "tool_result.value=output tool_result.kind=output document.fileId=file_id image.fileId=file_id "
             "document.name=filename image.name=filename document.mediaType=type image.mediaType=type"
         ),

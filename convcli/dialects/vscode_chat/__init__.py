@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.vscode_chat.log import REQUESTS, STATE, ReplayedLog
 from convcli.dialects.vscode_chat.messages import NAME
-from convcli.dialects.vscode_chat.requests import REQUEST, RequestReader, is_question, write_request
+from convcli.dialects.vscode_chat.requests import REQUEST, RequestReader, is_question, write_requests
 from convcli.kit import custom, editors, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
@@ -100,7 +100,7 @@ def write(transcript: Transcript, options: Options) -> Any:
             groups.append([])
         groups[-1].append(message)
     extra = {**DEFAULTS, **get_extras(transcript.extras, NAME)}
-    native = SESSION.write(transcript, extra, requests=[write_request(group) for group in groups])
+    native = SESSION.write(transcript, extra, requests=write_requests(groups))
     return Rows([{"kind": STATE, "v": native}, *events]) if options.form == LOG else native
 
 
@@ -222,6 +222,7 @@ DIALECT = Dialect(
             "message.error=result/errorDetails/message message.usage=result/metadata "
             "message.usage.inputTokens=result/metadata/promptTokens "
             "message.usage.outputTokens=result/metadata/outputTokens "
+            "reasoning.text=text reasoning.metadata.encryptedContent=encrypted "
             "tool_result.value=content tool_result.kind=content image.detail=imageUrl/detail"
         ),
     },

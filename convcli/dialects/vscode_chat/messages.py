@@ -68,8 +68,8 @@ def lift_round(native: Native, context: LiftContext) -> tuple[Message, list[Path
 def _lift_thought(native: Native) -> list[Placed]:
     """Returns the texts of a thought; its other keys are those of the first."""
     text = native.get("text") or ""
-    base: Path = ("thinking", "text")
-    texts = [(one, (*base, k)) for k, one in enumerate(text)] if isinstance(text, list) else [(text, base)]
+    texts: list[tuple[str, Path]] = [(text, ("thinking",))] if isinstance(text, str) else []
+    texts = texts or [(one, ("thinking", *(("text", k) if k else ()))) for k, one in enumerate(text)]
     parts = [(Reasoning(one), path) for one, path in texts]
     first = parts[0][0]
     encrypted = as_text(native.get("encrypted"))
@@ -189,7 +189,7 @@ def lift_shown(native: Any, context: LiftContext) -> list[Placed]:
     kind = native.get("kind") if isinstance(native, dict) else None
     if kind == "thinking" and _is_thought({"text": native.get("value")}):
         thought = {"text": native.get("value") or "", **omit(native, "kind", "value")}
-        return [(part, ("value", *path[2:])) for part, path in _lift_thought(thought)]
+        return [(part, ("value", *path[2:]) if path[2:] else ()) for part, path in _lift_thought(thought)]
     if kind == "inlineReference" and label_of(native):
         return [(Text(f"`{label_of(native)}`", extras={NAME: native}), ())]
     if kind == SHOWN_CALL and isinstance(native.get("toolId"), str) and isinstance(native.get("toolCallId") or "", str):

@@ -32,7 +32,7 @@ from convcli.kit.objects import (
 )
 from convcli.kit.texts import text_of
 from convcli.kit.values import DATA_URL, MEDIA_TYPES, counts, put_counts, split_data_url, take_counts
-from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolCall
+from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 
 REQUEST = Envelope(
     "requestId timestamp message variableData response responseId agent modelId modeInfo result modelState followups",
@@ -250,8 +250,23 @@ def _without_space(text: str) -> str:
 # ---------------------------------------------------------------- write
 
 
-def write_request(group: list[Message]) -> Native:
-    """Returns the request of a user message with its answers and their results."""
+def write_requests(groups: list[list[Message]]) -> list[Native]:
+    """Returns the requests of user messages with their answers. A result that answers none of their calls is in the
+    next request."""
+    natives: list[Native] = []
+    late: list[ToolResult] = []
+    for k, group in enumerate(groups):
+        calls = {part.id for one in group for part in one.parts if isinstance(part, ToolCall)}
+        found = [part for one in group for part in one.parts if isinstance(part, ToolResult)]
+        is_last = k == len(groups) - 1
+        own = [part for part in found if part.tool_call_id in calls or is_last]
+        natives.append(_write_request(group, [*late, *own]))
+        late = [part for part in found if not (part.tool_call_id in calls or is_last)]
+    return natives
+
+
+def _write_request(group: list[Message], answered: list[ToolResult]) -> Native:
+    """Returns the request of a user message with its answers, and these results."""
     user = next((one for one in group if is_question(one)), Message("user", []))
     answers = _answers(group)
     extra = dict(get_extras(user.extras, NAME))
@@ -263,7 +278,7 @@ def write_request(group: list[Message]) -> Native:
         shown = [item for part in answers[0].parts if (item := write_shown(part)) is not None]
     elif answers and not _is_only_end(answers):
         metadata[ROUNDS] = _write_rounds(group)
-    results = {one.parts[0].tool_call_id: write_result(one.parts[0]) for one in group if one.role == "tool"}  # type: ignore[union-attr,arg-type]
+    results = {part.tool_call_id: write_result(part) for part in answered}
     metadata |= {RESULTS: results} if results else {}
     native = {"message": message, "response": [], **DEFAULTS, **extra}
     native["response"] = [*shown, *others] if isinstance(others, list) else others
