@@ -27,8 +27,6 @@ its schema, `JobError` for an unknown dialect or a missing file. Each has a `cod
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from convcli.model.version import __version__ as __version__
 
 TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
@@ -145,6 +143,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Imports a record, an error, a function or the registry of dialects when it is first used."""
+    from importlib import import_module  # not loaded before the program handles signals
+
     if name == "dialects":
         return import_module("convcli.dialects")
     for home, names in _HOMES.items():
@@ -159,7 +159,9 @@ def __dir__() -> list[str]:
 
 
 def _dialect(name: str) -> Dialect:
-    return import_module("convcli.dialects").get(name)  # type: ignore[no-any-return]
+    from convcli import dialects
+
+    return dialects.get(name)
 
 
 # ---------------------------------------------------------------- files

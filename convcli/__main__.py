@@ -5,10 +5,18 @@ signal. A closed pipe on stdout is no error, any other failure to write to it is
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before the imports, as in `_start`
+    import _signal
+
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+import _thread
 import gc
 import os
 import signal
 import sys
+import time
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 
@@ -29,6 +37,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "
 READER_GONE = 141
 _SIGNALLED = 128
 """The exit code where processes do not die by signals, minus the number of the signal."""
+_SOON = 0.005
+"""Seconds until a signal is repeated that came while a module was being loaded."""
 
 
 class Interrupted(BaseException):
@@ -40,8 +50,6 @@ def program() -> NoReturn:
 
     Freeing each object would take as long as a small conversion, and so would collecting cycles among what is loaded.
     """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # without a traceback until `main` handles it
     gc.set_threshold(50_000, 10, 10)
     os._exit(main())
 
@@ -49,15 +57,16 @@ def program() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line and returns the exit code. After a signal it does not return."""
     _keep_standard_descriptors()
-    with _signals() as received:
+    stop, code = _Stop(), 0
+    with suppress(Interrupted), _handled(stop):  # it may also come before or after the work
         try:
             code = _run(list(sys.argv[1:] if argv is None else argv))
         except Interrupted:
-            code = 0
+            pass
         except BrokenPipeError:
             code = READER_GONE
         code = _flushed(code)
-    return _die_by(received[0]) if received else code
+    return _die_by(stop.number) if stop.number else code
 
 
 def _run(argv: list[str]) -> int:
@@ -157,26 +166,68 @@ def _colour(argv: list[str]) -> Any:
 # --- the process -----------------------------------------------------------------------------------------------------
 
 
+class _Stop:
+    """Raises Interrupted for the first signal, and ignores further ones during the cleanup. `number` is the first.
+
+    It waits until no module is being loaded: an exception there ends some modules in C by signal 11."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._is_raised = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.number = self.number or number
+        if self._is_raised:
+            return
+        if _loads_module(frame):
+            self._repeat()
+            return
+        self._is_raised = True
+        raise Interrupted
+
+    def ignored(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """Repeats a signal that came while Python ran what must not fail, such as the end of an object's life."""
+        if unraisable.exc_type is not Interrupted:
+            sys.__unraisablehook__(unraisable)
+            return
+        self._is_raised = False
+        self._repeat()
+
+    def _repeat(self) -> None:
+        _thread.start_new_thread(_send_soon, (self.number, _thread.get_ident()))
+
+
+def _loads_module(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib._bootstrap"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _send_soon(number: int, thread: int) -> None:
+    """Sends a signal to a thread, whose blocking call it ends; Windows can only send it to the process."""
+    time.sleep(_SOON)
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(thread, number)
+    else:
+        signal.raise_signal(number)
+
+
 @contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Raises Interrupted for the first signal, and ignores further ones during the cleanup."""
-    received: list[int] = []
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        if len(received) == 1:
-            raise Interrupted
-
-    before = {}
-    for each in SIGNALS:
-        before[each] = signal.getsignal(each)
-        if before[each] is not signal.SIG_IGN:  # as after nohup
-            signal.signal(each, stop)
+def _handled(stop: _Stop) -> Iterator[None]:
+    """Stops the program at a signal."""
+    before = {each: signal.getsignal(each) for each in SIGNALS}
+    hook, sys.unraisablehook = sys.unraisablehook, stop.ignored
     try:
-        yield received
+        for each, handler in before.items():
+            if handler is not signal.SIG_IGN:  # as after nohup
+                signal.signal(each, stop)
+        yield
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+        sys.unraisablehook = hook
 
 
 def _die_by(number: int) -> int:

@@ -34,6 +34,7 @@ LAYERS = (
     ("report",),
     ("cli",),
     ("__main__", "testing"),
+    ("_start",),
 )
 """The packages from the bottom up. Packages of one layer do not import each other, but for `WITHIN`."""
 LAYER_OF = {name: layer for layer, names in enumerate(LAYERS) for name in names}

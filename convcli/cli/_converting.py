@@ -106,7 +106,7 @@ class Converting:
         output_path = arguments.output if arguments.out_dir is not None else arguments.output or "-"
         others = {"--restore-file": arguments.restore_file, "--receipt": arguments.receipt}
         refuse_same({"-o": output_path, "--losses": arguments.losses, **others})
-        self.files = self.arguments.reading.find(self.arguments.paths)
+        self.files = arguments.reading.find(arguments.paths, reads_ahead=False)
         _shared.tell_others(self.screen, self.arguments.paths)
         paths = [split_line(file.path)[0] for file in self.files]
         reading = self.arguments.reading
@@ -127,6 +127,7 @@ class Converting:
         if self.arguments.restore_file is not None:
             self.records = open_output(self.arguments.restore_file, force=self.arguments.force, inputs=paths)
         try:
+            _shared.read_ahead(self.screen, reading, self.files)
             with self.screen.progress(sum(map(_shared.size_of, paths))) as self.progress:
                 self._all(job, output)
             self._finish()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import click
 import msgspec
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from convcli.views.statistics import Statistics
 
 F = TypeVar("F", bound=Callable[..., Any])
+Check: TypeAlias = Callable[[], None]
+"""Raises an error if another run has taken over the folder."""
 
 KEPT = ("all", "first", "none")
 _SHARE = pattern(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})")
@@ -137,16 +139,18 @@ class _PartsJob(msgspec.Struct, frozen=True):
         parts = plan(self.paths, out, task, size=self.engine.size, reading=self.reading)
         self.screen.if_stopped = "finished parts are kept, and the same command continues"
         share = self.engine.share
-        with locked(out, is_shared=share is not None):
-            return self._run_all(parts, announce) if share is None else self._run_share(parts, share)
+        with locked(out, is_shared=share is not None, tell=self.screen.announce) as check:
+            if share is None:
+                return self._run_all(parts, announce, check)
+            return self._run_share(parts, share, check)
 
-    def _run_all(self, parts: list[Part], announce: Callable[[Report], None]) -> int:
+    def _run_all(self, parts: Sequence[Part], announce: Callable[[Report], None], check: Check) -> int:
         from convcli.parts import begin, finish, unfinished
 
         codes, printer = _shared.ExitCodes(self.screen), _shared.DiagnosticPrinter(self.screen, self.reading)
         begin(parts, force=self.force)
         waiting = unfinished(parts)
-        failed = self._run_parts(waiting, len(parts), codes)
+        failed = self._run_parts(waiting, len(parts), codes, check)
         report = finish(parts)
         for finding in (finding for group in report.findings for finding in group.first):
             printer.finding(finding)
@@ -159,7 +163,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         self._tell_lost(len(set(report.missing) - failed), codes)
         return codes.worst
 
-    def _run_share(self, parts: list[Part], share: Share) -> int:
+    def _run_share(self, parts: Sequence[Part], share: Share, check: Check) -> int:
         """Runs the parts of one task of an array job. It lists no folder and writes no report."""
         from convcli.parts import begin, finished, unfinished
         from convcli.validation.wording import counted
@@ -168,7 +172,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         waiting = unfinished(mine, is_listed=False)
         if waiting:
             begin(parts, force=self.force, is_shared=True)
-        failed = self._run_parts(waiting, len(mine), codes)
+        failed = self._run_parts(waiting, len(mine), codes, check)
         marks = list(finished(mine, is_listed=False, asks=True))
         codes.finish()
         lost = {part.number for part in mine} - {mark.part.number for mark in marks} - failed
@@ -180,8 +184,10 @@ class _PartsJob(msgspec.Struct, frozen=True):
         self.screen.announce(f"{done}; {total}\n")
         return codes.worst
 
-    def _run_parts(self, waiting: Sequence[Part], total: int, codes: _shared.ExitCodes) -> set[int]:
-        """Runs these parts, prints their errors, and returns the numbers of those that failed."""
+    def _run_parts(self, waiting: Sequence[Part], total: int, codes: _shared.ExitCodes, check: Check) -> set[int]:
+        """Runs these parts, prints their errors, and returns the numbers of those that failed.
+
+        Raises JobError if another run has taken over the folder, as `check` does."""
         failed = set[int]()
         if len(waiting) < total:
             self.screen.announce(f"note: {total - len(waiting):,} of {total:,} parts were finished before\n")
@@ -192,6 +198,8 @@ class _PartsJob(msgspec.Struct, frozen=True):
                         failed.add(part.number)
                         raise error
                 progress.pass_by(part.size)
+                check()
+        check()
         return failed
 
     def _tell_lost(self, lost: int, codes: _shared.ExitCodes) -> None:

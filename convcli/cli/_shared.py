@@ -22,8 +22,10 @@ from convcli.model.findings import OF_FILE, Finding
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from convcli.jobs.envelopes import Pattern
-    from convcli.jobs.inputs import Document, Input
+    from convcli.jobs.inputs import Document, Input, InputFile
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
     from convcli.proof.reasons import Loss
@@ -368,6 +370,25 @@ class DiagnosticPrinter:
             return True
         self._hidden.setdefault(kind, Counter())[file] += 1
         return False
+
+
+def read_ahead(screen: Screen, reading: ReadingOptions, files: list[InputFile]) -> None:
+    """Reads the files, with a progress line, if the selection depends on all of them."""
+    if reading.selection is None:
+        return
+    with screen.progress(sum(size_of(file.path) for file in files)) as progress:
+
+        def watched(opened: Callable[[str], AbstractContextManager[Input]]) -> Callable[[str], Any]:
+            @contextmanager
+            def opened_and_watched(path: str) -> Iterator[Input]:
+                with opened(path) as source:
+                    progress.watch(partial(getattr, source, "bytes_read"))
+                    yield source
+                progress.pass_by(size_of(path))
+
+            return opened_and_watched
+
+        reading.read_ahead(files, watched)
 
 
 def size_of(path: str) -> int:

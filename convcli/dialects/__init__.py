@@ -35,6 +35,8 @@ from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.model.row_columns import marked
 
+NO_KEYS = frozenset[str]()
+
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
@@ -91,17 +93,29 @@ def likely(values: Iterable[Any]) -> list[Dialect]:
     A built-in dialect qualifies if one of its marks is among the keys, or if it has no marks (`schemas.marks`), and if
     no key rules it out (`schemas.absent`). Loading a dialect takes longer than looking for its marks.
     """
-    each = [(value, frozenset(_keys(value))) for value in map(marked, values)]
-    return [*own(), *(get(name) for name in names() if any(_is_likely(name, value, keys) for value, keys in each))]
+    marks, absent = _detecting_keys()
+    found: set[str] = set()
+    for value in map(marked, values):
+        at_root = absent.intersection(value) if isinstance(value, dict) else NO_KEYS
+        found |= _likely_names(marks.intersection(_keys(value)), at_root)
+    return [*own(), *(get(name) for name in names() if name in found)]
 
 
-def _is_likely(name: str, value: Any, keys: frozenset[str]) -> bool:
+@lru_cache(maxsize=1)
+def _detecting_keys() -> tuple[frozenset[str], frozenset[str]]:
+    """Returns the marks of all built-in dialects, and the keys that rule some of them out."""
     from convcli.validation import schemas
 
-    marks = schemas.marks(name)
-    if marks and keys.isdisjoint(marks):
-        return False
-    return not isinstance(value, dict) or schemas.absent(name).isdisjoint(value)
+    return NO_KEYS.union(*map(schemas.marks, names())), NO_KEYS.union(*map(schemas.absent, names()))
+
+
+@lru_cache(maxsize=1024)
+def _likely_names(marks: frozenset[str], at_root: frozenset[str]) -> frozenset[str]:
+    """Returns the names of likely dialects of a document by its keys. Cached, because rows of a log are alike."""
+    from convcli.validation import schemas
+
+    likely = (name for name in names() if not schemas.marks(name) or not marks.isdisjoint(schemas.marks(name)))
+    return frozenset(name for name in likely if schemas.absent(name).isdisjoint(at_root))
 
 
 def _keys(value: Any) -> Iterator[str]:
@@ -113,13 +127,14 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 def _keys_below(native: dict[str, Any]) -> Iterator[str]:
-    """Yields the keys of an object and its role as `role:ROLE`.
+    """Yields the keys of an object, its role as `role:ROLE`, and its type as `type:TYPE`.
 
     Keys inside its content and its calls follow as paths (`content/type`).
     """
     yield from native
-    if isinstance(native.get("role"), str):
-        yield f"role:{native['role']}"
+    for key in ("role", "type"):
+        if isinstance(native.get(key), str):
+            yield f"{key}:{native[key]}"
     for key in ("content", "tool_calls"):
         below = native.get(key)
         for each in objects_in([below] if isinstance(below, dict) else below):

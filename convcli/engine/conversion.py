@@ -33,6 +33,7 @@ class Conversion:
     """The result of converting one document: the output, its losses, and the findings of the target's rules.
 
     `transcript` is the input in the intermediate format. It may be passed as a function that lifts it when needed.
+    `left_out`: what of it was not to be written.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class Conversion:
         transcript: Transcript | Callable[[], Transcript],
         losses: list[Loss],
         findings: list[Finding],
+        left_out: LeftOut = NOTHING,
     ) -> None:
         self.document, self._transcript, self.losses, self.findings = document, transcript, losses, findings
+        self.left_out = left_out
 
     @property
     def transcript(self) -> Transcript:
@@ -183,8 +186,9 @@ def lower(
 
     All pointers refer to the source. Raises JobError if the target is read-only.
     """
-    document = written(before, target, options, source)
-    gone = left_out(before, options, source, target)
+    turns = _program_turns(before, options, source, target)
+    document = _written(before, target, options, source, turns)
+    gone = _with_history(turns, before, options)
     done = compared(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
     if options.models:
         from convcli.engine.model_names import explained
@@ -195,9 +199,15 @@ def lower(
 
 def written(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
     """Returns only the output document; nothing is read back."""
+    return _written(before, target, options, source, _program_turns(before, options, source, target))
+
+
+def _written(
+    before: Transcript, target: Dialect, options: Options, source: Dialect | None, program_turns: LeftOut
+) -> Any:
     if not target.is_written:
         raise JobError("read-only-dialect", f"{target.title} is read-only")
-    chosen = _chosen(before, options, source, target)
+    chosen = _chosen(before, options, source, target, program_turns)
     return untrusted.lowered(chosen, source, target, options)
 
 
@@ -235,7 +245,7 @@ def compared(
         losses = row_choices.explained(losses)
     if known is not None:
         findings += unknown.of_losses(losses, known)
-    return Conversion(document, before, losses, findings)
+    return Conversion(document, before, losses, findings, left_out)
 
 
 @cache
@@ -258,17 +268,19 @@ def _known_of_owner(owner: str) -> Knowledge | None:
     return next((unknown.known_of(dialect) for dialect in dialects.builtin() if dialect.owns(owner)), None)
 
 
-def _chosen(transcript: Transcript, options: Options, source: Dialect | None, target: Dialect) -> Transcript:
+def _chosen(
+    transcript: Transcript, options: Options, source: Dialect | None, target: Dialect, program_turns: LeftOut
+) -> Transcript:
     """Returns what is to be written. The rest is missing when the output is read back, so it is reported as lost."""
     if options.models:
         from convcli.engine.model_names import renamed
 
         bare = msgspec.structs.replace(options, models=())
-        return renamed(_chosen(transcript, bare, source, target), options.models)
+        return renamed(_chosen(transcript, bare, source, target, program_turns), options.models)
     if source is not None and row_choices.adds_tools(transcript, source, target, options):
         transcript = row_choices.with_tools(transcript, source, options)
-    if row_choices.drops_program_turns(source, target, options):
-        transcript = row_choices.without(transcript, _program_turns(transcript, source))
+    if program_turns:
+        transcript = row_choices.without(transcript, program_turns)
     if replaced(transcript, options):  # the rest is linear, because the parents are gone
         messages = [msgspec.structs.replace(message, parent_id=None) for message in context(transcript)]
         return msgspec.structs.replace(transcript, messages=messages, head=None)
@@ -279,14 +291,18 @@ def _chosen(transcript: Transcript, options: Options, source: Dialect | None, ta
 
 def left_out(transcript: Transcript, options: Options, source: Dialect | None, target: Dialect) -> LeftOut:
     """Returns what is not to be written: turns of the agent program, and messages outside of the model's context."""
-    of_program = row_choices.drops_program_turns(source, target, options)
-    turns = _program_turns(transcript, source) if of_program else {}
+    return _with_history(_program_turns(transcript, options, source, target), transcript, options)
+
+
+def _with_history(turns: LeftOut, transcript: Transcript, options: Options) -> LeftOut:
     return {**turns, **dict.fromkeys(replaced(transcript, options), "history")}
 
 
-def _program_turns(transcript: Transcript, source: Dialect | None) -> LeftOut:
-    known = None if source is None else source.program_turns
-    return {} if known is None else row_choices.program_turns(transcript, known)
+def _program_turns(transcript: Transcript, options: Options, source: Dialect | None, target: Dialect) -> LeftOut:
+    """Returns the turns of the agent program that are not to be written."""
+    if source is None or source.program_turns is None or not row_choices.drops_program_turns(source, target, options):
+        return NOTHING
+    return row_choices.program_turns(transcript, source.program_turns)
 
 
 def replaced(transcript: Transcript, options: Options) -> set[int]:

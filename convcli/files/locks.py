@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
@@ -16,18 +16,24 @@ _HELD = frozenset((errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES))
 
 
 @contextmanager
-def locked(folder: str, *, is_shared: bool) -> Iterator[None]:
-    """Locks a local folder, which is created, for one process or for all that share the work.
+def locked(
+    folder: str, *, is_shared: bool, tell: Callable[[str], object] = lambda _: None
+) -> Iterator[Callable[[], None]]:
+    """Locks a folder, which is created, for one process or for all that share the work; yields a check of the lock.
 
-    URLs and file systems without locks are not locked. Raises JobError `output-in-use` if another process has a lock
-    that excludes this one, and OutputError if there can be no such folder."""
+    A folder of a store is claimed (`claims`); `tell` is called if that must wait. File systems without locks are not
+    locked. Raises JobError `output-in-use` if another process has a lock that excludes this one, as the check does if
+    another run has taken over, and OutputError if there can be no such folder."""
     if is_url(folder):
-        yield
+        from convcli.files.claims import claimed  # only stores need it
+
+        with claimed(folder, is_shared=is_shared, tell=tell) as check:
+            yield check
         return
     make_folder(folder)
     descriptor = _lock(folder, is_shared)
     try:
-        yield
+        yield lambda: None
     finally:
         if descriptor is not None:
             os.close(descriptor)

@@ -159,7 +159,7 @@ class Summary(msgspec.Struct):
 
     def count(self, loss: Loss) -> None:
         """Counts a loss."""
-        self._count(LossCount(loss.level, loss.kind, label(loss), loss, 1))
+        self._group(loss.level, loss.kind, label(loss), loss).count += 1
 
     def count_joined(self, source: Input) -> None:
         """Counts the calls of an input that were joined."""
@@ -173,16 +173,15 @@ class Summary(msgspec.Struct):
         for name in COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for group in other.groups.values():
-            self._count(group)
+            self._group(group.level, group.kind, group.label, group.first).count += group.count
 
-    def _count(self, group: LossCount) -> None:
-        key = group.level, group.kind, group.label
-        mine = self.groups.get(key)
-        if mine is None:
-            label = group.label if len(self.groups) < self.most_groups else OTHER
-            new = LossCount(group.level, group.kind, label, group.first)
-            mine = self.groups.setdefault((group.level, group.kind, label), new)
-        mine.count += group.count
+    def _group(self, level: Level, kind: str, label: str, first: Loss) -> LossCount:
+        """Returns the group of these losses, or that of all other groups if there are too many."""
+        group = self.groups.get((level, kind, label))
+        if group is None:
+            label = label if len(self.groups) < self.most_groups else OTHER
+            group = self.groups.setdefault((level, kind, label), LossCount(level, kind, label, first))
+        return group
 
 
 class Sinks(msgspec.Struct, frozen=True):

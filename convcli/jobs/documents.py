@@ -166,10 +166,12 @@ class Document(msgspec.Struct):
 
     def locate(self, losses: Iterable[Loss]) -> None:
         """Adds file and line to losses with pointers into the document."""
+        is_in_table = self.groups is not None
         for loss in losses:
             loss.file = self.file
-            line, loss.where = self.place(loss.where)
-            loss.line, loss.row, loss.group = self._in_table(line)
+            loss.line, loss.where = self.place(loss.where)
+            if is_in_table:
+                loss.line, loss.row, loss.group = self._in_table(loss.line)
 
     @contextmanager
     def _locating(self) -> Iterator[None]:

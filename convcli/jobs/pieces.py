@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -11,13 +12,20 @@ from convcli.files.framing import Range
 from convcli.jobs.config import IgnoredPlace
 from convcli.jobs.inputs import Input
 
+T = TypeVar("T")
+
+
+class EmptyRangeError(Exception):
+    """No line or row group begins in a range, or the file cannot be cut and its first range has all of it."""
+
 
 class InputPiece(msgspec.Struct, frozen=True):
     """A file, a range of its bytes, or some of its row groups.
 
     `start` and `stop`: bytes or row groups · `before`: lines or rows before it, -1 if not counted · `version`: changes
     when the file does · `size`: bytes of the piece, about · `ignore`, `places`: findings not reported for this file ·
-    `dialect`: the one that the configuration names for this file.
+    `dialect`: the one that the configuration names for this file · `by_size`: the range was planned by the size of a
+    file that nobody has opened yet, and `settled` says what it has.
     """
 
     file: str
@@ -29,6 +37,7 @@ class InputPiece(msgspec.Struct, frozen=True):
     ignore: frozenset[str] = frozenset()
     places: tuple[IgnoredPlace, ...] = ()
     dialect: str | None = None
+    by_size: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -70,19 +79,59 @@ def _uncounted(length: int, size: int) -> Iterator[Range]:
         yield Range(start, min(start + size, length), -1 if start else 0)
 
 
+def settled(piece: InputPiece, source: Input) -> InputPiece:
+    """Returns what a range that was planned by the size of a file is in the open file: lines, row groups, or all of it.
+
+    Raises EmptyRangeError if it has none."""
+    if not piece.by_size:
+        return piece
+    if not source.has_ranges:
+        return settled_whole(piece)
+    return _row_groups(piece, source) if source.is_table else replace(piece, by_size=False)
+
+
+def settled_whole(piece: InputPiece) -> InputPiece:
+    """Returns the whole file for the first range of one that cannot be cut. Raises EmptyRangeError for the others."""
+    if piece.start:
+        raise EmptyRangeError
+    return replace(piece, stop=-1, before=-1, by_size=False)
+
+
+def _row_groups(piece: InputPiece, source: Input) -> InputPiece:
+    """Returns the row groups that would begin in the range if all had the same size."""
+    groups = list(source.ranges(1))
+    first, end = (-(-at * len(groups) // source.size) for at in (piece.start, piece.stop))
+    if first >= end:
+        raise EmptyRangeError
+    start, stop, before = groups[first].start, groups[end - 1].stop, groups[first].before
+    return replace(piece, start=start, stop=stop, before=before, by_size=False)
+
+
+def grouped(
+    files: Iterable[T], size: int, most: int, measured: Callable[[T], tuple[int, bool]]
+) -> Iterator[Sequence[T]]:
+    """Groups consecutive files: each that is cut alone, others at most `most` together, with about this total size.
+
+    `measured` returns the size of a file, and whether it is cut."""
+    group, total = list[T](), 0
+    for file in files:
+        length, is_cut = measured(file)
+        if group and (is_cut or total + length > size or len(group) == most):
+            yield group
+            group, total = [], 0
+        group.append(file)
+        total += length
+        if is_cut:
+            yield group
+            group, total = [], 0
+    if group:
+        yield group
+
+
 def bundled(files: Iterable[Sequence[InputPiece]], size: int, most: int) -> Iterator[tuple[InputPiece, ...]]:
     """Groups pieces into tasks: each piece of a cut file, or at most `most` files with about this total size."""
-    bundle, total = list[InputPiece](), 0
-    for pieces in files:
-        is_cut = len(pieces) > 1
-        length = sum(piece.size for piece in pieces)
-        if bundle and (is_cut or total + length > size or len(bundle) == most):
-            yield tuple(bundle)
-            bundle, total = [], 0
-        if is_cut:
-            yield from ((piece,) for piece in pieces)
+    for group in grouped(files, size, most, lambda pieces: (sum(piece.size for piece in pieces), len(pieces) > 1)):
+        if len(group) == 1:
+            yield from ((piece,) for piece in group[0])
         else:
-            bundle += pieces
-            total += length
-    if bundle:
-        yield tuple(bundle)
+            yield tuple(piece for pieces in group for piece in pieces)

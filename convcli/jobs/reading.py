@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from convcli.jobs.selection import Selection
     from convcli.model.dialect import Dialect
 
+    Opened = Callable[[str], AbstractContextManager[Input]]
+
 
 class ReadingOptions(msgspec.Struct, frozen=True):
     """How a job reads its files.
@@ -50,11 +52,12 @@ class ReadingOptions(msgspec.Struct, frozen=True):
     out_dir: str | None = None
     max_line: int = MAX_LINE
 
-    def find(self, paths: Iterable[str], *, may_be_none: bool = False) -> list[InputFile]:
+    def find(self, paths: Iterable[str], *, may_be_none: bool = False, reads_ahead: bool = True) -> list[InputFile]:
         """Returns the files that these paths mean, without excluded ones.
 
-        Named files are excluded too, because hooks name every file. Raises JobError `no-input` if all are excluded,
-        unless `may_be_none`.
+        Named files are excluded too, because hooks name every file. A selection that depends on all inputs reads them,
+        unless not `reads_ahead`: then call `read_ahead`. Raises JobError `no-input` if all are excluded, unless
+        `may_be_none`.
         """
         paths = list(paths)
         every = inputs.find(paths, self.line)
@@ -62,9 +65,15 @@ class ReadingOptions(msgspec.Struct, frozen=True):
         files = [file for file in every if not self.excludes(file.path) and not outputs(file.path)]
         if not files and every and not may_be_none:
             raise JobError("no-input", f"all {len(every):,} files are excluded", help="convcli config shows why")
-        if self.selection is not None:
-            self.selection.scan([file.path for file in files], replace(self, selection=None, redaction=None).opened)
+        if reads_ahead:
+            self.read_ahead(files)
         return files
+
+    def read_ahead(self, files: Iterable[InputFile], watched: Callable[[Opened], Opened] = lambda each: each) -> None:
+        """Reads the files if the selection depends on all of them. `watched` wraps the function that opens a file."""
+        if self.selection is not None:
+            opened = replace(self, selection=None, redaction=None).opened
+            self.selection.scan([file.path for file in files], watched(opened))
 
     def _outputs_below(self, paths: list[str]) -> Callable[[str], bool]:
         """Returns a test for files in a folder of outputs that is below a folder of inputs: they are not inputs."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from convcli.engine import conversion
-from convcli.engine.row_choices import LeftOut
 from convcli.engine.texts import ArgumentStyle
 from convcli.jobs.documents import Document, Item, finding_of, torn, torn_warning
 from convcli.jobs.inputs import Input
@@ -38,7 +36,6 @@ class AddsColumns(Protocol):
         conversion: conversion.Conversion,
         losses: list[Loss],
         portion: Portion | None,
-        left_out: Callable[[Transcript], LeftOut],
         /,
     ) -> list[Loss]: ...
 
@@ -138,13 +135,13 @@ def _several_rows(
     document: Document, target: Dialect, options: Options, arguments: ArgumentStyle | None, shape: RowShape
 ) -> Iterator[ItemResult]:
     """Yields the results of a document that may become several rows."""
-    left_out = partial(conversion.left_out, options=options, source=document.dialect, target=target)
     try:
         transcript, findings = document.lift_leniently() if options.lenient else (document.lift(), [])
     except RefusedError as error:
         yield ItemResult([], [*document.notes, *error.findings], refused=document)
         return
-    unwritten = frozenset(id(transcript.messages[place]) for place in left_out(transcript) if isinstance(place, int))
+    left_out = conversion.left_out(transcript, options, document.dialect, target) if shape.splitting else {}
+    unwritten = frozenset(id(transcript.messages[place]) for place in left_out if isinstance(place, int))
     rows = portions(transcript, document.dialect, shape.splitting, unwritten)
     if len(rows) == 1 and target is document.dialect:  # it stays as it is
         yield _converted(document, target, options, arguments, shape.columns, rows[0])
@@ -153,8 +150,7 @@ def _several_rows(
     for number, portion in enumerate(rows):
         result = _converted(document, target, replace(options, lenient=False), arguments, shape.columns, portion)
         result.findings[:0] = findings if not number else []
-        whole = transcript if len(rows) > 1 else None
-        yield replace(result, losses=_once(result.losses, reported), whole=whole)
+        yield result if len(rows) == 1 else replace(result, losses=_once(result.losses, reported), whole=transcript)
 
 
 def _once(losses: list[Loss], reported: set[tuple[str, str, str]]) -> list[Loss]:
@@ -184,8 +180,7 @@ def _converted(
     findings = notes + [as_warning(finding, target) for finding in found]
     losses = [*document.merged, *result.losses]
     if columns is not None:
-        left_out = partial(conversion.left_out, options=options, source=document.dialect, target=target)
-        losses = columns.add(document, result, losses, portion, left_out)
+        losses = columns.add(document, result, losses, portion)
     return ItemResult(losses, findings, True, None, document, result)
 
 

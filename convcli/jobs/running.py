@@ -5,7 +5,7 @@ Callers only specify how its file is opened and where the results go."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TypeAlias
 
 import msgspec
@@ -15,7 +15,7 @@ from convcli.jobs.converting import InputConversion, SplitConversion, Summary
 from convcli.jobs.documents import finding_of
 from convcli.jobs.inputs import Input
 from convcli.jobs.judging import JudgingOptions, Verdict
-from convcli.jobs.pieces import InputPiece
+from convcli.jobs.pieces import EmptyRangeError, InputPiece, settled, settled_whole
 from convcli.jobs.unsupported import is_no_transcript
 from convcli.model.errors import ContentError
 
@@ -27,6 +27,7 @@ Judge: TypeAlias = Callable[[Input, JudgingOptions], Iterator[Verdict]]
 class PieceResult(msgspec.Struct):
     """The result of a piece, besides reports and output.
 
+    `piece`: as it was asked for, then as it is in the open file ·
     `lines`, `blank`: lines or rows read, and blank ones among them · `grew`: whether the file grew meanwhile ·
     `error`: why a file could not be read to its end; the missing part counts as one line.
     """
@@ -50,7 +51,7 @@ def convert_piece(
     with keeping_error(result), reading(result, opened) as source:
         run = conversion(source)
         result.summary = run.summary
-        converting.completed(run, is_range=not piece.is_whole)
+        converting.completed(run, is_range=not result.piece.is_whole)
     return result
 
 
@@ -86,8 +87,8 @@ def _verdict_of(error: ContentError, path: str, options: JudgingOptions) -> Iter
 @contextmanager
 def reading(result: PieceResult, opened: Opened) -> Iterator[Input]:
     """Opens a piece; lines are counted even if the file breaks off."""
-    piece = result.piece
-    with opened(piece) as source:
+    with opened(result.piece) as source:
+        piece = result.piece = settled(result.piece, source)
         try:
             yield source if piece.is_whole else source.part(piece.range)
         finally:
@@ -97,14 +98,17 @@ def reading(result: PieceResult, opened: Opened) -> Iterator[Input]:
 
 @contextmanager
 def keeping_error(result: PieceResult) -> Iterator[None]:
-    """Keeps the error of an unreadable file in the result, so that others continue.
+    """Keeps the error of an unreadable file in the result, so that others continue. A range may have nothing.
 
     For a range it is raised, because the next range counts lines from this one.
     """
-    try:
-        yield
-    except ContentError as error:
-        if not result.piece.is_whole:
-            raise
-        result.error = error
-        result.lines += 1
+    with suppress(EmptyRangeError):
+        try:
+            yield
+        except ContentError as error:
+            if result.piece.by_size:  # the file could not be opened: its first range reports that
+                result.piece = settled_whole(result.piece)
+            elif not result.piece.is_whole:
+                raise
+            result.error = error
+            result.lines += 1

@@ -71,12 +71,20 @@ def on_ray(
     )  # otherwise the cluster of a killed driver might be used
     if is_mine:
         include = False if address == "local" else None
-        ray.init(address=address, include_dashboard=include, log_to_driver=False, logging_level=40)
+        _start(ray, address=address, include_dashboard=include, log_to_driver=False, logging_level=40)
     try:
         yield from _in_window(ray, parts, trying)
     finally:
         if is_mine:
             ray.shutdown()
+
+
+def _start(ray: Any, **how: Any) -> None:
+    try:
+        ray.init(**how)
+    except Exception as error:  # Ray raises plain exceptions if its processes do not start in time
+        message = f"Ray cannot be started or reached ({type(error).__name__})"
+        raise OutputError("worker-died", message, help="--debug shows Ray's reason") from error
 
 
 def _in_window(ray: Any, parts: Sequence[Part], trying: Trying) -> Iterator[tuple[Part, Exception | None]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from convcli.files.claims import CLAIMS
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
 from convcli.jobs.storage import ReportedOnce
@@ -17,7 +18,7 @@ from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
 from convcli.parts.attempts import failure_of
 from convcli.parts.marks import COUNTS, FindingCount, PartMark, add_findings, by_key, finished, number_messages
-from convcli.parts.planning import FINDINGS, LOSSES, MARK_NAME, OUTPUT_NAME, Part
+from convcli.parts.planning import FINDINGS, LOSSES, MARK_NAME, OUTPUT_NAME, Part, files_of
 from convcli.parts.work import keep_own_line
 from convcli.views.statistics import Counted, Statistics
 from convcli.wire import exact_json
@@ -88,7 +89,9 @@ def begin(parts: Sequence[Part], *, force: bool = False, is_shared: bool = False
     Raises JobError `output-exists` for a folder with other content, unless `force`."""
     if not parts:
         raise JobError("no-input", "there is nothing to do")
-    folder, task = folder_at(parts[0].out), parts[0].task
+    first = parts[0]
+    out, task = first.out, first.task
+    folder = folder_at(out)
     job = exact_json.write_line({"command": task.command, "target": task.target})
     if is_shared and _read(folder, JOB) == job:
         for name in (SUCCESS, REPORT):
@@ -96,12 +99,12 @@ def begin(parts: Sequence[Part], *, force: bool = False, is_shared: bool = False
         return
     if not is_shared:
         _remove_unfinished(folder)
-    names = folder.sizes()
+    names = [name for name in folder.sizes() if not name.startswith(CLAIMS)]
     before = _read(folder, JOB)
     is_same = before == job
     if names and not is_same and not force:
         content = "files that are not parts" if before is None else "another job"
-        raise JobError("output-exists", f"{parts[0].out} contains {content}", help="--force writes into it anyway")
+        raise JobError("output-exists", f"{out} contains {content}", help="--force writes into it anyway")
     for name in (SUCCESS, REPORT):
         if name in names:
             folder.remove(name)
@@ -110,7 +113,7 @@ def begin(parts: Sequence[Part], *, force: bool = False, is_shared: bool = False
         if (match is not None and int(match[match.lastindex or 0]) >= len(parts)) or name.startswith(_FAILED):
             folder.remove(name)
     if not is_same:
-        put(folder, JOB, job, (file for part in parts for file in part.inputs))
+        put(folder, JOB, job, files_of(parts))
 
 
 def finish(parts: Sequence[Part]) -> Report:
@@ -124,7 +127,7 @@ def finish(parts: Sequence[Part]) -> Report:
     report.by_part += _failures(report.missing, parts, folder)
     report.by_part.sort(key=lambda each: each.part)
     is_good = not report.failing and (parts[0].task.keep_going or not report.refused)
-    files = [file for part in parts for file in part.inputs]
+    files = files_of(parts)
     put(folder, REPORT, exact_json.write(builtins(report), indent=True) + b"\n", files)
     _remove_unfinished(folder)
     if is_good and not report.missing:
@@ -192,7 +195,7 @@ def _counted_through(marks: Iterable[PartMark], folder: OutputFolder) -> Iterato
     """Yields the marks with lines as in the files: those of a range follow those of the ranges before it."""
     lines, expected = 0, -1
     for mark in _with_notes(marks, folder):
-        piece = mark.part.pieces[0]
+        piece = mark.pieces[0]
         if not piece.is_uncounted:
             lines = 0
         elif mark.part.number == expected:
@@ -225,7 +228,7 @@ def _with_notes(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[Par
             _set_notes(last, list(once.rest()) if is_end else [], folder)
             yield last
         last = mark
-        if not mark.part.pieces[0].is_whole:
+        if not mark.pieces[0].is_whole:
             for group in mark.findings:
                 deque(map(once.is_other, group.first), maxlen=0)
     if last is not None:
@@ -235,11 +238,11 @@ def _with_notes(marks: Iterable[PartMark], folder: OutputFolder) -> Iterator[Par
 
 def _set_notes(mark: PartMark, notes: list[Finding], folder: OutputFolder) -> None:
     """Replaces the notes of a part of a file, in its files and in the mark in memory."""
-    if mark.part.pieces[0].is_whole or not (notes or any(group.code in OF_FILE for group in mark.findings)):
+    if mark.pieces[0].is_whole or not (notes or any(group.code in OF_FILE for group in mark.findings)):
         return
     names, wanted, task = _lists(mark, FINDINGS), [keep_own_line(note) for note in notes], mark.part.task
-    if not names and notes and task.losses == "all":
-        names = [FINDINGS + mark.part.name]
+    if not names and notes and (task.losses == "all" or task.command == "validate"):
+        names = [("" if task.command == "validate" else FINDINGS) + mark.part.name]
     _rewrite(mark, names, folder, lambda records: [*_without_notes(records), *wanted])
     mark.findings = [group for group in mark.findings if group.code not in OF_FILE]
     for note in notes:

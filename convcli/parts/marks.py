@@ -10,6 +10,7 @@ import msgspec
 
 from convcli.files.stores import OutputFolder, folder_at
 from convcli.jobs.converting import MOST_GROUPS, LossCount, Summary
+from convcli.jobs.pieces import InputPiece
 from convcli.model.errors import ContentError
 from convcli.model.findings import OF_FILE, Finding
 from convcli.model.version import __version__
@@ -42,15 +43,16 @@ class FindingCount(msgspec.Struct):
 class PartMark(msgspec.Struct):
     """The result of a part.
 
-    `outputs`: its files with their sizes · `sums`: their SHA-256 · `records`: restore records of each piece ·
-    `seconds`, `attempts`: of the run that finished it · `before`: lines before its range, as far as its files include
-    them; lines in `losses` and `findings` here always count from the start of the range · `lines` = `transcripts` +
-    `refused` + `torn` + `blank` if each line is a document · `clean`: documents without findings · `sources`: their
-    dialects · `counts`: those of `stats`.
+    `cut`: its range as it is in the open file, None if it was planned so · `outputs`: its files with their sizes ·
+    `sums`: their SHA-256 · `records`: restore records of each piece · `seconds`, `attempts`: of the run that finished
+    it · `before`: lines before its range, as far as its files include them; lines in `losses` and `findings` here
+    always count from the start of the range · `lines` = `transcripts` + `refused` + `torn` + `blank` if each line is a
+    document · `clean`: documents without findings · `sources`: their dialects · `counts`: those of `stats`.
     """
 
     part: Part
     version: str = __version__
+    cut: InputPiece | None = None
     outputs: dict[str, int] = {}
     sums: dict[str, str] = {}
     records: list[int] = []
@@ -74,6 +76,11 @@ class PartMark(msgspec.Struct):
     losses: list[LossCount] = []
     findings: list[FindingCount] = []
     counts: list[Counted] = []
+
+    @property
+    def pieces(self) -> tuple[InputPiece, ...]:
+        """Its pieces as they are in the open files."""
+        return self.part.pieces if self.cut is None else (self.cut,)
 
     def take(self, summary: Summary) -> None:
         """Takes over the results of a conversion, without values of transcripts."""

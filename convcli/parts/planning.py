@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, TypeAlias
+from itertools import accumulate
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import arguments
 from convcli.engine.texts import ArgumentStyle
 from convcli.files import stores
 from convcli.files.framing import MAX_LINE
-from convcli.jobs import converting, inputs
+from convcli.jobs import converting, inputs, paths
 from convcli.jobs.config import Configuration
 from convcli.jobs.converting import Job
 from convcli.jobs.inputs import Calls, Input, Nulls
 from convcli.jobs.judging import JudgingOptions
-from convcli.jobs.pieces import InputPiece, bundled, cut
+from convcli.jobs.pieces import InputPiece, cut, grouped
 from convcli.jobs.reading import ReadingOptions
 from convcli.jobs.results import RowShape
 from convcli.jobs.splitting import Splitting
@@ -39,6 +42,10 @@ MOST_PIECES = 10_000
 """Maximum number of files in one part."""
 LOSSES, FINDINGS, REFUSED, RESTORE = "_losses/", "_findings/", "_refused/", "_restore/"
 """Folders of outputs other than documents."""
+UNCUT = (".arrow", ".db", ".eval", ".sse", *paths.PACKED)
+"""Suffixes of files that cannot be cut."""
+CUT = (".jsonl", ".ndjson", ".parquet")
+"""Suffixes of files that can be cut, unless their content is another one."""
 OTHERS = (LOSSES, FINDINGS, REFUSED, RESTORE)
 OUTPUT_NAME = pattern(rf"({'|'.join(OTHERS)})?part-(\d{{5,}})\.jsonl")
 """The name of an output of a part."""
@@ -172,6 +179,108 @@ class Part(msgspec.Struct, frozen=True):
         return f"_done/{self.number:05}.json"
 
 
+class _Stored(NamedTuple):
+    """A file as its listing describes it; `version` changes when the file does."""
+
+    path: str
+    size: int
+    version: str
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """Consecutive parts: one of small files, or one for each range of a large file.
+
+    `starts`: the ranges by size · `pieces`: those that were read in a file whose name does not say if it can be cut."""
+
+    files: tuple[_Stored, ...]
+    starts: range = range(1)
+    pieces: Sequence[InputPiece] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of its parts."""
+        return len(self.pieces) or len(self.starts)
+
+
+class Plan(Sequence[Part]):
+    """The parts of a job. Each is made when it is asked for, so that a task costs no more in a job of many tasks.
+
+    Names and sizes of the inputs decide on the ranges; whoever does a part sees what its range has (`pieces.settled`).
+    """
+
+    def __init__(self, files: Iterable[str], out: str, task: Task, size: int, reading: ReadingOptions) -> None:
+        self._out, self._task, self._size, self._reading = out, task, size, reading
+        self._config = reading.configuration if task.command == "validate" else Configuration()
+        cut = (self._cut(_Stored(file, *stores.facts(_readable(file)))) for file in files)
+        self._groups = [_together(group) for group in grouped(cut, size, MOST_PIECES, _measured)]
+        *self._firsts, self._count = accumulate((group.count for group in self._groups), initial=0)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, number: int) -> Part: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Part]: ...
+
+    def __getitem__(self, number: int | slice) -> Part | list[Part]:
+        chosen = range(self._count)[number]
+        return self._part(chosen) if isinstance(chosen, int) else list(map(self._part, chosen))
+
+    @property
+    def files(self) -> list[str]:
+        """The files of all parts."""
+        return [file.path for group in self._groups for file in group.files]
+
+    def _part(self, number: int) -> Part:
+        at = bisect_right(self._firsts, number) - 1
+        group, index = self._groups[at], number - self._firsts[at]
+        pieces: tuple[InputPiece, ...]
+        if group.pieces:
+            pieces = (group.pieces[index],)
+        elif group.count > 1:
+            pieces = (self._range(group.files[0], group.starts[index]),)
+        else:
+            pieces = tuple(map(self._whole, group.files))
+        return Part(number, self._out, self._task, pieces)
+
+    def _whole(self, file: _Stored) -> InputPiece:
+        dialect = self._reading.configuration.dialect(file.path) if self._task.source is None else None
+        ignore, places = self._config.ignored(file.path), self._config.ignored_places(file.path)
+        return InputPiece(file.path, file.version, file.size, ignore=ignore, places=places, dialect=dialect)
+
+    def _range(self, file: _Stored, start: int) -> InputPiece:
+        stop, before = min(start + self._size, file.size), -1 if start else 0
+        return replace(self._whole(file), size=stop - start, start=start, stop=stop, before=before, by_size=True)
+
+    def _cut(self, file: _Stored) -> _Group:
+        """Returns the parts of a file. It is opened if neither its name nor its size says how it can be cut.
+
+        Lines are counted here only if line numbers are needed. Unreadable files are reported later, in order."""
+        if file.size <= self._size or file.path.lower().endswith(UNCUT):
+            return _Group((file,))
+        counts = any(place.line is not None for place in self._config.ignored_places(file.path))
+        if file.path.lower().endswith(CUT) and not counts:
+            return _Group((file,), range(0, file.size, self._size))
+        whole = self._whole(file)
+        try:
+            with opened(whole, self._task) as source:
+                pieces = list(cut(whole, source, self._size, counts=counts))
+        except ContentError:
+            pieces = []
+        return _Group((file,), pieces=pieces if len(pieces) > 1 else ())
+
+
+def _measured(group: _Group) -> tuple[int, bool]:
+    return group.files[0].size, group.count > 1
+
+
+def _together(groups: Sequence[_Group]) -> _Group:
+    """Returns a cut file as it is, and small files as one part."""
+    return groups[0] if len(groups) == 1 else _Group(tuple(group.files[0] for group in groups))
+
+
 def plan(
     paths: Iterable[str],
     out: str,
@@ -179,33 +288,19 @@ def plan(
     *,
     size: int = PART_SIZE,
     reading: ReadingOptions = ReadingOptions(),  # noqa: B008  (frozen)
-) -> list[Part]:
+) -> Plan:
     """Plans a job on files, folders, globs and URLs: the same inputs always give the same plan.
 
     `reading` has the project's exclusions and ignored findings. Raises JobError for missing inputs, and for an invalid
     task."""
     _ = task.job if task.command == "convert" else task.judging
-    config = reading.configuration if task.command == "validate" else Configuration()
-    files = (_pieces(file.path, task, size, config, reading) for file in reading.find(paths))
-    return [Part(number, out, task, pieces) for number, pieces in enumerate(bundled(files, size, MOST_PIECES))]
+    return Plan((file.path for file in reading.find(paths)), out, task, size, reading)
 
 
-def _pieces(path: str, task: Task, size: int, config: Configuration, reading: ReadingOptions) -> list[InputPiece]:
-    """Returns the pieces of a file.
-
-    Lines are counted here only if line numbers are needed. Unreadable files are reported later, in order.
-    """
-    length, version = stores.facts(_readable(path))
-    dialect = reading.configuration.dialect(path) if task.source is None else None
-    ignore, places = config.ignored(path), config.ignored_places(path)
-    whole = InputPiece(path, version, length, ignore=ignore, places=places, dialect=dialect)
-    if length <= size:
-        return [whole]
-    try:
-        with opened(whole, task) as source:
-            return list(cut(whole, source, size, counts=any(place.line is not None for place in places)))
-    except ContentError:
-        return [whole]
+def files_of(parts: Sequence[Part]) -> list[str]:
+    """Returns the files of these parts."""
+    every = parts.files if isinstance(parts, Plan) else (file for part in parts for file in part.inputs)
+    return list(dict.fromkeys(every))
 
 
 def opened(piece: InputPiece, task: Task) -> AbstractContextManager[Input]:

@@ -76,7 +76,7 @@ def _restored(mark: PartMark, path: str, folder: OutputFolder) -> Iterator[tuple
         return
     converted = inputs.documents(join(path, name), mark.part.task.target)
     records = map(exact_json.parse, next(folder.read([RESTORE + name])).splitlines())
-    for piece, count in zip(mark.part.pieces, mark.records, strict=True):
+    for piece, count in zip(mark.pieces, mark.records, strict=True):
         some = list(islice(records, count))
         originals = [_original(document.value, record, name) for record, document in zip(some, converted, strict=False)]
         if len(originals) != count:

@@ -189,6 +189,8 @@ class _PartOutputs:
 
     def end(self, result: PieceResult) -> None:
         """Counts the lines of a piece. An unreadable file is reported and refused."""
+        if any(piece.by_size for piece in self.mark.part.pieces) and not result.piece.by_size:
+            self.mark.cut = result.piece
         self.mark.lines, self.mark.blank = self.mark.lines + result.lines, self.mark.blank + result.blank
         if result.error is not None:
             self.finding(finding_of(result.error))

@@ -67,7 +67,8 @@ _HEAD = 1024
 def marks(name: str) -> frozenset[str]:
     """Returns marks: each document of the dialect has one of these keys in itself, its items or its messages.
 
-    A path leads to a key of a content object or of a call; `role:NAME` is a role. Empty if the schema names none.
+    A path leads to a key of a content object or of a call; `role:NAME` is a role, `type:NAME` a type. Empty if the
+    schema names none.
     """
     return _listed(name, "x-marks")
 

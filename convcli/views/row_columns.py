@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -10,13 +10,11 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.engine.conversion import Conversion
-from convcli.engine.row_choices import LeftOut
 from convcli.jobs.documents import Document
 from convcli.jobs.portions import Portion
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.model.row_columns import COLUMNS, MARK, has_columns
-from convcli.model.transcript import Transcript
 from convcli.proof.reasons import MISSING, SET, Loss
 from convcli.validation.wording import unknown
 
@@ -25,6 +23,8 @@ COLUMN_OF = {"id": "id", "model": "model", "cwd": "cwd", "createdAt": "created"}
 """The columns that store a field of the transcript."""
 OF_FAILURES = ("tool_result.kind", "tool_result.isError")
 """The fields that state a failure, which the column `failed` has."""
+STORED = frozenset((*COLUMN_OF, *OF_FAILURES))
+"""The fields that only a column may store."""
 
 
 class RowColumns(msgspec.Struct, frozen=True):
@@ -44,12 +44,10 @@ class RowColumns(msgspec.Struct, frozen=True):
         conversion: Conversion,
         losses: list[Loss],
         portion: Portion | None,
-        left_out: Callable[[Transcript], LeftOut],
     ) -> list[Loss]:
         """Adds the columns to the converted row, and returns the losses that remain. A key of the row stays as it is.
 
-        `left_out` returns what of a transcript was not to be written. What only a column stores is encoded. A column of
-        the source that the row has is not lost.
+        What only a column stores is encoded. A column of the source that the row has is not lost.
         """
         row, is_row = conversion.document, item.dialect.columns != "none"
         if is_row and has_columns(item.value):
@@ -58,15 +56,14 @@ class RowColumns(msgspec.Struct, frozen=True):
         elif self.names and (self.adds_to_all or (not is_row and _has_origin(item, portion))):
             from convcli.views.row_facts import FINDERS, RowFacts
 
-            facts = RowFacts(item, portion or Portion(conversion.transcript), losses, left_out)
+            facts = RowFacts(item, portion or Portion(conversion.transcript), losses, conversion.left_out)
             columns = {name: FINDERS[name](facts) for name in self.names}
         else:
             return losses
         if not isinstance(row, dict):
             return losses
         conversion.document = {**row, **{name: value for name, value in columns.items() if row.get(name) is None}}
-        kept = [loss for loss in losses if not _is_carried(loss, columns)]
-        return [_explained(loss, columns) for loss in kept]
+        return [_explained(loss, columns) for loss in losses if not _is_carried(loss, columns)]
 
     def _without_others(self, item: Document, conversion: Conversion, losses: list[Loss]) -> tuple[Any, list[Loss]]:
         """Returns the row without columns that its own dialect has kept and the user does not want."""
@@ -125,8 +122,8 @@ def _names_conversations(dialect: Dialect) -> bool:
 
 def _is_carried(loss: Loss, columns: Mapping[str, Any]) -> bool:
     """True for the loss of a column of the source that the output has."""
-    name = loss.field.rpartition(".")[2]
-    return loss.kind == "dropped" and loss.field.startswith("extras.") and _has(columns, name, loss)
+    field = loss.field
+    return loss.kind == "dropped" and field.startswith("extras.") and _has(columns, field.rpartition(".")[2], loss)
 
 
 def _has(columns: Mapping[str, Any], name: str, loss: Loss) -> bool:
@@ -135,6 +132,8 @@ def _has(columns: Mapping[str, Any], name: str, loss: Loss) -> bool:
 
 def _explained(loss: Loss, columns: Mapping[str, Any]) -> Loss:
     """Returns the loss of a value that only a column stores as encoded."""
+    if loss.field not in STORED:
+        return loss
     column = COLUMN_OF.get(loss.field, "")
     if loss.field in OF_FAILURES and columns.get("failed"):
         column = "failed"

@@ -10,7 +10,7 @@ from convcli.engine.row_choices import LeftOut
 from convcli.jobs.documents import Document
 from convcli.jobs.portions import Portion
 from convcli.model.branches import active
-from convcli.model.transcript import ToolResult, Transcript
+from convcli.model.transcript import ToolResult
 from convcli.proof.reasons import Loss, is_chosen
 from convcli.views.columns import branch_of, directory_of, program_of
 from convcli.views.rows import about, is_error
@@ -21,13 +21,10 @@ STDIN = "<stdin>"
 class RowFacts:
     """What the columns of a row are found from."""
 
-    def __init__(
-        self, item: Document, portion: Portion, losses: list[Loss], left_out: Callable[[Transcript], LeftOut]
-    ) -> None:
+    def __init__(self, item: Document, portion: Portion, losses: list[Loss], left_out: LeftOut) -> None:
         self.item, self.portion, self.losses = item, portion, losses
         self.transcript = portion.transcript
-        places = (place for place in left_out(self.transcript) if isinstance(place, int))
-        self.left_out = {id(self.transcript.messages[place]) for place in places}
+        self.left_out = {id(self.transcript.messages[place]) for place in left_out if isinstance(place, int)}
         self.messages = [message for message in active(self.transcript) if message.role != "event"]
         self.about = about(self.transcript)
 

@@ -5,6 +5,7 @@ represent, and keeps the last of two equal keys. So its result is written again:
 lost, because the value then determines the text.
 Texts that another writer spaced or escaped differently are proved by two counts (`_proved`), and whatever is left
 goes to the strict reader. Numbers are exact at any size; what a double cannot hold is a `decimals.Decimal`.
+A large text is read and written without orjson where the memory that it requests is not to be had (`wire.space`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import msgspec
 import orjson
 
 from convcli.model.errors import ContentError
-from convcli.wire import strict_json
+from convcli.wire import space, strict_json
 from convcli.wire.decimals import Decimal
 from convcli.wire.pointers import is_index, steps
 from convcli.wire.strict_json import BEGIN, MAX_DEPTH, DuplicateKeys, Position
@@ -47,6 +48,8 @@ _TOO_LONG = b"0" * 16
 _TINY = 1e-290
 _SMALL, _SMALL_TOO = b"0e-000", b"0E-000"
 """The start of a `_TINY` number with few digits."""
+_dumps: Callable[..., bytes] = orjson.dumps
+"""orjson's function, or from the first large text on one that requests the memory before."""
 _ENDLESS = 10_000
 """A depth that only a value containing itself reaches."""
 
@@ -81,11 +84,14 @@ def parse_rounded(text: str) -> Any:
     For callers that need only its keys, and to know that it is valid. Raises as `parse` does.
     """
     try:
+        if len(text) > space.LARGE:
+            _measure_values()
+            space.request(space.of_reading(text.encode()))
         value = orjson.loads(text)
-        has_all_keys = text.count('"') == orjson.dumps(value).count(b'"') and r"\u0022" not in text
+        has_all_keys = text.count('"') == _dumps(value).count(b'"') and r"\u0022" not in text
         if has_all_keys and (len(text) <= MAX_DEPTH or text.count("{") + text.count("[") <= MAX_DEPTH):
             return value
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, MemoryError):
         pass
     return _parse(text, "error", BEGIN)[0]
 
@@ -93,15 +99,29 @@ def parse_rounded(text: str) -> Any:
 def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Position) -> tuple[Any, bool]:
     try:
         raw = data if isinstance(data, bytes) else data.encode()
+        if len(raw) > space.LARGE:
+            _measure_values()
+            space.request(space.of_reading(raw))
         value = orjson.loads(raw)
-        again, around = (orjson.dumps(value), 0) if len(raw) <= MAX_DEPTH else _dump_within_depth(value)
-    except (ValueError, TypeError):  # refused by orjson, raw surrogates in a str, or too deep to be written
+        again, around = (_dumps(value), 0) if len(raw) <= MAX_DEPTH else _dump_within_depth(value)
+    except (ValueError, TypeError, MemoryError):  # refused by orjson, raw surrogates in a str, too deep, too large
         return strict_json.read(data, duplicate_keys=duplicate_keys, start=start), False
     if len(again) == len(raw) + 2 * around and again.startswith(raw, around):
         return value, True
     if _proved(raw, value, again, duplicate_keys):
         return value, False
     return strict_json.read(data, duplicate_keys=duplicate_keys, start=start), False
+
+
+def _measure_values() -> None:
+    """Measures each value from now on before orjson writes it: it may have long strings of a large text."""
+    global _dumps
+
+    def dumps(value: Any, option: int = 0) -> bytes:
+        space.request(space.of_writing(value))
+        return orjson.dumps(value, option=option)
+
+    _dumps = dumps
 
 
 def _proved(raw: bytes, value: Any, again: bytes, duplicate_keys: DuplicateKeys) -> bool:
@@ -138,7 +158,7 @@ def _dump_within_depth(value: Any) -> tuple[bytes, int]:
     nest = nest_of_thread()
     nest.inner[0] = value
     try:
-        return orjson.dumps(nest.outer), nest.spare
+        return _dumps(nest.outer), nest.spare
     finally:
         nest.inner[0] = None
 
@@ -189,16 +209,16 @@ def write(value: Any, *, indent: bool = False) -> bytes:
     refuses come out in the same layout. Raises TypeError for what is not a JSON value.
     """
     try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
-    except TypeError:
+        return _dumps(value, option=orjson.OPT_INDENT_2 if indent else 0)
+    except (TypeError, MemoryError):
         return b"".join(pieces(value, indent))
 
 
 def write_line(value: Any, *, indent: bool = False) -> bytes:
     """Like `write`, with a final newline; avoids a second copy of large text."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0))
-    except TypeError:
+        return _dumps(value, option=orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0))
+    except (TypeError, MemoryError):
         return b"".join((*pieces(value, indent), b"\n"))
 
 
@@ -224,8 +244,8 @@ def exact(a: Any, b: Any) -> bool:
 def key(value: Any) -> bytes:
     """Returns equal bytes for equal JSON values, however lone surrogates are spelled, and different bytes otherwise."""
     try:
-        return orjson.dumps(value)
-    except TypeError:
+        return _dumps(value)
+    except (TypeError, MemoryError):
         return b"".join(pieces(value, spelled=False))
 
 

@@ -193,6 +193,72 @@ def test_a_signal_leaves_nothing_behind_and_is_what_the_process_dies_of(tmp_path
     assert os.listdir(tmp_path) == []
 
 
+def interrupted_at(module: str, words: list[str], tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
+    """Runs a process that receives SIGINT while it loads this module, which then goes on."""
+    (tmp_path / "sitecustomize.py").write_text(f"""
+import os, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), {int(signal.SIGINT)})
+            os.write(2, b"loading goes on\\n")
+
+sys.meta_path.insert(0, Finder())
+""")
+    surroundings = environment(PYTHONPATH=f"{tmp_path}:{environment()['PYTHONPATH']}")
+    return subprocess.run(words, capture_output=True, env=surroundings, check=False)
+
+
+PROGRAM = [sys.executable, "-c", "from convcli._start import program; program()"]
+
+
+@pytest.mark.parametrize(
+    ("words", "module"), [(PROGRAM, "convcli.__main__"), (PROGRAM, "signal"), (command("-h"), "signal")]
+)
+def test_ctrl_c_is_silent_before_the_program_handles_signals(tmp_path: Path, words: list[str], module: str) -> None:
+    done = interrupted_at(module, words, tmp_path)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
+
+
+def test_the_program_loads_next_to_nothing_before_it_handles_ctrl_c() -> None:
+    code = "import sys; before = set(sys.modules); import convcli._start; print(*(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(), check=True)
+    loaded = {"__future__", "convcli", "convcli._start", "convcli.model", "convcli.model.version"}
+    assert set(done.stdout.decode().split()) <= loaded
+
+
+def test_a_signal_waits_until_a_module_is_loaded(tmp_path: Path) -> None:
+    """An exception within the initialization of orjson ends the process by signal 11."""
+    source = write(tmp_path / "a.json", CLEAN)
+    done = interrupted_at("orjson", command("convert", source, "--to", OTHER), tmp_path)
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr in (b"loading goes on\nstopped\n", b"loading goes on\nstopped; nothing was written\n")
+
+
+def test_a_signal_is_not_lost_where_python_ignores_exceptions(tmp_path: Path) -> None:
+    code = f"""
+import os, signal, sys, time
+from convcli.__main__ import main
+from convcli.engine import pipeline
+
+class Freed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(9))
+
+def lift(*_):
+    Freed()
+    time.sleep(60)
+
+pipeline.lift = lift
+main(["convert", sys.argv[1], "--to", {OTHER!r}])
+"""
+    words = [sys.executable, "-c", code, str(write(tmp_path / "a.json", LOSSY))]
+    done = subprocess.run(words, capture_output=True, env=environment(), check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"stopped; nothing was written\n")
+
+
 def test_a_bug_is_one_line_exit_70_and_a_traceback_only_with_debug(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

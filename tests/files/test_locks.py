@@ -25,11 +25,6 @@ def test_a_lock_excludes_all_but_those_that_share(tmp_path: Path, first: bool, s
         assert list(folder.iterdir()) == []
 
 
-def test_the_folder_of_a_store_is_not_locked() -> None:
-    with locked("memory://out", is_shared=False), locked("memory://out", is_shared=False):
-        pass
-
-
 def test_a_system_without_locks_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "fcntl", None)
     with locked(str(tmp_path), is_shared=False), locked(str(tmp_path), is_shared=False):

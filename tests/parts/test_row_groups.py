@@ -37,7 +37,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-IN_PARTS = ["--engine", "local", "--out-dir", "out", "--part-size", "1"]
+def in_parts(number: int = 12) -> list[str]:
+    """Options for this many parts; the table has twelve row groups."""
+    size = -(-Path("in.parquet").stat().st_size // number)
+    return ["--engine", "local", "--out-dir", "out", "--part-size", str(size)]
 
 
 def joined(kind: str = "") -> str:
@@ -52,12 +55,12 @@ def test_it_is_judged_as_by_one_process(folder: Path, again: bool, capfd: pytest
     printed, reported = capfd.readouterr()
     codes = [json.loads(line)["code"] for line in printed.splitlines()]
     assert [codes.count(code) for code in ("padded-object", "padded-key", "column-type")] == [3, 1, 1]
-    assert main([*words, *IN_PARTS]) == 0
+    assert main([*words, *in_parts()]) == 0
     if again:
         Path("out/_done/00001.json").unlink()
         Path("out/_done/00003.json").unlink()
         capfd.readouterr()
-        assert main([*words, *IN_PARTS]) == 0
+        assert main([*words, *in_parts()]) == 0
     assert joined() == printed
     assert capfd.readouterr().err.splitlines()[-1] == reported.splitlines()[-1]
     assert len(list(Path("out/_done").glob("0*"))) == 12
@@ -68,7 +71,7 @@ def test_it_is_converted_as_by_one_process(folder: Path, losses: str, capfd: pyt
     words = ["convert", "in.parquet", "--from", OTHER, "--to", "anthropic"]
     assert main([*words, "-o", "one.jsonl"]) == 0
     reported = [line for line in capfd.readouterr().err.splitlines() if "padded" in line]
-    assert main([*words, *IN_PARTS, "--losses", losses]) == 0
+    assert main([*words, *in_parts(), "--losses", losses]) == 0
     assert [line for line in capfd.readouterr().err.splitlines() if "padded" in line] == reported
     assert len(reported) == 4
     assert joined() == Path("one.jsonl").read_text("utf-8")

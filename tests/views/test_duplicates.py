@@ -72,3 +72,8 @@ def test_a_document_with_metadata_of_a_wrong_type_is_no_duplicate(tmp_path: Path
     path = str(write(tmp_path / "a.jsonl", chat("a", seed="x"), chat("a")))
     with OPENED(path, selection=Selection([Duplicates("exact")])) as source:
         assert sum(1 for _ in source) == 2
+
+
+def test_a_wrong_option_is_reported_before_inputs_are_read_ahead() -> None:
+    done = run("convert", "-", "--to", OTHER, "--dedupe=prefix", "--split", "train=1,val=1", input=b"")
+    assert (done.returncode, b"--split needs --out-dir" in done.stderr, b"read only once" in done.stderr) == (2, 1, 0)
