@@ -209,9 +209,10 @@ def _write_message(message: Message) -> list[Native]:
     role = "user" if message.role in ("user", "tool") else "model"
     chunks = [{"role": role, **chunk} for part in message.parts if (chunk := _write_part(part)) is not None]
     extra = get_extras(message.extras, NAME)
-    if message.error is not None or not chunks:
-        end = {"errorMessage": message.error} if message.error is not None else {"text": ""}
-        chunks.append({"role": role, **end, **as_object(extra.get("chunk"))})
+    if message.error is not None:
+        chunks.append({"role": role, "errorMessage": message.error, **as_object(extra.get("chunk"))})
+    if not chunks:
+        return []
     reason = FINISH_OF.get(message.stop_reason or "") if role == "model" else None
     chunks[-1] |= {"finishReason": reason} if reason else {}
     chunks[0] |= MESSAGE.write(message, omit(extra, "chunk"))

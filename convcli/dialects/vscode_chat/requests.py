@@ -30,7 +30,7 @@ from convcli.kit.objects import (
     without_empty,
     without_nulls,
 )
-from convcli.kit.texts import text_of
+from convcli.kit.texts import is_bare, text_of
 from convcli.kit.values import DATA_URL, MEDIA_TYPES, counts, put_counts, split_data_url, take_counts
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 
@@ -259,8 +259,8 @@ def write_requests(groups: list[list[Message]]) -> list[Native]:
         calls = {part.id for one in group for part in one.parts if isinstance(part, ToolCall)}
         found = [part for one in group for part in one.parts if isinstance(part, ToolResult)]
         is_last = k == len(groups) - 1
-        own = [part for part in found if part.tool_call_id in calls or is_last]
-        natives.append(_write_request(group, [*late, *own]))
+        answered = [part for part in found if part.tool_call_id in calls or is_last]
+        natives.append(_write_request(group, [*late, *answered]))
         late = [part for part in found if not (part.tool_call_id in calls or is_last)]
     return natives
 
@@ -319,7 +319,7 @@ def _write_user(parts: list[Part], extra: Native) -> tuple[Native, Native]:
     """Returns the user message as VS Code displays it, and as the model was sent it if that is more than a text."""
     text = text_of(parts)
     message = {"text": text, "parts": text_parts(as_text(extra.get("text")) or text), **extra}
-    is_text = not parts or (len(parts) == 1 and isinstance(parts[0], Text) and not parts[0].extras)
+    is_text = not parts or (len(parts) == 1 and is_bare(parts[0]) and parts[0].text != "")
     rendered = [item for part in parts if (item := _write_rendered(part)) is not None]
     return message, {} if is_text and "text" not in extra else {RENDERED: rendered}
 
