@@ -66,6 +66,7 @@ DialectName: TypeAlias = Literal[
     "pydantic-ai",
     "qwen-code",
     "sharegpt",
+    "strands",
     "swe-agent",
     "vercel-ai",
     "vercel-ai-stream",
