@@ -48,8 +48,8 @@ def _programs() -> list[str]:
     type=Near("program", _programs),
     required=True,
     metavar="PROGRAM",
-    help="The program that continues: claude-code, cline, codex, copilot-cli, droid, gemini-cli, goose, openclaw, "
-    "opencode, pi or qwen-code.",
+    help="The program that continues: claude-code, cline, codex, copilot-cli, droid, gemini-cli, goose, gptme, "
+    "grok-build, openclaw, opencode, pi or qwen-code.",
 )
 @_shared.from_option
 @_shared.reading_options
@@ -143,6 +143,7 @@ def _document(screen: Screen, path: str, reading: ReadingOptions, keep_going: bo
 def _converted(document: Document, program: Program, cwd: str | None, view: Any) -> tuple[Conversion, SessionFacts]:
     from convcli.engine.resuming import resumed
     from convcli.jobs import programs
+    from convcli.kit.ids import uuid_of
     from convcli.kit.sessions import EPOCH
     from convcli.model.dialect import Options, SessionFacts
 
@@ -157,8 +158,8 @@ def _converted(document: Document, program: Program, cwd: str | None, view: Any)
         raise ContentError("no-messages", message, file=document.file, help="--view history has all messages")
     begin = written.created_at if written.created_at and TIME.match(written.created_at) else EPOCH
     answer = next((m for m in reversed(transcript.messages) if m.role == "assistant"), transcript.messages[-1])
-    model = answer.model or transcript.model
-    return conversion, SessionFacts(written.id or "", directory, begin, transcript.title, model, answer.provider)
+    model, id_ = answer.model or transcript.model, written.id or uuid_of(conversion.document)
+    return conversion, SessionFacts(id_, directory, begin, transcript.title, model, answer.provider)
 
 
 def _contents(document: Any, program: Program, facts: SessionFacts, path: str) -> dict[str, Any]:

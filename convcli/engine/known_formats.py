@@ -60,24 +60,21 @@ FORMATS = (
         is_piece=True,
     ),
     Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
-    Foreign("a Kimi session", ("type^context.append",)),
     Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
     Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
     Foreign("a Continue session", ("sessionId workspaceDirectory history/*/message",)),
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
     Foreign("a Zed thread", ("messages/*/User", "messages/*/Agent")),
     Foreign(
-        "a session of the Agent Client Protocol, version 2",
-        (
-            "params/update/sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
-            "update/sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
-            "sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
-        ),
-    ),
-    Foreign(
         "the manifest of a Mistral Vibe session",
         ("session_id stats:dict environment/working_directory",),
         "the messages are in messages.jsonl next to it",
+        is_piece=True,
+    ),
+    Foreign(
+        "the summary of a Grok Build session",
+        ("chat_format_version current_model_id",),
+        "the messages are in chat_history.jsonl next to it",
         is_piece=True,
     ),
     Foreign(
@@ -196,14 +193,10 @@ FORMATS = (
         is_piece=True,
     ),
     # exports
-    Foreign("a DeepSeek export", ("mapping/root inserted_at", "mapping/1/message/fragments")),
-    Foreign("a Grok export", ("conversations/*/responses/*/response",)),
     Foreign("an LM Studio conversation", ("messages/*/versions messages/*/currentlySelected",)),
-    Foreign("a SillyTavern chat", ("user_name character_name chat_metadata",)),
     Foreign("a TypingMind export", ("data/chats/*/messages",), at="'/data/chats/*/messages'"),
     # sessions and trajectories without a dialect
     Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
-    Foreign("a Grok Build session", ("type=assistant model_id !message !item", "chat_format_version current_model_id")),
     Foreign("a Cursor transcript", ("role=user|assistant message/content !type !uuid",)),
     Foreign("a log of the program llm", ("conversation_id prompt:str response:str",)),
     Foreign("tau2-bench results", ("simulations/*/messages tasks",), at="'/simulations/*/messages'"),

@@ -1,0 +1,120 @@
+"""Exports of DeepSeek: `conversations.json`, a list of conversations, each with a tree of messages; read-only.
+
+Specification: none is published. Exports of 2025, by https://github.com/andrmkrff/deepseek-chat-export (6dfedf5) and
+other readers; read 2026-11-27.
+
+Quirks
+- The nodes of a tree have numbers as ids, and `root` has no message. No key names the active branch: it ends with the
+  last node.
+- A message has no role. It is the user's if a fragment is a `REQUEST`, else the assistant's.
+- Fragments are texts (`REQUEST`, `RESPONSE`), thoughts (`THINK`), and what the site showed of a search. The latter are
+  kept opaque.
+- Attached files are kept. An export has their names, and of some the text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
+from convcli.kit.objects import Native, as_object, as_text, except_keys, make_extras, objects_in
+from convcli.kit.sessions import head_of, parents_first
+from convcli.kit.unsupported import fields
+from convcli.kit.values import paths
+from convcli.model.dialect import Dialect, Evidence
+from convcli.model.transcript import Message, Opaque, Part, Reasoning, Text, Transcript
+from convcli.validation.rules import trees
+from convcli.validation.survey import limited_to
+
+NAME = "deepseek-export"
+MAPPING, REQUEST, THOUGHT = "mapping", "REQUEST", "THINK"
+TEXTS = (REQUEST, "RESPONSE")
+CONVERSATION = Envelope(
+    "id title inserted_at updated_at mapping",
+    {"id": "id", "title": "title", "inserted_at": "created_at", "updated_at": "updated_at"},
+    content=MAPPING,
+)
+MESSAGE = Envelope(
+    "files model inserted_at fragments", {"model": "model", "inserted_at": "created_at"}, content="fragments"
+)
+
+
+def detect(document: Any) -> Evidence | None:
+    """Detects a tree of messages with fragments."""
+    nodes = as_object(as_object(document).get(MAPPING)).values()
+    messages = [as_object(node.get("message")) for node in nodes if isinstance(node, dict)]
+    has_fragments = any(objects_in(message.get("fragments")) for message in messages)
+    return Evidence(99, "a tree of messages with fragments") if has_fragments else None
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """Returns the transcript of a conversation, with all of its branches."""
+    context = LiftContext(NAME, document)
+    nodes: dict[str, Native] = document[MAPPING]
+    links: list[tuple[str, str | None]] = []
+    others: Native = {}
+    for id_ in parents_first({id_: node.get("parent") for id_, node in nodes.items()}):
+        node = nodes[id_]
+        extra = except_keys(node, "parent", "children", "message", *["id"] * (node.get("id") == id_))
+        native = node.get("message")
+        if native is None:
+            extra |= {"parent": node["parent"]} if node.get("parent") is not None else {}
+            others |= {id_: extra} if extra else {}
+            continue
+        message = _lift_message(native)
+        message.id, message.parent_id = id_, _parent_of(node, nodes)
+        message.extras = make_extras(NAME, extra, message=MESSAGE.lift(native, message))
+        links.append((id_, message.parent_id))
+        places = [("message", "fragments", k) for k in range(len(message.parts))]
+        context.add(message, (MAPPING, id_), places)
+    transcript = context.transcript(head=head_of(links))
+    transcript.extras = make_extras(NAME, CONVERSATION.lift(document, transcript), nodes=others)
+    return transcript
+
+
+def _parent_of(node: Native, nodes: dict[str, Native]) -> str | None:
+    """Returns the parent of a message. A node without a message, such as the root, is none."""
+    parent = as_text(node.get("parent"))
+    is_empty = parent in nodes and nodes[parent].get("message") is None
+    return None if is_empty else parent
+
+
+def _lift_message(native: Native) -> Message:
+    fragments = native.get("fragments") or []
+    is_user = any(fragment["type"] == REQUEST for fragment in fragments)
+    return Message("user" if is_user else "assistant", [_lift_fragment(fragment) for fragment in fragments])
+
+
+def _lift_fragment(native: Native) -> Part:
+    kind, content = native["type"], native.get("content")
+    if not isinstance(content, str) or kind not in (*TEXTS, THOUGHT):
+        return Opaque(NAME, native)
+    extra = except_keys(native, "type", "content")
+    return (Reasoning if kind == THOUGHT else Text)(content, extras=make_extras(NAME, extra))
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="DeepSeek export",
+    aliases=("deepseek",),
+    specification="exports of 2025; read 2026-11-27",
+    framings=("document", "records"),
+    forms=("conversation",),
+    detect=detect,
+    lift=lift,
+    rules=(limited_to(trees.rooted(), "missing-parent", "parent-cycle"),),  # ids are keys: no two are the same
+    places={
+        **CONVERSATION.places(),
+        **MESSAGE.places("message", "message"),
+        **paths(
+            "message.id=id message.parentId=parent text.text=content reasoning.text=content extras.message=message "
+            "extras.nodes=mapping"
+        ),
+    },
+    envelope=fields("message nodes children id elapsed_secs"),
+    repeats=frozenset(("/mapping/*/children/*",)),
+)
