@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 DialectName: TypeAlias = Literal[
     "acp",
     "ag-ui",
+    "aistudio",
     "alpaca",
     "anthropic",
     "anthropic-batch",
@@ -44,6 +45,7 @@ DialectName: TypeAlias = Literal[
     "kimi-cli",
     "kimi-code",
     "langchain",
+    "librechat",
     "llama-json",
     "llamafactory-v1",
     "llamaindex",
@@ -77,5 +79,6 @@ DialectName: TypeAlias = Literal[
     "vercel-ai-stream",
     "vertexai",
     "vibe",
+    "vscode-chat",
 ]
 """Any of the built-in dialects. Functions also accept `str`, for plugins and aliases."""

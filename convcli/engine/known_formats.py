@@ -60,7 +60,6 @@ FORMATS = (
         is_piece=True,
     ),
     Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
-    Foreign("a VS Code chat", ("requests/*/message/text requests/*/response", "kind v/requests")),
     Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
     Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
     Foreign("a Continue session", ("sessionId workspaceDirectory history/*/message",)),
@@ -194,8 +193,6 @@ FORMATS = (
         is_piece=True,
     ),
     # exports
-    Foreign("a Google AI Studio prompt", ("chunkedPrompt",)),
-    Foreign("a LibreChat export", ("conversationId messagesTree", "conversationId messages/*/isCreatedByUser")),
     Foreign("an LM Studio conversation", ("messages/*/versions messages/*/currentlySelected",)),
     Foreign("a TypingMind export", ("data/chats/*/messages",), at="'/data/chats/*/messages'"),
     # sessions and trajectories without a dialect

@@ -19,6 +19,7 @@ from convcli.kit.passes import (
     on_each_message,
     on_parts,
     on_tools,
+    shared,
 )
 from convcli.kit.texts import only_text, text_of
 from convcli.model.branches import active
@@ -223,6 +224,12 @@ arguments_as_objects = on_parts(
     lambda call, _: call if call.raw_arguments is None else replace(call, raw_arguments=None), "tool_call"
 )
 """Drops arguments that are not an object, for formats that store only objects."""
+
+
+def keep_leading_instruction(messages: list[Message]) -> list[Message]:
+    """Drops instructions that are not the first message, for formats with one apart from the messages."""
+    kept = [message if i == 0 or message.role != "system" else None for i, message in enumerate(messages)]
+    return shared(messages, kept)
 
 
 def bare_system(messages: list[Message]) -> list[Message]:

@@ -160,6 +160,18 @@ def time_of_seconds(seconds: Any) -> str | None:
     return moment.isoformat().replace("+00:00", "Z")
 
 
+def seconds_of_time(time: str | None) -> int | float | None:
+    """Returns seconds since 1970 of a time with a time zone, whole ones as an integer; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(time or "")
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        return None
+    microseconds = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return microseconds // 1_000_000 if microseconds % 1_000_000 == 0 else microseconds / 1_000_000
+
+
 def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[dict[str, int], Native]:
     """Returns token counts by their path in the vendor's object, and the rest of that object without nulls.
 

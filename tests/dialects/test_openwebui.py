@@ -9,6 +9,7 @@ import pytest
 from convcli.dialects.openwebui import DIALECT, pieces_of
 from convcli.engine import detection
 from convcli.model.branches import active
+from convcli.model.dialect import Options
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
 
 CALL = {"type": "function_call", "id": "c1", "call_id": "c1", "name": "f", "arguments": '{"n": 1}'}
@@ -140,3 +141,66 @@ def test_an_answer_has_its_model_time_usage_and_error() -> None:
         extras=extras,
     )
     assert message == expected
+
+
+# ---------------------------------------------------------------- write
+
+
+def written(*messages: Message, **fields: Any) -> dict[str, Any]:
+    history: dict[str, Any] = DIALECT.lower(Transcript(list(messages), **fields))["chat"]["history"]
+    return history
+
+
+def test_an_answer_with_its_results_is_one_message() -> None:
+    history = written(
+        Message("user", [Text("Count.")]),
+        Message("assistant", [ToolCall("c1", "f", {"n": 1})]),
+        Message("tool", [ToolResult("c1", "f", "text", "one")]),
+        Message("assistant", [Text("It is one.")]),
+        Message("user", [Text("Thanks.")]),
+    )
+    nodes = list(history["messages"].values())
+    assert [one["role"] for one in nodes] == ["user", "assistant", "user"]
+    assert [item["type"] for item in nodes[1]["output"]] == ["function_call", "function_call_output", "message"]
+    assert nodes[1]["output"][1]["output"] == [{"type": "input_text", "text": "one"}]
+    assert (nodes[1]["content"], nodes[1]["childrenIds"]) == ("It is one.", [nodes[2]["id"]])
+    assert history["currentId"] == nodes[2]["id"]
+
+
+def test_rows_with_ids_are_one_answer_and_its_children_follow_it() -> None:
+    history = written(
+        Message("user", [Text("Count.")], "u"),
+        Message("assistant", [ToolCall("c1", "f", {})], "a", "u"),
+        Message("tool", [ToolResult("c1", "f", "text", "one")], "t", "a"),
+        Message("assistant", [Text("One.")], "b", "t"),
+        Message("user", [Text("Thanks.")], "v", "b"),
+    )
+    assert [(one["id"], one["parentId"]) for one in history["messages"].values()] == [
+        ("u", None),
+        ("a", "u"),
+        ("v", "a"),
+    ]
+
+
+def test_branches_stay_branches() -> None:
+    history = written(
+        Message("user", [Text("Count.")], "u"),
+        Message("assistant", [Text("One.")], "a", "u"),
+        Message("assistant", [Text("Two.")], "b", "u"),
+        head="a",
+    )
+    assert history["currentId"] == "a"
+    assert history["messages"]["u"]["childrenIds"] == ["a", "b"]
+
+
+def test_the_leading_instruction_is_a_parameter() -> None:
+    document = DIALECT.lower(Transcript([Message("system", [Text("Be brief.")]), Message("user", [Text("Hi.")])]))
+    assert document["chat"]["params"] == {"system": "Be brief."}
+    assert len(document["chat"]["messages"]) == 1
+
+
+def test_a_conversation_alone_has_no_export_around_it() -> None:
+    transcript = Transcript([Message("user", [Text("Hi.")])], title="A chat")
+    document = DIALECT.lower(transcript, Options(form="chat"))
+    assert document["title"] == "A chat"
+    assert DIALECT.lift(document).origin.form == "chat"  # type: ignore[union-attr]

@@ -35,7 +35,7 @@ from convcli.dialects.copilot_cli.rows import (
     records_in,
 )
 from convcli.dialects.copilot_cli.writing import write_session
-from convcli.kit import custom, sessions, unsupported
+from convcli.kit import custom, editors, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import keep_parts_of_roles, refusals_as_texts
 from convcli.kit.grouping import on_rows
@@ -182,6 +182,10 @@ PROGRAM = Program(
     command="copilot --resume {id}",
     unsent=("system", "reasoning"),
 )
+TRANSCRIPTS = Program(
+    "vscode-copilot", ".", editors.patterns("Code*", "workspaceStorage/*/GitHub.copilot-chat/transcripts/*.jsonl")
+)
+"""VS Code's extension keeps transcripts of its last sessions in the format of the CLI."""
 UNSUPPORTED = (
     unsupported.AROUND_PARTS
     | unsupported.METADATA
@@ -202,7 +206,7 @@ DIALECT = Dialect(
     specification="github-copilot-sdk 1.0.27 and copilot 1.0.102; read 2026-11-22",
     framings=("events",),
     forms=("session",),
-    programs=(PROGRAM,),
+    programs=(PROGRAM, TRANSCRIPTS),
     program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,

@@ -76,6 +76,8 @@ PROGRAM = Program(
     command="opencode import {path} && opencode --session {id}",
     resent=lambda part: "thinking as text, to a model other than its author" if part.type == "reasoning" else None,
 )
+KILO = Program("kilo", ".local/share/kilo", "kilo.db")
+"""Kilo Code stores its sessions in OpenCode's database."""
 
 ANSWER = MESSAGES["assistant"]
 HAS = INFO.supports() | ANSWER.supports("message")
@@ -93,7 +95,7 @@ DIALECT = Dialect(
     specification="@opencode-ai/sdk 1.19.3 and opencode 1.18.33; read 2026-11-22",
     framings=("document", "records", "events"),
     forms=("session",),
-    programs=(PROGRAM,),
+    programs=(PROGRAM, KILO),
     program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,

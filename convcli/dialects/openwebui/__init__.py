@@ -1,4 +1,4 @@
-"""Open WebUI: the chats of an export ("Export Chats", `/api/v1/chats/all`), and single chats; read-only.
+"""Open WebUI: the chats of an export ("Export Chats", `/api/v1/chats/all`), and single chats.
 
 Specification: none is published. Exports of 2025 and 2026, and LibreChat's reader of them
 (https://github.com/danny-avila/LibreChat, `api/server/utils/import`, 89e0c58a); read 2026-11-27.
@@ -11,6 +11,8 @@ Quirks
   as `<details>`. convcli reads `output`, and `content` only without it.
 - In older answers, `<details>` is the only record of reasoning and calls. Calls without a name are kept opaque.
 - The system prompt is in `params`.
+- "Import Chats" takes a list of chats, as convcli writes several into one JSON file. An answer and the results that it
+  waits for are one node, with items as `output`.
 """
 
 from __future__ import annotations
@@ -19,17 +21,21 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
+from convcli.dialects.openwebui.writing import EPOCH, NAME, NODE, write_history
+from convcli.families.chats import NODES
 from convcli.families.openai.request import USAGE, media_of_url
 from convcli.families.responses.facts import OF_ITEMS
 from convcli.families.responses.turns import ItemReader
+from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, as_text, make_extras, omit, without_empty
+from convcli.kit.fitting import instruction_of
+from convcli.kit.objects import Native, as_object, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.sessions import head_at, parents_first
 from convcli.kit.settings import Setting
 from convcli.kit.unsupported import fields
-from convcli.kit.values import paths, read_arguments, read_json, take_counts, time_of_seconds
-from convcli.model.dialect import Dialect, Evidence
+from convcli.kit.values import paths, read_arguments, read_json, take_counts
+from convcli.model.dialect import Dialect, Evidence, Options, Pass
 from convcli.model.transcript import (
     Media,
     Message,
@@ -47,8 +53,8 @@ from convcli.validation.survey import limited_to
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
 
-NAME = "openwebui"
-EPOCH = {name: Setting(name, time_of_seconds, lambda time: time) for name in ("created_at", "updated_at")}
+EXPORTED, ALONE = "export", "chat"
+"""The forms: a chat of an export, and only its conversation."""
 MODELS = Setting(
     "model",
     lambda models: as_text(models[0]) if isinstance(models, list) and len(models) == 1 else None,
@@ -60,15 +66,12 @@ EXPORT = Envelope(
     {"id": "id", "title": "title", "created_at": EPOCH["created_at"], "updated_at": EPOCH["updated_at"]},
     content="chat",
 )
+SHELL = {"id": "", "user_id": "", "title": ""}
+"""Keys that an import requires since Open WebUI 0.6.20."""
 CHAT = Envelope(
     "id title models params history messages tags timestamp files",
     {"id": "id", "title": "title", "models": MODELS},
     content="history messages params",
-)
-NODE = Envelope(
-    "id parentId childrenIds role content output files timestamp model usage error",
-    {"timestamp": EPOCH["created_at"], "model": "model"},
-    content="id parentId childrenIds role content files output usage error",
 )
 CONVERSATION = "#"
 """In `places`: the object with the history. It is the document, or a member of it."""
@@ -91,6 +94,7 @@ def lift(document: Any) -> Transcript:
     """Returns the transcript of a chat, with all of its branches."""
     context = LiftContext(NAME, document, node_path=())
     chat, prefix = (document["chat"], ("chat",)) if "chat" in document else (document, ())
+    context.origin.form = EXPORTED if prefix else ALONE
     context.origin.aliases = {CONVERSATION: "chat" if prefix else ".."}
     params = chat.get("params") or {}
     system = as_text(params.get("system"))
@@ -126,8 +130,12 @@ def _other_messages(repeated: Any, nodes: Native) -> Native:
 
 def _repeats(native: Any, nodes: Native) -> bool:
     id_ = native.get("id") if isinstance(native, dict) else None
-    node = nodes.get(id_, {}) if isinstance(id_, str) else {}
-    return bool(node) and all(key in node and exact_json.exact(value, node[key]) for key, value in native.items())
+    known = [nodes[id_]] if isinstance(id_, str) and id_ in nodes else list(nodes.values())
+    return isinstance(native, dict) and any(_has_all(node, native) for node in known)
+
+
+def _has_all(node: Native, native: Native) -> bool:
+    return all(key in node and exact_json.exact(value, node[key]) for key, value in native.items())
 
 
 def _lift_node(id_: str, native: Native, path: Path, context: LiftContext) -> None:
@@ -276,15 +284,67 @@ def _file(native: Native) -> Part:
     return Media("document", name=name, extras=make_extras(NAME, rest, file=without_empty(inner)), **source)
 
 
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """Returns a chat of an export, or only its conversation."""
+    is_alone = options.form == ALONE
+    outer = dict(get_extras(transcript.extras, NAME))
+    extra = outer if is_alone else dict(outer.pop("chat", {}))
+    system = instruction_of(transcript.messages)
+    history, branch = write_history(transcript)
+    params = {**({"system": system} if system else {}), **as_object(extra.get("params"))}
+    native: Native = {"params": params} if params else {}
+    native |= {"history": {**as_object(extra.get("history")), **history}}
+    native |= {"messages": [*branch, *extra.get("messages", [])]}
+    chat = CHAT.write(transcript, {**omit(extra, "history", "messages", "params"), **native})
+    return chat if is_alone else {**SHELL, **EXPORT.write(transcript, outer, chat=chat)}
+
+
+RESULTS = results.with_plain_failures(results.text_or_parts("Open WebUI"))
+COMMON: tuple[Pass, ...] = (
+    sessions.events(lambda _: False),
+    fitting.roles({"developer": "system"}),
+    results.separate_results,
+    passes.on_messages(results.keep_one_result_each),
+    results.apply_convention(RESULTS),
+    fitting.refusals_as_texts,
+    custom.as_functions,
+    *NODES,
+)
+FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in (EXPORTED, ALONE)}
+UNSUPPORTED = unsupported.AROUND_PARTS - fields(
+    "id title createdAt updatedAt model head message.id message.parentId message.createdAt message.usage message.error"
+)
+UNSUPPORTED |= fields(
+    "refusal audio video tool_result.status tool_result.isError document.url document.path document.data image.fileId "
+    "image.path image.text"
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="Open WebUI",
     aliases=("open-webui",),
     specification="exports of 2025 and 2026; read 2026-11-27",
     framings=("document", "records"),
-    forms=("chat",),
+    forms=(EXPORTED, ALONE),
     detect=detect,
     lift=lift,
+    write=write,
+    fit=FIT,
+    conventions=(RESULTS,),
+    unsupported={EXPORTED: UNSUPPORTED, ALONE: UNSUPPORTED | {"createdAt", "updatedAt"}},
+    reasons={
+        **sessions.NO_REQUEST,
+        "refusal": "Open WebUI has no refusal: it is written as text",
+        "event": "Open WebUI stores no events of other programs",
+        "message.id": "an answer and its results are one message of Open WebUI",
+        **dict.fromkeys(
+            ("message.createdAt", "message.model", "message.usage", "message.error"),
+            "an answer and its results are one message of Open WebUI",
+        ),
+    },
     rules=(limited_to(trees.rooted(), "missing-parent", "parent-cycle"),),  # ids are keys: no two are the same
     places={
         **OF_ITEMS,
