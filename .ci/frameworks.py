@@ -2,7 +2,8 @@
 
 ENVIRONMENTS is a folder with the environments that ORACLES/requirements.txt names (`frameworks`, `harbor`, `node`,
 `training`). Every sample of every dialect is converted to each target; for a trainer, the samples of its own dialect
-are asked about too. convcli must have a finding for whatever is refused.
+are asked about too, and as the form `columns`, the rows of all sessions with columns and tools. convcli must have a
+finding for whatever is refused.
 Exit 1 when it has none, or when the environment of a target is not there.
 """
 
@@ -19,7 +20,13 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from judge import outputs
+from judge import Told, outputs
+
+import convcli
+from convcli import dialects
+from convcli.files.layouts import encoded
+from convcli.model.row_columns import MARK
+from tests.support import samples
 
 
 class Target(NamedTuple):
@@ -38,9 +45,12 @@ class Target(NamedTuple):
 
 def trainer(oracle: str, dialect: str, form: str = "", environment: str = "training", **tolerated: str) -> Target:
     """What judges the rows of a dialect."""
-    return Target(environment, oracle, (form,), dialect=dialect, own=True, tolerated=tolerated)
+    forms = (form,) if dialects.get(dialect).columns == "none" else (form, COLUMNS)
+    return Target(environment, oracle, forms, dialect=dialect, own=True, tolerated=tolerated)
 
 
+COLUMNS = "columns"
+"""The form in which a trainer is asked about the rows of sessions, with all columns and with tools."""
 TARGETS = {
     "ag-ui": Target("frameworks", "ag-ui", rows=".jsonl"),
     "atif": Target("harbor", "atif"),
@@ -93,11 +103,28 @@ def command(environments: Path, oracles: Path, target: Target) -> list[str] | No
     return [str(python), "-c", ORACLE, str(oracles), target.oracle] if python.exists() else None
 
 
+def rows_of_sessions(target: Target, folder: Path) -> dict[str, Told]:
+    """Writes the rows of all sessions among the samples; returns for each what findings of ours speak of."""
+    files = dict.fromkeys(sample.path for sample in samples() if dialects.get(sample.dialect).is_session)
+    form = target.forms[0] or None
+    written: dict[str, Told] = {}
+    for number, row in enumerate(convcli.rows(files, target.dialect, form=form, columns="all", tools="program")):
+        if MARK not in row.document:
+            raise SystemExit(f"the row of {row.file} has no columns")
+        path = folder / f"{number:04}-{Path(row.file).stem}.json"
+        path.write_bytes(b"".join(encoded(row.document, ".json")))
+        written[str(path)] = Told(False, bool(row.findings), False)
+    return written
+
+
 def judged(asked: list[str], name: str, form: str) -> tuple[int, int, Counter[str]]:
     """How many outputs are accepted, how many are refused with a finding of ours, and the refusals without one."""
     with tempfile.TemporaryDirectory() as folder:
         target = TARGETS[name]
-        written = outputs(target.dialect or name, Path(folder), form or None, target.rows, own=target.own)
+        if form == COLUMNS:
+            written = rows_of_sessions(target, Path(folder))
+        else:
+            written = outputs(target.dialect or name, Path(folder), form or None, target.rows, own=target.own)
         stdin = "\n".join(written)
         done = subprocess.run(asked, input=stdin, capture_output=True, text=True, check=False, timeout=600)
     lines = [line for line in done.stdout.splitlines() if line.startswith("[")]

@@ -270,12 +270,15 @@ class Converting:
 
     def _all(self, job: Job, output: Output | None) -> None:
         """Converts the inputs one after the other, or in parallel those that share no output."""
+        from convcli.files.outputs import secure
         from convcli.jobs.converting import Sinks
 
         apart, restore = self._apart(), None if self.records is None else self.records.write
         route = None if self.arranged is None else self.arranged.route
         taken = None if self.recording is None else self.recording.taken
-        sinks = Sinks(self._loss if self._asks_for_losses() else None, self._finding, restore, None, route, taken)
+        loss = self._loss if self._asks_for_losses() else None
+        secure_records = None if self.records is None else partial(secure, self.records)
+        sinks = Sinks(loss, self._finding, restore, None, route, taken, secure_records)
         self.job, self.sinks = job, sinks
         if len(apart) < 2:
             for file in self.files:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import click
 import msgspec
 
-from convcli.cli import _selecting, _shaping, _shared
+from convcli.cli import _judged, _selecting, _shaping, _shared
 from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names, size_in_bytes
 from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
@@ -288,7 +288,8 @@ def convert(screen: Screen, arguments: Any) -> int:
 
     def announce(report: Report) -> None:
         listing = "the folder _losses lists them" if arguments.losses == "all" else "--losses all lists them"
-        screen.announce(summary(report.summary, screen.err, width=_shared.width(sys.stderr), listing=listing))
+        if report.transcripts or report.refused > report.unreadable:
+            screen.announce(summary(report.summary, screen.err, width=_shared.width(sys.stderr), listing=listing))
 
     job = msgspec.structs.replace(_job(screen, arguments), allowed=allowance(arguments.allow_bad))
     return job.run(task, announce)
@@ -351,7 +352,10 @@ def validate(screen: Screen, arguments: Any) -> int:
         nonlocal errors, warnings
         errors, warnings = report.severe("error"), report.severe("warning")
         bad = report.transcripts - report.clean
-        screen.announce(tally(errors, warnings, bad, report.transcripts, screen.err))
+        _judged.announce_skipped(screen, report.skipped, report.transcripts)
+        if report.transcripts:
+            screen.announce(tally(errors, warnings, bad, report.transcripts, screen.err))
+        _judged.announce_converted(screen, arguments.target, report.converted)
 
     job = _job(screen, arguments)
     code = job.run(task, announce)

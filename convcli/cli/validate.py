@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from msgspec.structs import replace
 
-from convcli.cli import _parts, _selecting, _shared
+from convcli.cli import _judged, _parts, _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._types import DIALECT, PATH, CodeList, format_of
 from convcli.model.dialect import Dialect
@@ -177,15 +177,10 @@ class _Validating:
         from convcli.validation.wording import counted
 
         _selecting.announce_unused(self.screen, self.reading.selection)
-        if self.skipped:
-            self.screen.announce(f"{counted(self.skipped, 'file')} skipped: no transcripts\n")
-            if not self.total and not self.arguments.transcripts_only:
-                raise JobError(
-                    "no-input", "no file holds a transcript", help="name a file to see what is wrong with it"
-                )
+        _judged.announce_skipped(self.screen, self.skipped, self.total, may_be_none=self.arguments.transcripts_only)
         if self.total:
             self.screen.announce(tally(self.errors, self.warnings, self.bad, self.total, self.screen.err))
-        self._announce_converted()
+        _judged.announce_converted(self.screen, self.arguments.target, self.converted)
         if self.known or (self.baseline is not None and self.baseline.gone):
             gone = self.baseline.gone if self.baseline is not None else 0
             fixed = f", and {gone:,} of the baseline gone: --write-baseline takes them out" if gone else ""
@@ -193,17 +188,6 @@ class _Validating:
         if self.errors or (self.warnings and self.arguments.strict):
             self.codes.add(UNACCEPTABLE)
         return DONE if self.arguments.exit_zero and self.codes.worst == UNACCEPTABLE else self.codes.worst
-
-    def _announce_converted(self) -> None:
-        """Reports what was judged as converted: what it has in its own dialect, the target would not be sent."""
-        from convcli.validation.wording import counted
-
-        target = self.arguments.target
-        if target is not None and self.converted.total():
-            counts = sorted(self.converted.items())
-            each = " and ".join(f"{counted(n, 'transcript')} in {name}" for name, n in counts if n)
-            note = f"judged as converted to {target.name}: {each}; --from {target.name} judges files as they are"
-            self.screen.announce(f"{note}\n")
 
     def _verdicts(self, files: Sequence[InputFile]) -> Iterator[Verdict]:
         """The verdicts on one file after the other, or on many side by side."""

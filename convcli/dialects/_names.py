@@ -71,6 +71,7 @@ DialectName: TypeAlias = Literal[
     "qwen-code",
     "sharegpt",
     "sillytavern",
+    "strands",
     "swe-agent",
     "vercel-ai",
     "vercel-ai-stream",

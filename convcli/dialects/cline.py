@@ -226,6 +226,15 @@ UNSUPPORTED = (places.UNSUPPORTED | unsupported.AROUND_PARTS) - unsupported.fiel
     "id updatedAt message.id message.createdAt message.usage text.metadata tool_call.metadata tool_result.name"
 )
 
+PROGRAM_TURNS = ProgramTurns(
+    {
+        **tags("environment_details"),
+        "[TASK RESUMPTION] ": "task-resumption",
+        "[ERROR] You did not use a tool in your previous response!": "no-tool-used",
+    }
+)
+"""What Cline and Roo Code add to a request: core/prompts/responses.ts of cline/cline at 008b035a, read 2026-11-27."""
+
 DIALECT = Dialect(
     name=NAME,
     title="Cline",
@@ -234,7 +243,7 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("task", "session"),
     programs=(PROGRAM,),
-    program_turns=ProgramTurns(tags("environment_details")),
+    program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,
     write=write,

@@ -46,7 +46,7 @@ from convcli.kit.sessions import (
     set_times,
 )
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, Reasoning, Transcript
 from convcli.validation.rules import links, turns
@@ -239,6 +239,9 @@ UNSUPPORTED |= unsupported.CALL_ONLY | unsupported.METADATA | unsupported.fields
 HAS = HEADER.supports() | ROW.supports("message")
 HAS |= unsupported.fields("message.stopReason message.usage reasoning.metadata")
 
+PROGRAM_TURNS = ProgramTurns(tags("system-reminder"), NAME, {("visibility",): {"llm_only": "llm_only"}})
+"""Reminders, and messages only for the model: a recorded session of June 2026."""
+
 DIALECT = Dialect(
     name=NAME,
     title="Droid",
@@ -247,6 +250,7 @@ DIALECT = Dialect(
     framings=("events",),
     forms=("session",),
     programs=(PROGRAM,),
+    program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,
     fit=FIT,

@@ -19,7 +19,7 @@ from typing import Any
 from convcli.families import tables
 from convcli.kit.ids import new_uuid, number_messages
 from convcli.kit.objects import objects_in
-from convcli.model.dialect import Evidence
+from convcli.model.dialect import Evidence, ProgramTurns
 from convcli.model.document import Rows
 
 NAME = "vibe"
@@ -58,5 +58,6 @@ DIALECT = tables.built_in(
     title="Mistral Vibe",
     aliases=("mistral-vibe",),
     specification="sessions of Mistral Vibe 3.0.3; read 2026-11-23",
+    program_turns=ProgramTurns({}, NAME, {("injected",): {True: "injected"}}),
     detect=detect,
 )

@@ -244,7 +244,8 @@ def compared(
     if before.tools is None and source is not None and source.is_session and target.is_training:
         losses = row_choices.explained(losses)
     if known is not None:
-        findings += unknown.of_losses(losses, known)
+        of_losses = unknown.of_losses(losses, known, None if before.origin is None else before.origin.document)
+        findings += of_losses + unknown.of_kept(before, known.dialect, target, of_losses)
     return Conversion(document, before, losses, findings, left_out)
 
 

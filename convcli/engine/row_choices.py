@@ -66,7 +66,8 @@ def _kinds(message: Message, known: ProgramTurns) -> dict[int, str]:
     if message.role != "user" or message.replaces is not None:
         return {}
     begun = {k: kind for k, part in enumerate(message.parts) if part.__class__ is Text and (kind := known.kind(part))}
-    return dict.fromkeys(range(len(message.parts)), "meta") | begun if known.is_flagged(message) else begun
+    flagged = known.kind_of_message(message)
+    return dict.fromkeys(range(len(message.parts)), flagged) | begun if flagged else begun
 
 
 def _question(messages: list[Message], group: list[int], known: ProgramTurns) -> int:

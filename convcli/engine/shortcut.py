@@ -11,7 +11,7 @@ from typing import Any
 from convcli import dialects
 from convcli.model.dialect import Dialect
 from convcli.proof.language import holds_content
-from convcli.validation import schemas, verdict
+from convcli.validation import schemas, unknown, verdict
 from convcli.wire import exact_json
 
 MOST_REMEMBERED = 1 << 16
@@ -39,5 +39,10 @@ def _judged(name: str) -> frozenset[str]:
 @lru_cache(maxsize=256)
 def _is_clean_rest(written: bytes, name: str) -> bool:
     dialect, rest = dialects.get(name), exact_json.parse(written)
-    rules = verdict.rules_of(dialect)
-    return schemas.accepts(name, rest) and not verdict.findings(rest, dialect.lift(rest), dialect, rules)
+    if not schemas.accepts(name, rest):
+        return False
+    transcript = dialect.lift(rest)
+    if transcript.origin is not None:
+        transcript.origin.document = rest
+    findings = verdict.findings(rest, transcript, dialect, verdict.rules_of(dialect))
+    return not findings and not unknown.of_transcript(transcript, dialect)

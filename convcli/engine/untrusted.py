@@ -58,7 +58,7 @@ def _attempt(transcript: Transcript, target: Dialect, options: Options) -> Any:
 
 def _has_extras(transcript: Transcript, source: Dialect | None, target: Dialect) -> bool:
     """True if the transcript has extras of the target or a related dialect."""
-    owners = owners_of(target)
+    owners = target.owners
     if source is not None and not source.carries_all and not any(map(source.owns, owners)):
         return False
     return any(
@@ -66,11 +66,6 @@ def _has_extras(transcript: Transcript, source: Dialect | None, target: Dialect)
         or (record.__class__ is Opaque and record.dialect in owners)
         for record in records(transcript)
     )
-
-
-def owners_of(dialect: Dialect) -> frozenset[str]:
-    """Returns the names under which extras of a dialect are kept: its own, and those of its bodies."""
-    return frozenset((dialect.family or dialect.name,)).union(*map(owners_of, dialect.inner.values()))
 
 
 def records(transcript: Transcript) -> Iterator[Any]:

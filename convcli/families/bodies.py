@@ -38,11 +38,20 @@ def around(outer: Dialect, get: Callable[[str], Dialect]) -> Dialect:
         rules=(_rules_of_bodies(shell), *outer.rules),
         conventions=tuple(one for each in inner.values() for one in each.conventions) + outer.conventions,
         reasons=_merged((*(each.reasons for each in inner.values()), outer.reasons)),
+        form_reasons={form: _merged(_reasons(shell, form)) for form in shell.forms},
         repeats=outer.repeats.union(*(_repeats(body, inner[body.dialect]) for body in shell.bodies.values())),
         places={**outer.places, f"extras.{ID}": ("..", "id")},
         envelope=outer.envelope.union(*(each.envelope for each in inner.values())),
         metadata=outer.metadata.union(*(each.metadata for each in inner.values())),
     )
+
+
+def _reasons(shell: Dialect, form: str) -> Iterator[Mapping[str, str]]:
+    """Yields the reasons of the body of this form, then those of what is around it."""
+    body = shell.bodies.get(form)
+    if body is not None:
+        yield shell.inner[body.dialect].reasons_in(body.form)
+    yield shell.reasons
 
 
 def _merged(tables: Iterable[Mapping[str, str]]) -> dict[str, str]:

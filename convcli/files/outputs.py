@@ -87,6 +87,18 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
     return Replacement(path, _mode(target, inputs), target is not None, force)
 
 
+def secure(output: Output) -> None:
+    """Passes all bytes of an output to the system before another one is committed: if it fails, neither appears.
+
+    A pipe or a device gets them now. Raises OutputError.
+    """
+    if isinstance(output, Replacement):
+        output.prepare()
+        output.sync()
+    elif isinstance(output, _Through):
+        output.deliver()
+
+
 def refuse_same(outputs: Mapping[str, str | None]) -> None:
     """Raises JobError if two options name the same file: the second output would replace the first.
 
@@ -264,6 +276,7 @@ class _Through:
         self.name, self._path = name, path
         self._rest = bytearray()
         self._spool: IO[bytes] | None = None
+        self._is_delivered = False
 
     def write(self, data: bytes) -> None:
         if len(self._rest) + len(data) < _IN_MEMORY:
@@ -276,6 +289,12 @@ class _Through:
 
     def commit(self) -> None:
         WRITTEN.add(self.name)
+        if not self._is_delivered:
+            self.deliver()
+
+    def deliver(self) -> None:
+        """Copies all bytes. Raises OutputError."""
+        self._is_delivered = True
         try:
             if self._path:
                 with open(os.open(self._path, os.O_WRONLY | _AS_BYTES), "wb", buffering=0) as file:

@@ -188,7 +188,7 @@ class Sinks(msgspec.Struct, frozen=True):
     """Receivers of losses, findings, lines of the restore file and refused items, as they come.
 
     `loss` is None if losses are only counted. `route` gets each transcript before its document is written, `taken` each
-    result that is written.
+    result that is written. `secure` is called before an output appears, and raises OutputError if it must not.
     """
 
     loss: Callable[[Loss], None] | None
@@ -197,6 +197,7 @@ class Sinks(msgspec.Struct, frozen=True):
     refused: Callable[[Item], None] | None = None
     route: Callable[[Transcript], None] | None = None
     taken: Callable[[ItemResult], None] | None = None
+    secure: Callable[[], None] | None = None
 
 
 def label(loss: Loss) -> str:
@@ -297,9 +298,11 @@ class InputConversion:
         if self._file is not None and self._is_acceptable() and self.summary.rows:
             count_stored(self.summary, self._file, self.job, self.sinks)
         if self._file is not None and self._is_acceptable() and self.summary.rows:
+            _keep_rest(self.source, self.sinks)
+            if self.sinks.secure is not None:
+                self.sinks.secure()
             self._file.commit()
             self.summary.outputs += 1
-            _keep_rest(self.source, self.sinks)
 
     def discard(self) -> None:
         """Discards uncommitted output."""

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from convcli import dialects
 from convcli.engine import conversion, pipeline
-from convcli.jobs.choosing import CERTAIN
+from convcli.jobs.choosing import CERTAIN, HELD
 from convcli.jobs.config import IgnoredPlace
 from convcli.jobs.documents import skipped
 from convcli.jobs.inputs import Document, Input, Skipped
 from convcli.jobs.surrogates import lone_surrogates
 from convcli.model.dialect import Dialect
+from convcli.model.document import Rows
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.model.located import record_of
 from convcli.model.rule import Rule
-from convcli.validation import unknown, verdict
+from convcli.validation import schemas, unknown, verdict
 from convcli.validation.rules.kinds import known_types
 from convcli.validation.survey import Purpose
 
@@ -68,8 +70,11 @@ class JudgingOptions(NamedTuple):
 def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator[Verdict]:  # noqa: B008  (frozen)
     """Yields the verdict on each document; the rows of a session are one document, with its unreadable ones."""
     is_one = source.is_whole and not source.is_several
+    as_it_is = AsItIs(options)
     each = (
-        [(0, True, _converts(source.dialect, options), _session(source, options))] if is_one else _each(source, options)
+        [(0, True, _converts(source.dialect, options), _session(source, as_it_is))]
+        if is_one
+        else _each(source, as_it_is)
     )
     for line, is_first, is_converted, findings in each:
         wanted = [finding for finding in findings if options.wants(finding)] if findings else findings
@@ -77,7 +82,7 @@ def judge(source: Input, options: JudgingOptions = JudgingOptions()) -> Iterator
             wanted[0] = _doubted(wanted[0], source)
         place, row = (0, line - 1) if source.is_table else (line, -1)
         yield Verdict(source.name, place, source.dialect.name, wanted, row=row, is_converted=is_converted)
-    notes = [finding for finding in source.notes if options.wants(finding)]
+    notes = [finding for finding in (*source.notes, *as_it_is.findings()) if options.wants(finding)]
     if notes:
         yield Verdict(source.name, 0, source.dialect.name, notes, is_of_file=True)
 
@@ -95,25 +100,30 @@ def _doubted(finding: Finding, source: Input) -> Finding:
     return replace(finding, notes=(*finding.notes, note))
 
 
-def _each(source: Input, options: JudgingOptions) -> Iterator[tuple[int, bool, bool, list[Finding]]]:
+def _each(source: Input, as_it_is: AsItIs) -> Iterator[tuple[int, bool, bool, list[Finding]]]:
     """Yields the line of each document, whether it is the first, whether it was converted, and its findings."""
     for item in source:
         if isinstance(item, Skipped):
             finding = skipped(item)
             yield record_of(finding), record_of(finding) <= 1, False, [finding]
         else:
-            is_converted = _is_converted(item, options)
-            yield item.first_line, item.is_first, is_converted, _judged(item, options, is_converted)
+            is_converted = _is_converted(item, as_it_is.options)
+            findings = _judged(item, as_it_is.options, is_converted)
+            as_it_is.compare(item, findings)
+            yield item.first_line, item.is_first, is_converted, findings
 
 
-def _session(source: Input, options: JudgingOptions) -> list[Finding]:
+def _session(source: Input, as_it_is: AsItIs) -> list[Finding]:
     """Returns all findings on a transcript of many rows, in file order."""
+    options = as_it_is.options
     gaps, findings = list[Finding](), list[Finding]()
     for item in source:
         if isinstance(item, Skipped):
             gaps.append(skipped(item))
         else:
-            findings += judged(item, options)
+            found = judged(item, options)
+            as_it_is.compare(item, found)
+            findings += found
     gaps = [gap for gap in gaps if options.wants(gap)]
     if gaps:
         doubtful = [_may_follow(finding, record_of(gaps[0]), record_of(gaps[-1])) for finding in findings]
@@ -122,6 +132,60 @@ def _session(source: Input, options: JudgingOptions) -> list[Finding]:
     return sorted([*gaps, *findings], key=record_of)
 
 
+class AsItIs:
+    """Notes what the target finds in the documents of a file, where converting them hides it.
+
+    Of a document that looks like the target's too, it is not certain what the user means: once for each code, a note
+    on the file says what `--from` would find.
+    """
+
+    def __init__(self, options: JudgingOptions) -> None:
+        self.options, self._notes = options, dict[str, Finding]()
+
+    def compare(self, item: Document, findings: list[Finding]) -> None:
+        """Adds the codes of a converted document that its findings do not have."""
+        target = self.options.target
+        if target is None or not _is_converted(item, self.options) or not _may_be_in(item.value, target):
+            return
+        known = {finding.code for finding in findings}
+        purpose = pipeline.usual_purpose(target)
+        for finding in pipeline.validate(item.value, target, strict=self.options.strict, purpose=purpose):
+            if finding.code not in known:
+                known.add(finding.code)
+                (located,) = item.located([finding])
+                before = self._notes.get(finding.code)
+                self._notes[finding.code] = (
+                    self._note(located, item, target) if before is None else replace(before, count=before.count + 1)
+                )
+
+    def _note(self, finding: Finding, item: Document, target: Dialect) -> Finding:
+        message = f"read as {item.dialect.name} and judged as converted; {target.name} finds {finding.code} in it"
+        help_text = f"--from {target.name} judges the file as it is"
+        return replace(
+            finding,
+            code="judged-as-converted",
+            severity="info",
+            message=message,
+            help=help_text,
+            notes=(finding.message,),
+        )
+
+    def findings(self) -> list[Finding]:
+        """Returns the notes, in the order of the first document with each."""
+        return list(self._notes.values())
+
+
+def _may_be_in(document: Any, target: Dialect) -> bool:
+    """True if the document is framed like one of the dialect, and has its key for messages or a key that marks it."""
+    if isinstance(document, Rows) and READS_ROWS.isdisjoint(target.framings):
+        return False
+    named = schemas.keys_in(target.name, ()) or frozenset()
+    has_messages = isinstance(document, dict) and any(key in document for key in HELD & named)
+    return has_messages or target in dialects.likely([document])
+
+
+READS_ROWS = frozenset(("events", "sse"))
+"""Framings of dialects whose documents are rows of a file."""
 LOOK_BACK = frozenset(("orphan-tool-result", "missing-parent", "unknown-rewind", "stream-out-of-order", "torn-stream"))
 LOOK_AHEAD = frozenset(("missing-tool-result", "invalid-arguments", "torn-stream"))
 """Codes of rows that lack another row before or after them, which may be an unreadable one."""

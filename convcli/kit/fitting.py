@@ -6,6 +6,7 @@ is read back, so no pass reports anything.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import attrgetter, is_
 from typing import Any
@@ -205,6 +206,14 @@ def require_any_tool(transcript: Transcript) -> Transcript:
 def write_refusal_as_text(part: Part, _: Message) -> Part:
     """Converts a refusal to a text."""
     return Text(part.text, part.metadata, part.extras) if part.__class__ is Refusal else part
+
+
+def text_as_data(media: Media) -> Media:
+    """Returns a document that is a text as data, for formats that store media only as data or by URL."""
+    if media.text is None:
+        return media
+    data = b64encode(media.text.encode("utf-8", "surrogatepass")).decode("ascii")
+    return replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
 
 
 refusals_as_texts = on_parts(write_refusal_as_text, "refusal")

@@ -6,7 +6,7 @@ anything else that is not part of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -113,19 +113,21 @@ class Run:
 # ---------------------------------------------------------------- fit
 
 
-def last_run(owner: str) -> Pass:
+def last_run(owner: str, is_inside: Callable[[Message], bool] = lambda _: False) -> Pass:
     """Keeps what a run stream can store: the assistant messages and their results since the last question, and only the
     events of such a stream.
 
-    The last question is the last message of another role before the last assistant message.
+    The last question is the last message of another role before the last assistant message; `is_inside` is true for one
+    that is part of a run.
     """
 
     def keep_last_run(transcript: Transcript) -> Transcript:
         messages = branch(transcript)
         answers = [i for i, message in enumerate(messages) if message.role == "assistant"]
         end = answers[-1] if answers else len(messages)
-        first = max((i + 1 for i in range(end) if messages[i].role not in RUN), default=0)
-        kept = [message for message in messages[first:] if _is_of_run(message, owner)]
+        asked = (i for i in range(end) if messages[i].role not in RUN and not is_inside(messages[i]))
+        first = max((i + 1 for i in asked), default=0)
+        kept = [message for message in messages[first:] if is_inside(message) or _is_of_run(message, owner)]
         whole = transcript.head is None and len(kept) == len(transcript.messages)
         return transcript if whole else replace(transcript, messages=kept, head=None)
 

@@ -15,6 +15,9 @@ from msgspec.structs import replace
 from convcli.kit.fitting import is_response
 from convcli.model.branches import active
 from convcli.model.transcript import Message, Path, Transcript
+from convcli.proof.levels import FORMER as FORMER
+from convcli.proof.levels import FORMER_ID as FORMER_ID
+from convcli.proof.levels import OTHER_BLOCKS as OTHER_BLOCKS
 
 # --- several answers in one file -------------------------------------------------------------------------------------
 
@@ -96,12 +99,6 @@ def merge(node: Growing, delta: Mapping[str, Any], once: frozenset[str], depth: 
             node[key] = value
 
 
-FORMER = "former"
-"""The key of an object that keeps earlier values of its keys, where a stream states a key again with another value."""
-FORMER_ID = "former_id"
-"""The extra with an earlier id of a call whose id is stated again."""
-OTHER_BLOCKS = "content_blocks"
-"""The extra with those blocks of a message that no field can store."""
 ASSEMBLED = frozenset((FORMER, FORMER_ID, OTHER_BLOCKS))
 """Keys of extras that only the assembly of a stream adds: no document of any dialect has them."""
 

@@ -75,23 +75,32 @@ class Convention(msgspec.Struct, frozen=True):
 class ProgramTurns(msgspec.Struct, frozen=True):
     """How to recognize a turn that an agent program wrote in the user's place.
 
-    `begins` maps what its text begins with to the kind of the turn. `flag` is the key in the row of a message (its
-    extras under the owner) that marks such a turn.
+    `begins` maps what its text begins with to the kind of the turn. `flags` are values that mark such a message, by
+    their path in its extras under the owner, with the kind of the turn. `part_flag` is a key in the extras of a text
+    that must be true too, if the program marks its texts.
     """
 
     begins: Mapping[str, str]
     owner: str = ""
-    flag: str = ""
+    flags: Mapping[Path, Mapping[str | bool, str]] = {}
+    part_flag: str = ""
 
     def kind(self, part: Text) -> str:
         """Returns the kind of a text that the program wrote; empty for any other text."""
+        if self.part_flag and (part.extras or {}).get(self.owner, {}).get(self.part_flag) is not True:
+            return ""
         text = part.text.lstrip()
         return next((kind for begin, kind in self.begins.items() if text.startswith(begin)), "")
 
-    def is_flagged(self, message: Message) -> bool:
-        """True if the program marked the message as its own."""
-        row = (message.extras or {}).get(self.owner, {}).get("row") if self.flag else None
-        return isinstance(row, dict) and row.get(self.flag) is True
+    def kind_of_message(self, message: Message) -> str:
+        """Returns the kind of a message that the program marked as its own; empty for any other message."""
+        for path, kinds in self.flags.items():
+            value: Any = (message.extras or {}).get(self.owner)
+            for step in path:
+                value = value.get(step) if isinstance(value, dict) else None
+            if isinstance(value, (str, bool)) and value in kinds:
+                return kinds[value]
+        return ""
 
 
 def tags(*names: str) -> dict[str, str]:
@@ -210,6 +219,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The rare fields (`RARE`) that its documents can store."""
     reasons: Mapping[str, str] = {}
     """Why a field is lost or changed, where the usual reason is not good enough."""
+    form_reasons: Mapping[str, Mapping[str, str]] = {}
+    """The same for a form that differs, in place of `reasons`: its body is a document of another dialect."""
     places: Mapping[str, Path] = {}
     """The paths of fields in this dialect, relative to their node, unless it is the node itself; `..` goes up."""
     envelope: frozenset[str] = frozenset()
@@ -289,6 +300,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             unsupported = self.unsupported[form] if form else frozenset().union(*self.unsupported.values())
         return unsupported | (RARE - self.has)
 
+    def reasons_in(self, form: str = "") -> Mapping[str, str]:
+        """Returns why a field is lost or changed in this form; without a form, in any."""
+        return self.form_reasons.get(form, self.reasons)
+
     @property
     def names_conversations(self) -> bool:
         """True if its documents are sessions, exports or logs, which state which conversation they are. A request has
@@ -302,6 +317,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         if document.__class__ is not dict or MARK not in document or not has_columns(document):
             return self.detect(document)
         return self.detect(marked(document)) if self.columns != "none" else None
+
+    @property
+    def owners(self) -> frozenset[str]:
+        """The names under which its extras are kept: its own, and those of its bodies."""
+        return frozenset((self.family or self.name,)).union(*(body.owners for body in self.inner.values()))
 
     def owns(self, name: str) -> bool:
         """True if extras under this name are its own, or those of a body."""

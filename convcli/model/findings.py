@@ -8,8 +8,8 @@ import msgspec
 
 Severity = Literal["error", "warning", "info"]
 
-OF_FILE = frozenset(("padded-key", "padded-object", "column-type"))
-"""Codes reported once for each column of a file, at its end."""
+OF_FILE = frozenset(("padded-key", "padded-object", "column-type", "judged-as-converted"))
+"""Codes reported once for each column of a file, or for each kind of finding in it, at its end."""
 
 
 class Finding(msgspec.Struct, omit_defaults=True, frozen=True):

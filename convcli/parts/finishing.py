@@ -64,6 +64,9 @@ class Report(msgspec.Struct):
     conversations: int = 0
     written: int = 0
     clean: int = 0
+    skipped: int = 0
+    unreadable: int = 0
+    converted: dict[str, int] = {}
     outputs: int = 0
     losses: list[LossCount] = []
     findings: list[FindingCount] = []
@@ -72,8 +75,9 @@ class Report(msgspec.Struct):
 
     @property
     def summary(self) -> Summary:
-        """The summary that a conversion in one process would have."""
+        """The summary that a conversion in one process would have: it names unreadable files elsewhere."""
         numbers = {name: getattr(self, name) for name in ("outputs", *COUNTS)}
+        numbers["refused"] -= self.unreadable
         return Summary(self.sources, self.target, **numbers, groups=by_key(self.losses))
 
     def severe(self, severity: str) -> int:
@@ -171,8 +175,10 @@ def merged(marks: Iterable[PartMark], parts: Sequence[Part]) -> Report:
     for mark in marks:
         done.add(mark.part.number)
         report.by_part.append(PartReport(mark.part.number, mark.part.size, mark.attempts, mark.seconds))
-        for name in ("lines", "blank", "written", "clean"):
+        for name in ("lines", "blank", "written", "clean", "skipped", "unreadable"):
             setattr(report, name, getattr(report, name) + getattr(mark, name))
+        for dialect, count in mark.converted.items():
+            report.converted[dialect] = report.converted.get(dialect, 0) + count
         numbers = {name: getattr(mark, name) for name in COUNTS}
         groups, outputs = by_key(mark.losses), int(mark.part.name in mark.outputs)
         summary.add(Summary(mark.sources, task.target, **numbers, outputs=outputs, groups=groups))

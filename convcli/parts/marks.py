@@ -47,7 +47,9 @@ class PartMark(msgspec.Struct):
     `sums`: their SHA-256 · `records`: restore records of each piece · `seconds`, `attempts`: of the run that finished
     it · `before`: lines before its range, as far as its files include them; lines in `losses` and `findings` here
     always count from the start of the range · `lines` = `transcripts` + `refused` + `torn` + `blank` if each line is a
-    document · `clean`: documents without findings · `sources`: their dialects · `counts`: those of `stats`.
+    document · `clean`: documents without findings · `skipped`: files that are no transcripts · `unreadable`: files
+    among the refused · `converted`: documents by dialect that were converted to be validated · `sources`: the dialects
+    read · `counts`: those of `stats`.
     """
 
     part: Part
@@ -72,6 +74,9 @@ class PartMark(msgspec.Struct):
     conversations: int = 0
     written: int = 0
     clean: int = 0
+    skipped: int = 0
+    unreadable: int = 0
+    converted: dict[str, int] = {}
     sources: list[str] = []
     losses: list[LossCount] = []
     findings: list[FindingCount] = []
@@ -96,9 +101,11 @@ class PartMark(msgspec.Struct):
         if dialect and dialect not in self.sources:
             self.sources.append(dialect)
 
-    def judged(self, findings: list[Finding], dialect: str) -> None:
+    def judged(self, findings: list[Finding], dialect: str, *, is_converted: bool = False) -> None:
         """Counts a validated document."""
         self.read(dialect)
+        if is_converted:
+            self.converted[dialect] = self.converted.get(dialect, 0) + 1
         self.clean += not findings
 
     def find(self, finding: Finding) -> None:

@@ -44,7 +44,8 @@ LOSSES, FINDINGS, REFUSED, RESTORE = "_losses/", "_findings/", "_refused/", "_re
 """Folders of outputs other than documents."""
 UNCUT = (".arrow", ".db", ".eval", ".sse", *paths.PACKED)
 """Suffixes of files that cannot be cut."""
-CUT = (".jsonl", ".ndjson", ".parquet")
+TABLES = (".parquet",)
+CUT = (".jsonl", ".ndjson", *TABLES)
 """Suffixes of files that can be cut, unless their content is another one."""
 OTHERS = (LOSSES, FINDINGS, REFUSED, RESTORE)
 OUTPUT_NAME = pattern(rf"({'|'.join(OTHERS)})?part-(\d{{5,}})\.jsonl")
@@ -208,10 +209,12 @@ class Plan(Sequence[Part]):
     Names and sizes of the inputs decide on the ranges; whoever does a part sees what its range has (`pieces.settled`).
     """
 
-    def __init__(self, files: Iterable[str], out: str, task: Task, size: int, reading: ReadingOptions) -> None:
+    def __init__(self, named: Iterable[str], out: str, task: Task, size: int, reading: ReadingOptions) -> None:
+        named = list(named)
         self._out, self._task, self._size, self._reading = out, task, size, reading
+        self._named, self._has_lines = frozenset(named), task.command == "convert" and _writes_lines(task)
         self._config = reading.configuration if task.command == "validate" else Configuration()
-        cut = (self._cut(_Stored(file, *stores.facts(_readable(file)))) for file in files)
+        cut = (self._cut(_Stored(file, *stores.facts(_readable(file)))) for file, _ in reading.find(named))
         self._groups = [_together(group) for group in grouped(cut, size, MOST_PIECES, _measured)]
         *self._firsts, self._count = accumulate((group.count for group in self._groups), initial=0)
 
@@ -248,7 +251,11 @@ class Plan(Sequence[Part]):
     def _whole(self, file: _Stored) -> InputPiece:
         dialect = self._reading.configuration.dialect(file.path) if self._task.source is None else None
         ignore, places = self._config.ignored(file.path), self._config.ignored_places(file.path)
-        return InputPiece(file.path, file.version, file.size, ignore=ignore, places=places, dialect=dialect)
+        is_known = dialect is not None or self._task.source is not None or file.path in self._named
+        skips = self._task.command == "validate" and not is_known
+        return InputPiece(
+            file.path, file.version, file.size, ignore=ignore, places=places, dialect=dialect, skips=skips
+        )
 
     def _range(self, file: _Stored, start: int) -> InputPiece:
         stop, before = min(start + self._size, file.size), -1 if start else 0
@@ -260,8 +267,8 @@ class Plan(Sequence[Part]):
         Lines are counted here only if line numbers are needed. Unreadable files are reported later, in order."""
         if file.size <= self._size or file.path.lower().endswith(UNCUT):
             return _Group((file,))
-        counts = any(place.line is not None for place in self._config.ignored_places(file.path))
-        if file.path.lower().endswith(CUT) and not counts:
+        counts = self._has_lines or any(place.line is not None for place in self._config.ignored_places(file.path))
+        if file.path.lower().endswith(CUT if not counts else TABLES):
             return _Group((file,), range(0, file.size, self._size))
         whole = self._whole(file)
         try:
@@ -270,6 +277,15 @@ class Plan(Sequence[Part]):
         except ContentError:
             pieces = []
         return _Group((file,), pieces=pieces if len(pieces) > 1 else ())
+
+
+def _writes_lines(task: Task) -> bool:
+    """True if rows may have a column with the line of their document in the file."""
+    columns = row_columns.chosen(task.columns, dialects.get(task.target), is_table=False)
+    if columns is None or "line" not in columns.names:
+        return False
+    is_split = columns.adds_to_all or task.splitting is not None
+    return is_split or task.source is None or dialects.get(task.source).names_conversations
 
 
 def _measured(group: _Group) -> tuple[int, bool]:
@@ -294,7 +310,7 @@ def plan(
     `reading` has the project's exclusions and ignored findings. Raises JobError for missing inputs, and for an invalid
     task."""
     _ = task.job if task.command == "convert" else task.judging
-    return Plan((file.path for file in reading.find(paths)), out, task, size, reading)
+    return Plan(paths, out, task, size, reading)
 
 
 def files_of(parts: Sequence[Part]) -> list[str]:

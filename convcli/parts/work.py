@@ -14,7 +14,7 @@ import msgspec
 from convcli.files import stores
 from convcli.files.outputs import Output
 from convcli.jobs.converting import InputConversion, Sinks, Summary
-from convcli.jobs.documents import finding_of, skipped
+from convcli.jobs.documents import finding_of, skipped, torn_warning
 from convcli.jobs.inputs import Document, Input, Item, Skipped
 from convcli.jobs.judging import JudgingOptions
 from convcli.jobs.pieces import InputPiece
@@ -24,7 +24,7 @@ from convcli.model.findings import Finding
 from convcli.parts.marks import PartMark
 from convcli.parts.planning import FINDINGS, LOSSES, OTHERS, REFUSED, RESTORE, Part, Task, opened
 from convcli.proof.reasons import Loss
-from convcli.views.columns import project_of
+from convcli.views.columns import directory_of, project_of
 from convcli.views.costs import Prices
 from convcli.views.statistics import Statistics
 from convcli.wire import exact_json
@@ -76,8 +76,10 @@ def validate_part(part: Part, attempt: int = 1) -> PartMark:
         for piece in part.pieces:
             result = PieceResult(piece)
             for verdict in judge_piece(result, partial(_opened, part.task), _judging(part, piece)):
-                if not verdict.is_of_file:
-                    mark.judged(verdict.findings, verdict.dialect)
+                if verdict.is_skipped:
+                    mark.skipped += 1
+                elif not verdict.is_of_file:
+                    mark.judged(verdict.findings, verdict.dialect, is_converted=verdict.is_converted)
                 for finding in verdict.findings:
                     outputs.finding(finding)
             outputs.end(result)
@@ -87,7 +89,7 @@ def validate_part(part: Part, attempt: int = 1) -> PartMark:
 def _judging(part: Part, piece: InputPiece) -> JudgingOptions:
     """Returns the options for a piece: some findings may be ignored only in its file."""
     options = part.task.judging
-    return options._replace(ignore=options.ignore | piece.ignore, places=piece.places)
+    return options._replace(ignore=options.ignore | piece.ignore, places=piece.places, skips=piece.skips)
 
 
 def count_part(part: Part, attempt: int = 1) -> PartMark:
@@ -111,17 +113,18 @@ def count_part(part: Part, attempt: int = 1) -> PartMark:
 def _count(item: Item, counted: Statistics, outputs: _PartOutputs) -> None:
     mark = outputs.mark
     if isinstance(item, Skipped):
-        outputs.finding(skipped(item))
+        outputs.finding(torn_warning(item) if item.torn else skipped(item))
         mark.torn, mark.refused = mark.torn + item.torn, mark.refused + (not item.torn)
         return
     try:
-        transcript = item.lift_leniently()[0]
-        counted.add(transcript, item.dialect.name, project_of(transcript.cwd))
+        transcript, findings = item.lift_leniently()
+        counted.add(transcript, item.dialect.name, project_of(directory_of(item, transcript)))
         mark.read(item.dialect.name)
     except RefusedError as error:
         mark.refused += 1
-        for finding in error.findings:
-            outputs.finding(finding)
+        findings = error.findings
+    for finding in (*item.notes, *findings):
+        outputs.finding(finding)
 
 
 def _opened(task: Task, piece: InputPiece) -> AbstractContextManager[Input]:
@@ -194,7 +197,7 @@ class _PartOutputs:
         self.mark.lines, self.mark.blank = self.mark.lines + result.lines, self.mark.blank + result.blank
         if result.error is not None:
             self.finding(finding_of(result.error))
-            self.mark.refused += 1
+            self.mark.refused, self.mark.unreadable = self.mark.refused + 1, self.mark.unreadable + 1
 
     def commit(self) -> None:
         """Does nothing: the part is committed as a whole."""

@@ -92,6 +92,8 @@ class _Walk:
         self.accounted: dict[int, tuple[Part, Path]] = {}
         self.branch: set[int] | None = None
         self.nearest: list[int] | None = None
+        self.ends: dict[int, int] = {}
+        """By message of the output: the position of the last part that has a partner so far."""
 
     # ------------------------------------------------------------ the whole
 
@@ -213,7 +215,7 @@ class _Walk:
 
     def parts(self, i: int, message: Message, alignment: Alignment) -> None:
         home = alignment.message_of[i]
-        last = -1
+        last = self.ends.get(home, -1) if i in alignment.joined and home is not None else -1
         for k, part in enumerate(message.parts):
             match = alignment.part_of.get((i, k))
             if match is None:
@@ -231,6 +233,8 @@ class _Walk:
                 self.diff.add("moved", place, part.type, *((home, j) if is_elsewhere else (k, at)))
             if not is_same:
                 self.part(part, other, place)
+        if home is not None:
+            self.ends[home] = last
 
     def dropped_part(self, part: Part, place: Path, field: str | None = None) -> None:
         self.diff.add("dropped", place, field or part.type, _brief(part))

@@ -34,6 +34,14 @@ CALLS = frozenset(
      "tool_result", "tool-result", "toolResult", "toolUse", "tool_calls", "toolCalls")
 )  # fmt: skip
 """Types of objects, and keys, of calls and their results."""
+MEDIA = frozenset(
+    ("image", "image_url", "input_image", "audio", "audio_url", "input_audio", "video", "video_url", "document",
+     "media", "input_file")
+)  # fmt: skip
+STORED = frozenset(
+    ("source", "image_url", "input_audio", "audio_url", "video_url", "file_data", "inline_data", "inlineData", "data")
+)
+"""Types of parts with media, and keys of their data or URLs."""
 
 
 def is_language(text: str) -> bool:
@@ -63,7 +71,7 @@ def _parsed(text: str) -> Any:
 
 
 def holds_content(value: Any, depth: int = DEEPEST) -> bool:
-    """True if the JSON value is or holds language, a message, a part with text or a call."""
+    """True if the JSON value is or holds language, a message, a part with text or media, or a call."""
     if isinstance(value, str):
         return is_language(value)
     if depth == 0:
@@ -89,7 +97,8 @@ def is_message(value: dict[str, Any]) -> bool:
 
 
 def is_part_of_conversation(value: dict[str, Any]) -> bool:
-    """True if the object is a message, a part with text, a call or a result, in the usual keys of any vendor."""
+    """True if the object is a message, a part with text or media, a call or a result, in the usual keys of any
+    vendor."""
     if is_message(value):
         return True
     kind = value.get("type")
@@ -98,6 +107,8 @@ def is_part_of_conversation(value: dict[str, Any]) -> bool:
         if kind.endswith("text") and isinstance(text, str) and text.strip():
             return True
         if kind in CALLS and ("name" in value or "id" in value):
+            return True
+        if kind in MEDIA and any(value[key] for key in STORED.intersection(value)):
             return True
     if not CALL_IDS.isdisjoint(value) and any(value[key] for key in CALLED.intersection(value)):
         return True

@@ -24,6 +24,12 @@ WRAPPED = ("payload", "attachment", "params", "update", "part", "item")
 MAX_WRAPPED = 4
 SAID = ("content", "text")
 
+FORMER, OTHER_BLOCKS, FORMER_ID = "former", "content_blocks", "former_id"
+"""Keys of extras that only the assembly of a stream adds: earlier values of the keys of an object, blocks of a message
+that no field can store, and an earlier id of a call."""
+WRITTEN = frozenset(("arguments", "content", "partial_json", "refusal", "summary", "text", "thinking"))
+"""Keys of texts that a stream builds. Their earlier values are content, however short."""
+
 
 def is_judged(field: str) -> bool:
     """True if the level of a loss of the field depends on its value."""
@@ -95,6 +101,9 @@ class Knowledge:
             return None
         if self.lists_events(path[-1]):
             return path[:-1] if self.events_with_content(path[:-1], value) else None
+        added = str(path[-1]).rpartition(".")[2]
+        if added in (FORMER, OTHER_BLOCKS):
+            return path if _is_assembled_content(added, value) else None
         if isinstance(path[-1], int):  # all of an event or of an item
             return self._below(path, value)
         named = self.named(normalized(path[:-1]))
@@ -120,12 +129,18 @@ class Knowledge:
         """The path of the first content under an unknown key anywhere in the value of a known one."""
         return self._below(path, value)
 
-    def part(self, path: Path, value: Any) -> Path | None:
+    def part(self, path: Path, value: Any, is_present: Callable[[Path], bool]) -> Path | None:
         """The path of the first content under an unknown key of a block that is kept as it is. What is inside of the
-        values of its keys is a matter of its type."""
+        values of its keys is a matter of its type.
+
+        `is_present`: whether the document has a path. A key that it does not have was put into the block from elsewhere
+        (a later event, say), so it is known if the schema names it anywhere.
+        """
         named = self.named(normalized(path)) if isinstance(value, dict) else None
-        unknown = [key for key in value if key not in named] if named is not None else []
-        return next(((*path, key) for key in unknown if holds_content(value[key])), None)
+        if named is None:
+            return None
+        unknown = ((*path, key) for key in value if key not in named and holds_content(value[key]))
+        return next((each for each in unknown if each[-1] not in self.vocabulary or is_present(each)), None)
 
     def _below(self, path: Path, value: Any) -> Path | None:
         """The same inside of the value of a known key. Where the schema names no keys, any key may stand."""
@@ -163,6 +178,15 @@ class Knowledge:
         """True if the type, or one of which it is a subtype, is known."""
         known = self.dialect.metadata
         return type_ in known or any(type_.startswith(f"{each}/") for each in known)
+
+
+def _is_assembled_content(key: str, value: Any) -> bool:
+    """True for blocks of a message, and for earlier values that are texts or hold content."""
+    if key == OTHER_BLOCKS:
+        return bool(value)
+    return holds_content(value) or (
+        isinstance(value, dict) and any(value[each] for each in WRITTEN.intersection(value))
+    )
 
 
 def _is_said(row: Any) -> bool:

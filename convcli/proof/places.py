@@ -163,7 +163,7 @@ class Places:
 
     def _unsupported(self, place: Path) -> bool:
         place = self.routed(place)
-        return len(self._there(place)) < len(place)
+        return len(self.present(place)) < len(place)
 
     def group(self, dialect: str, key: str, place: Path, members: Iterable[str]) -> Path | None:
         """Returns the path of an object whose members are stored under a key of extras; None if the key is not such a
@@ -185,7 +185,7 @@ class Places:
     def _rest(self, place: Path, members: list[str]) -> Path | None:
         """Returns the path if it has an object with all of these members and others."""
         route = self.routed(place)
-        there = self._there(route)
+        there = self.present(route)
         if len(there) < len(route):
             return None
         node: Any = self._document
@@ -209,9 +209,9 @@ class Places:
 
         If a key was `invented` for an existing object, it is absent and may still be the end of the path.
         """
-        return self._there(self.routed(place) if self._routes else place, invented)
+        return self.present(self.routed(place) if self._routes else place, invented=invented)
 
-    def _there(self, place: Path, invented: bool = False) -> Path:
+    def present(self, place: Path, *, invented: bool = False) -> Path:
         """Same as `existing`, for a path in the original document."""
         if self._document is None:
             return place

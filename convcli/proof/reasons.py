@@ -162,7 +162,7 @@ def traced_reason(
     kind: LossKind, field: str, target: Dialect | None, keys: KeysOf = tuple, form: str = ""
 ) -> tuple[str, str]:
     """Returns the reason, and the table that gives it."""
-    reasons = target.reasons if target is not None else {}
+    reasons = target.reasons_in(form) if target is not None else {}
     title = target.title if target is not None else "the other transcript"
     own = f"{target.name}: reasons" if target is not None else ""
     if kind == "invented":

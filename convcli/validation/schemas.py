@@ -92,12 +92,13 @@ def _head(name: str) -> str:
 
 
 OTHER = "urn:convcli:schema:"
-"""Prefix of a reference to another schema; the name follows."""
+"""Prefix of a reference to another schema; the name follows, and `#/$defs/NAME` for one of its definitions."""
 
 
 def _bundled(loaded: dict[str, Any]) -> dict[str, Any]:
-    """Copies the schemas that it refers to into its definitions, so that all references stay within it."""
-    others = sorted({reference.removeprefix(OTHER) for reference in _references(loaded) if reference.startswith(OTHER)})
+    """Copies what it refers to in other schemas into its definitions, so that all references stay within it."""
+    references = [reference for reference in _references(loaded) if reference.startswith(OTHER)]
+    others = sorted({reference.removeprefix(OTHER).partition("#")[0] for reference in references})
     if not others:
         return loaded
     defs = dict(loaded.get("$defs", {}))
@@ -105,7 +106,19 @@ def _bundled(loaded: dict[str, Any]) -> dict[str, Any]:
         root = {key: value for key, value in schema(other).items() if key not in ("$schema", "$id", "$defs")}
         inside = {f"{other}.{key}": value for key, value in schema(other).get("$defs", {}).items()}
         defs |= {key: _renamed(value, f"#/$defs/{other}.") for key, value in {other: root, **inside}.items()}
-    return {**_renamed(loaded, "#/$defs/"), "$defs": _renamed(defs, "#/$defs/")}
+    root, defs = _renamed({**loaded, "$defs": {}}, "#/$defs/"), _renamed(defs, "#/$defs/")
+    used = _used(root, defs, set())
+    return {**root, "$defs": {key: value for key, value in defs.items() if key in used}}
+
+
+def _used(node: Any, defs: dict[str, Any], found: set[str]) -> set[str]:
+    """Adds the definitions that the node refers to, directly or through others, to those that were found."""
+    for reference in _references(node):
+        key = reference.removeprefix("#/$defs/")
+        if key not in found:
+            found.add(key)
+            _used(defs[key], defs, found)
+    return found
 
 
 def _references(node: Any) -> Iterator[str]:
@@ -124,7 +137,7 @@ def _renamed(node: Any, prefix: str) -> Any:
     changed = {key: _renamed(below, prefix) for key, below in node.items()}
     reference = node.get("$ref")
     if isinstance(reference, str) and reference.startswith(OTHER):
-        changed["$ref"] = "#/$defs/" + reference.removeprefix(OTHER)
+        changed["$ref"] = "#/$defs/" + reference.removeprefix(OTHER).replace("#/$defs/", ".", 1)
     elif isinstance(reference, str):
         changed["$ref"] = prefix + reference.removeprefix("#/$defs/")
     return changed

@@ -11,13 +11,14 @@ from msgspec.structs import replace
 from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
 from convcli.model.transcript import Extras, Opaque, Path, Transcript
-from convcli.proof.levels import EXTRAS, TYPES, Knowledge, is_judged, may_be_content, row_type
+from convcli.proof.levels import EXTRAS, OTHER_BLOCKS, TYPES, Knowledge, is_judged, may_be_content, row_type
 from convcli.proof.places import Places
 from convcli.proof.reasons import Loss
 from convcli.validation import schemas
+from convcli.validation.rules import kinds
 from convcli.validation.wording import SAFE_WORD, shown_key
 from convcli.wire.decimals import builtins
-from convcli.wire.pointers import pointer, steps
+from convcli.wire.pointers import has, pointer, resolve, steps
 
 CODE = "unknown-content"
 
@@ -38,17 +39,33 @@ def of_transcript(transcript: Transcript, dialect: Dialect) -> list[Finding]:
     return _once(_Search(transcript, dialect).findings())
 
 
-def of_losses(losses: Iterable[Loss], known: Knowledge) -> list[Finding]:
-    """The same of what an output does not carry, which is known already."""
-    found = (_of_loss(loss, known) for loss in losses if loss.level == "content")
+def of_losses(losses: Iterable[Loss], known: Knowledge, document: Any) -> list[Finding]:
+    """The same of what an output of the document does not carry, which is known already."""
+    found = (_of_loss(loss, known, document) for loss in losses if loss.level == "content")
     return _once(finding for finding in found if finding is not None)
 
 
-def _of_loss(loss: Loss, known: Knowledge) -> Finding | None:
+def of_kept(transcript: Transcript, source: Dialect, target: Dialect, lost: Iterable[Finding]) -> list[Finding]:
+    """The same of what an output in a related dialect keeps under the same key."""
+    if not _is_related(source, target):
+        return []
+    known = {finding.message for finding in lost}
+    return [finding for finding in of_transcript(transcript, source) if finding.message not in known]
+
+
+@cache
+def _is_related(source: Dialect, target: Dialect) -> bool:
+    """True if the target writes extras of the source as its own."""
+    return source is not target and not target.carries_all and not source.owners.isdisjoint(target.owners)
+
+
+def _of_loss(loss: Loss, known: Knowledge, document: Any) -> Finding | None:
     path: Path = steps(loss.where)
     if loss.field == "opaque":
-        block = known.part(path, loss.before["value"]) if isinstance(loss.before, dict) else None
-        return None if block is None or block[-1] == path[-1] else _key_finding(known.dialect, str(block[-1]), block)
+        unknown_type = _unknown_type(known.dialect, path, document)
+        if unknown_type is not None or not isinstance(loss.before, dict):
+            return unknown_type
+        return _of_part(known, path, loss.before["value"], document)
     if not is_judged(loss.field):
         return None
     if not loss.field.startswith(EXTRAS):
@@ -57,8 +74,45 @@ def _of_loss(loss: Loss, known: Knowledge) -> Finding | None:
     if known.lists_events(loss.field.rpartition(".")[2]):
         events = known.events_with_content(path, loss.before)
         return row_finding(known.dialect, path, loss.before[events[0]]) if events else None
+    if loss.field.rpartition(".")[2] == OTHER_BLOCKS:
+        return _block_finding(known.dialect, path, loss.before)
+    if (members := _members(loss, path, document)) is not None:
+        unknown = (known.key((*path, key), value) for key, value in members)
+        inside = next((each for each in unknown if each is not None), None)
+        return None if inside is None else _key_finding(known.dialect, str(inside[-1]), inside)
     found = known.unknown_content(loss.field, path, loss.before) or path
     return _key_finding(known.dialect, str(found[-1]) if found else loss.field.rpartition(".")[2], path)
+
+
+def _members(loss: Loss, path: Path, document: Any) -> Iterable[tuple[str, Any]] | None:
+    """The members of a group, which has a name in extras and none in the document; None for a key of the document."""
+    key = loss.field.rpartition(".")[2]
+    is_group = isinstance(loss.before, dict) and path[-1:] != (key,) and not has(document, (*path, key))
+    return loss.before.items() if is_group and all(has(document, (*path, each)) for each in loss.before) else None
+
+
+def _of_part(known: Knowledge, path: Path, value: Any, document: Any) -> Finding | None:
+    """A block that is kept as it is, with content under an unknown key. One of an unknown type has a finding of its
+    own (`known_types`)."""
+    if _unknown_type(known.dialect, path, document) is not None:
+        return None
+    found = known.part(path, value, partial(has, document))
+    return None if found is None else _key_finding(known.dialect, str(found[-1]), _present(document, found))
+
+
+def _unknown_type(dialect: Dialect, path: Path, document: Any) -> Finding | None:
+    """The finding of `known_types` on a block with a type that the dialect does not define."""
+    native = resolve(document, path) if has(document, path) else None
+    problem = None if dialect.carries_all else kinds.unknown(dialect.name, native)
+    if problem is None or problem[0] != ("type",):
+        return None
+    steps, message, help_text = problem
+    return Finding("unknown-type", "warning", message, pointer((*path, *steps)), help=help_text)
+
+
+def _present(document: Any, path: Path) -> Path:
+    """The path of a key, or of the object in which it would be."""
+    return path if has(document, path) else path[:-1]
 
 
 def _row_of(event: Any) -> Any:
@@ -72,6 +126,7 @@ class _Search:
         self.transcript, self.dialect, self.known = transcript, dialect, known_of(dialect)
         self.places = Places(transcript, dialect)
         self.rolled_back = transcript.origin.rolled_back if transcript.origin is not None else set()
+        self.document = transcript.origin.document if transcript.origin is not None else None
 
     def findings(self) -> Iterator[Finding]:
         """In the order of the transcript."""
@@ -89,27 +144,29 @@ class _Search:
             for k, part in enumerate(message.parts):
                 if part.extras is not None:
                     yield from self._extras(part.extras, places.part(i, k))
-                if isinstance(part, Opaque) and self.dialect.owns(part.dialect):
-                    yield from self._part(part, places.part(i, k))
+                if isinstance(part, Opaque) and self._is_own(part.dialect):
+                    path = places.existing(places.part(i, k))
+                    yield from filter(None, [_of_part(self.known, path, builtins(part.value), self.document)])
 
-    def _part(self, part: Opaque, place: Path) -> Iterator[Finding]:
-        path = self.places.routed(place)
-        found = self.known.part(path, builtins(part.value))
-        if found is not None and self.places.existing(found) == found:  # else the block was put together
-            yield _key_finding(self.dialect, str(found[-1]), found)
+    def _is_own(self, owner: str) -> bool:
+        """True for what the dialect has itself, or by a family that lends its name: only `intermediate` has others'."""
+        return self.dialect.owns(owner) or not self.dialect.keeps_form
 
     def _event(self, index: int, parts: Iterable[Any]) -> Iterator[Finding]:
         for part in parts:
-            if isinstance(part, Opaque) and self.dialect.owns(part.dialect):
+            if isinstance(part, Opaque) and self._is_own(part.dialect):
                 path = self.known.row(self.places.whole(index), builtins(part.value))
                 if path is not None and is_new(self.known, path, part.value, was_turn=index in self.rolled_back):
-                    yield row_finding(self.dialect, self.places.existing(path), part.value)
+                    yield row_finding(self.dialect, self.places.present(path), part.value)
 
     def _extras(self, extras: Extras | None, place: Path) -> Iterator[Finding]:
         for owner, extra in (extras or {}).items():
-            for key, value in extra.items() if self.dialect.owns(owner) or not self.dialect.keeps_form else ():
+            for key, value in extra.items() if self._is_own(owner) else ():
                 if self.known.lists_events(key):
                     yield from self._other_events(owner, key, value, place)
+                elif key == OTHER_BLOCKS and value:
+                    path = self.places.existing(self.places.extras(owner, key, place, present=True))
+                    yield _block_finding(self.dialect, path, value)
                 elif may_be_content(value) and not self.known.is_clean(key, len(place)):
                     yield from self._key(owner, key, value, place)
 
@@ -132,7 +189,7 @@ class _Search:
         for name, member in members.items():
             found = self.known.key(self.places.routed(path if name == key else (*group, name)), member)
             if found is not None:
-                yield _key_finding(self.dialect, str(found[-1]), self.places.existing(found))
+                yield _key_finding(self.dialect, str(found[-1]), self.places.present(found))
 
 
 def is_new(known: Knowledge, path: Path, row: Any, *, was_turn: bool = False) -> bool:
@@ -148,15 +205,24 @@ def is_new(known: Knowledge, path: Path, row: Any, *, was_turn: bool = False) ->
 
 def row_finding(dialect: Dialect, path: Path, row: Any) -> Finding:
     """A row of an unknown type holds content."""
-    kind = row_type(row)
+    return _type_finding(dialect, path, "rows", row_type(row))
+
+
+def _block_finding(dialect: Dialect, path: Path, blocks: list[Any]) -> Finding:
+    """Blocks of a message that no field of the dialect can store."""
+    kinds = (block["type"] for block in blocks if isinstance(block, dict) and isinstance(block.get("type"), str))
+    return _type_finding(dialect, path, "parts", next(kinds, ""))
+
+
+def _type_finding(dialect: Dialect, path: Path, nodes: str, kind: str) -> Finding:
     is_clean = all(SAFE_WORD.match(each) for each in kind.split("/"))
     shown = f'"{kind}"' if is_clean else shown_key(kind)
-    rows = f"rows of the type {shown}" if kind else "rows like this"
-    return _finding(dialect, path, f"{dialect.name} does not know {rows}; this one holds text")
+    unknown = f"{nodes} of the type {shown}" if kind else f"{nodes} like this"
+    return _finding(dialect, path, f"{dialect.name} does not know {unknown}; this one holds content")
 
 
 def _key_finding(dialect: Dialect, key: str, path: Path) -> Finding:
-    return _finding(dialect, path, f"{dialect.name} does not know the key {shown_key(key)} here; it holds text")
+    return _finding(dialect, path, f"{dialect.name} does not know the key {shown_key(key)} here; it holds content")
 
 
 def _finding(dialect: Dialect, path: Path, message: str) -> Finding:

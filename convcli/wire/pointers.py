@@ -60,6 +60,15 @@ def resolve(document: Any, path: Collection[str | int]) -> Any:
     return document
 
 
+def has(document: Any, path: Collection[str | int]) -> bool:
+    """True if the document has a value at the path."""
+    try:
+        resolve(document, path)
+    except LookupError:
+        return False
+    return True
+
+
 def follow(document: Any, reference: str) -> Any:
     """Returns the value of a reference within a document (`#/$defs/x`, a URI fragment). Raises LookupError."""
     try:

@@ -127,3 +127,10 @@ def test_what_was_not_chosen_stays_in_what_stood_around_it(tmp_path: Path) -> No
     done = run("restore", out, "--restore-file", kept, "-o", back)
     assert done.returncode == 0, done.stderr
     assert json.loads(back.read_text()) == json.loads(lines[0])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_an_output_does_not_appear_without_its_restore_file(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    done = run("convert", SAMPLES / ORIGINALS[0], "--to", "anthropic", "-o", out, "--restore-file", "/dev/full")
+    assert (done.returncode, out.exists()) == (3, False), done.stderr

@@ -142,6 +142,18 @@ def test_images_with_paths_of_other_formats_have_a_column_and_those_of_results_t
     assert {"dropped image.name", "dropped image.detail"} <= losses
 
 
+def test_an_image_with_a_url_is_in_the_column_if_another_one_has_a_path() -> None:
+    path, url = Media("image", path="a.png"), Media("image", url="https://example.com/b.png")
+    detailed = Media("image", url="https://example.com/c.png", detail="low")
+    row, losses = written(Message("user", [url, path, Text("Which?"), detailed]), Message("assistant", [Text("b")]))
+    assert row["images"] == ["https://example.com/b.png", "a.png"]
+    assert [part["type"] for part in row["messages"][0]["content"]] == ["image", "image", "text", "image_url"]
+    assert DIALECT.lift(row).messages[0].parts == [url, path, Text("Which?"), detailed]
+    assert losses == set()
+    alone, _ = written(Message("user", [url, Text("Which?")]), Message("assistant", [Text("b")]))
+    assert "images" not in alone
+
+
 def test_placeholders_without_an_image_are_lost_next_to_images_with_paths() -> None:
     transcript = DIALECT.lift({"messages": [LOOK, ANSWER]})
     transcript.messages.append(Message("user", [Media("image", path="a.png")]))

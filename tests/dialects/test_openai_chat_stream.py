@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from convcli import dialects
 from convcli.dialects.openai_chat import DIALECT as CHAT
 from convcli.dialects.openai_chat_stream import DIALECT as STREAM
+from convcli.engine import pipeline
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Reasoning, Refusal, Text, ToolCall, Transcript
@@ -182,3 +184,20 @@ def test_thinking_of_mistral_comes_as_blocks_in_the_content() -> None:
     [message] = lift(*(chunk({"content": list_}) for list_ in blocks), chunk({}, "stop"), DONE).messages
     assert message.parts == [Reasoning("Hm."), Text("Hi")]
     assert message.extras == {"openai-chat": {"content_blocks": [other]}}
+
+
+def test_a_block_that_no_field_stores_is_content_with_a_finding() -> None:
+    block = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    delta = {"role": "assistant", "content": [{"type": "text", "text": "Look."}, block]}
+    choices = ({"index": 0, "delta": delta}, {"index": 0, "delta": {}, "finish_reason": "stop"})
+    chunks = [
+        {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [c]} for c in choices
+    ]
+    document, stream = Rows(chunks, [1, 2]), dialects.get("openai-chat-stream")
+    done = pipeline.convert(document, stream, dialects.get("anthropic"))
+    [loss] = [loss for loss in done.losses if loss.field.endswith("content_blocks")]
+    assert loss.level == "content"
+    for findings in (done.findings, pipeline.validate(document, stream)):
+        [finding] = [finding for finding in findings if finding.code == "unknown-content"]
+        assert finding.where == loss.where == "/0/choices/0/delta/content"
+        assert '"image_url"' in finding.message

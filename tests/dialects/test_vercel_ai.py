@@ -231,3 +231,43 @@ def test_a_task_of_roo_code_is_written_without_instructions() -> None:
     }
     dropped = {loss.where for loss in conversion.losses if loss.kind == "dropped"}
     assert dropped == {"/messages/0", "/messages/0/parts/0"}
+
+
+STEERED = [
+    {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "A story, please."}]},
+    {
+        "id": "a1",
+        "role": "assistant",
+        "parts": [
+            {"type": "step-start"},
+            {"type": "text", "text": "Once upon a time"},
+            {"type": "steering-message", "id": "st-1", "parts": [{"type": "text", "text": "Shorter."}]},
+            {"type": "step-start"},
+            {"type": "text", "text": "Short."},
+        ],
+    },
+]
+
+
+def test_what_a_user_says_in_the_middle_of_an_answer_is_a_user_message() -> None:
+    ui, stream = dialects.get("vercel-ai"), dialects.get("vercel-ai-stream")
+    transcript = ui.lift(STEERED)
+    said = [(message.role, message.id, message.parts[0].text) for message in transcript.messages]  # type: ignore[union-attr]
+    assert said[1:] == [
+        ("assistant", "a1", "Once upon a time"),
+        ("user", "st-1", "Shorter."),
+        ("assistant", None, "Short."),
+    ]
+    assert ui.lower(transcript, Options(form="ui")) == STEERED
+    assert [each["role"] for each in ui.lower(transcript, Options(form="model"))] == ["user", "assistant"] * 2
+    events = stream.lower(transcript)
+    assert STEERED[1]["parts"][2] in events  # type: ignore[index]
+    assert stream.lift(events).messages == transcript.messages[1:]
+
+
+def test_a_model_message_has_no_approval_of_a_call() -> None:
+    call = {"type": "tool-f", "toolCallId": "c1", "state": "approval-requested", "input": {}, "approval": {"id": "p1"}}
+    shown = [{"id": "a1", "role": "assistant", "parts": [call]}]
+    ui = dialects.get("vercel-ai")
+    [message] = ui.lower(ui.lift(shown), Options(form="model"))
+    assert message["content"] == [{"type": "tool-call", "toolCallId": "c1", "toolName": "f", "input": {}}]

@@ -13,7 +13,7 @@ from convcli.model.dialect import ProgramTurns, tags
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
 from tests.kit.builders import user
 
-KNOWN = ProgramTurns(tags("note"), "p", "isMeta")
+KNOWN = ProgramTurns(tags("note"), "p", {("row", "isMeta"): {True: "meta"}})
 ANSWER = Message("assistant", [Text("Yes.")])
 
 

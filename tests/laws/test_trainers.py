@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import convcli
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.jobs import inputs
@@ -24,7 +25,7 @@ from convcli.model.transcript import Transcript
 from convcli.proof.difference import difference
 from convcli.wire import exact_json
 from tests.cli_cases import ROOT, run
-from tests.support import acceptable
+from tests.support import acceptable, samples
 
 pytestmark = pytest.mark.trainers
 BESIDE = ("prompt", "completion", "chosen", "rejected")
@@ -76,6 +77,20 @@ def test_a_template_renders_every_row_that_has_messages() -> None:
         if isinstance(row.document["messages"], list):
             is_rendered = any(renders(templates, source, row.document) for source in sources)
             assert is_rendered or row.codes, row.source
+
+
+def test_templates_render_every_row_of_a_session_with_columns_and_tools() -> None:
+    templates = pytest.importorskip("transformers.utils.chat_template_utils")
+    trl = importlib.util.find_spec("trl")
+    if trl is None or trl.origin is None:
+        pytest.skip("trl is not installed")
+    source = (Path(trl.origin).parent / "chat_templates" / "qwen3.jinja").read_text()
+    sessions = dict.fromkeys(sample.path for sample in samples() if dialects.get(sample.dialect).is_session)
+    for row in convcli.rows(sessions, "hf-chat", columns="all", tools="program"):
+        assert COLUMNS.keys() <= row.document.keys()
+        has_calls = any(message.get("tool_calls") for message in row.document["messages"])
+        assert row.document.get("tools") or not has_calls, row.file
+        assert renders(templates, source, row.document) or row.findings, row.file
 
 
 def renders(templates: Any, source: str, row: Any) -> bool:

@@ -14,14 +14,17 @@ from convcli.jobs import inputs
 from convcli.jobs.documents import Document
 from convcli.jobs.judging import JudgingOptions, judge, judged
 from convcli.jobs.results import as_warning, item_results
-from convcli.model.errors import ContentError
+from convcli.model.document import Rows
+from convcli.model.errors import ContentError, RefusedError
 from convcli.model.findings import Finding
+from convcli.validation.unknown import CODE as UNKNOWN
 from convcli.validation.verdict import rules_of
 from tests import tiers
-from tests.support import acceptable_of, documents, names, sample_files
+from tests.support import acceptable_of, documents, names, sample_files, samples_of, untouched
 
 SEVERITIES = ("info", "warning", "error")
 WARNING, ERROR = 1, 2
+CONVERTED = "judged-as-converted"
 WRITTEN = [name for name in names() if dialects.get(name).is_written]
 TRAINING = [name for name in names() if dialects.get(name).is_training_data]
 Codes = dict[str, int]
@@ -52,9 +55,16 @@ def of_file(path: Path, name: str | None, target: str | None) -> tuple[str, Code
     try:
         with inputs.opened(str(path), name, otherwise=sent) as source:
             verdicts = list(judge(source, JudgingOptions(target=sent)))
-            return source.dialect.name, codes_of(one for each in verdicts for one in each.findings)
+            findings = [one for each in verdicts for one in each.findings]
+            return source.dialect.name, {**noted(findings), **codes_of(findings)}
     except ContentError as error:
         return "", {error.code: ERROR}
+
+
+def noted(findings: Iterable[Finding]) -> Codes:
+    """The codes that notes on a file name as those of the file itself, where its conversion was judged."""
+    notes = (one.message.split(" finds ")[1] for one in findings if one.code == CONVERTED)
+    return {note.split()[0]: ERROR for note in notes}
 
 
 def finds_all(more: Codes, less: Codes) -> bool:
@@ -73,14 +83,7 @@ def test_l14_one_verdict_whether_a_dialect_is_detected_or_named(name: str) -> No
         if read == name:
             assert detected == kept, path
         read, sent = of_file(path, None, name)
-        assert finds_all(sent, kept) or is_converted(path, name), (path, read, kept, sent)
-
-
-def is_converted(path: Path, target: str) -> bool:
-    """True if the command says that the file is in another dialect, and that it judges what is sent of it."""
-    sent = dialects.get(target)
-    with inputs.opened(str(path), None, otherwise=sent) as source:
-        return any(each.is_converted for each in judge(source, JudgingOptions(target=sent)))
+        assert finds_all(sent, kept), (path, read, kept, sent)
 
 
 @pytest.mark.parametrize("name", TRAINING)
@@ -100,11 +103,6 @@ def test_l14_convert_warns_of_what_validate_finds(name: str) -> None:
             assert codes_of(done.findings) == expected, path
 
 
-KEPT = "unknown-content"
-"""The code of content under a key that a dialect does not know. If both dialects of a conversion keep the key, nothing
-is lost, and only `validate` reports it."""
-
-
 @pytest.mark.parametrize(("source", "target"), tiers.pairs())
 def test_l14_convert_warns_of_what_validate_finds_in_the_output(source: str, target: str) -> None:
     to = dialects.get(target)
@@ -113,7 +111,7 @@ def test_l14_convert_warns_of_what_validate_finds_in_the_output(source: str, tar
         lifted = to.lift(conversion.document)
         if lifted.origin is not None and lifted.origin.form in to.on_demand:
             continue  # a list of messages that may also be a row, of which nothing was asked
-        found = {code: rank for code, rank in verdict(conversion.document, target).items() if code != KEPT}
+        found = verdict(conversion.document, target)
         assert finds_all(codes_of(conversion.findings), found), (str(sample), found, conversion.findings)
 
 
@@ -142,3 +140,33 @@ def test_what_is_only_worth_knowing_is_no_warning_of_a_conversion() -> None:
     target = dialects.get("hf-chat")
     found = [as_warning(Finding("x", severity, "m"), target).severity for severity in SEVERITIES]  # type: ignore[arg-type]
     assert found == ["info", "warning", "warning"]
+
+
+def renamed(value: Any, old: str) -> Any:
+    """A copy in which a key has another name, wherever it stands."""
+    if isinstance(value, dict):
+        return {f"{key}_zz" if key == old else key: renamed(each, old) for key, each in value.items()}
+    if isinstance(value, Rows):
+        return Rows([renamed(each, old) for each in value], value.lines)
+    return [renamed(each, old) for each in value] if isinstance(value, list) else value
+
+
+CODES = {UNKNOWN, "unknown-type"}
+TEXT_KEYS = ("content", "text", "parts", "description", "parameters", "thinking", "output", "result", "documents")
+
+
+@pytest.mark.parametrize("name", names())
+def test_l14_validate_finds_all_content_that_convert_does_not_know(name: str) -> None:
+    dialect = dialects.get(name)
+    targets = [dialects.get(each) for each in ("openai-chat", "anthropic") if each != name]
+    for sample in samples_of(name):
+        edited = [renamed(untouched(sample.document), key) for key in tiers.few(TEXT_KEYS, 3)]
+        for document in (untouched(sample.document), *edited):
+            for target in targets:
+                try:
+                    converted = pipeline.convert(document, dialect, target)
+                except RefusedError:
+                    continue
+                warned = codes_of(converted.findings).keys() & CODES
+                if warned:
+                    assert warned <= codes_of(pipeline.validate(document, dialect)).keys(), (str(sample), target.name)

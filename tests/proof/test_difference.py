@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.model.transcript import Media, Message, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.proof.difference import difference
 from convcli.validation import schemas
 from tests import strategies, tiers
@@ -291,3 +291,11 @@ def test_results_of_calls_that_share_an_id_are_paired_with_the_new_ids_of_their_
 )
 def test_a_loss_stands_at_the_leaf(document: Any, source: str, target: str, field: str, where: str) -> None:
     assert [loss[2] for loss in lost(document, source, target) if loss[1] == field] == [where]
+
+
+def test_a_part_of_a_joined_message_that_comes_before_those_of_the_first_one_has_moved() -> None:
+    answers = [Message("assistant", [Text("First.")]), Message("assistant", [Reasoning("Hm.")])]
+    before = Transcript([Message("user", [Text("Q")]), *answers])
+    after = Transcript([Message("user", [Text("Q")]), Message("assistant", [Reasoning("Hm."), Text("First.")])])
+    losses = difference(before, after, None, None)
+    assert [(loss.kind, loss.where) for loss in losses if loss.kind == "moved"] == [("moved", "/messages/2/parts/0")]

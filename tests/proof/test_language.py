@@ -47,6 +47,7 @@ def test_metadata_is_not_language(text: str) -> None:
         {"tool_calls": [{"id": "call_1", "function": {"name": "f", "arguments": "{}"}}]},
         {"toolCallId": "call_1", "rawInput": {"city": "Tokyo"}},
         {"a": [{"b": "The answer is forty-two."}]},
+        [{"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}],
     ],
 )
 def test_messages_parts_and_calls_are_content(value: Any) -> None:
@@ -54,7 +55,7 @@ def test_messages_parts_and_calls_are_content(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [None, 1, True, [], {}, {"role": "assistant"}, {"type": "text", "text": " "}, {"a": 1}]
+    "value", [None, 1, True, [], {}, {"role": "assistant"}, {"type": "text", "text": " "}, {"a": 1}, {"type": "image"}]
 )
 def test_other_values_are_not(value: Any) -> None:
     assert not holds_content(value)

@@ -86,3 +86,17 @@ def test_every_reason_of_a_dialect_is_traced_to_it(target: Dialect) -> None:
         stated, table = traced_reason("moved" if field == "moved" else "dropped", field, target)
         if stated == reason:
             assert table.startswith(f"{target.name}: reasons["), field
+
+
+def test_a_body_is_explained_by_its_own_dialect_and_no_other() -> None:
+    batch, chat, responses = (dialects.get(name) for name in ("openai-batch", "openai-chat", "openai-responses"))
+    about_audio = responses.reasons["audio"]
+    assert reason_of("dropped", "audio", batch, form="responses") == about_audio
+    assert reason_of("dropped", "audio", batch, form="chat") != about_audio
+    for form, body in batch.bodies.items():
+        inner = {"openai-chat": chat, "openai-responses": responses}[body.dialect].reasons
+        assert {field for field in batch.reasons_in(form) if field not in inner} <= SURROUNDINGS
+
+
+SURROUNDINGS = {"id", "reasoning", "settings.stream", "settings.streamObfuscation"}
+"""The fields for which the line of a batch has reasons of its own."""

@@ -14,7 +14,7 @@ MESSAGE = {"role": "user", "content": "Hi."}
 def test_validation_warns_of_it_with_the_version_that_is_known() -> None:
     [finding] = pipeline.validate({"messages": [MESSAGE], "remark": SENTENCE}, CHAT)
     assert (finding.code, finding.severity, finding.where) == ("unknown-content", "warning", "/remark")
-    assert finding.message == 'openai-chat does not know the key "remark" here; it holds text'
+    assert finding.message == 'openai-chat does not know the key "remark" here; it holds content'
     assert CHAT.specification in finding.help
 
 

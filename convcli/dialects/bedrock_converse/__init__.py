@@ -20,16 +20,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.bedrock_converse import policy
+from convcli.dialects.bedrock_converse import fitting
 from convcli.dialects.bedrock_converse import request as common
-from convcli.dialects.bedrock_converse.blocks import READERS, write_blocks
-from convcli.dialects.bedrock_converse.media import NAME
-from convcli.dialects.bedrock_converse.messages import lift_blocks, lift_message, lift_messages, write_messages
-from convcli.dialects.bedrock_converse.policy import FINISH, FINISH_OF
+from convcli.dialects.bedrock_converse.fitting import FINISH, FINISH_OF
+from convcli.dialects.bedrock_converse.request import NAME, SERVICE
 from convcli.dialects.bedrock_converse.rules import RULES
 from convcli.families.anthropic import policy as shared
-from convcli.families.anthropic.places import REASONS, UNSUPPORTED
 from convcli.families.anthropic.usage import lift_usage, write_usage
+from convcli.families.converse import policy
+from convcli.families.converse.blocks import READERS, write_blocks
+from convcli.families.converse.messages import USAGE, lift_blocks, lift_message, lift_messages, write_messages
+from convcli.families.converse.places import PLACES, REASONS, UNSUPPORTED
 from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import drop_empty_tools, keep_answers, keep_last_answer, response_if_answered, roles, without
@@ -104,7 +105,7 @@ def lift(document: Any) -> Transcript:
     context = LiftContext(NAME, document)
     if isinstance(document, list):
         context.origin.form = "list"
-        lift_messages(document, (), context)
+        lift_messages(document, (), context, SERVICE)
         return context.transcript()
     return _lift_request(document, context) if "messages" in document else _lift_response(document, context)
 
@@ -112,9 +113,9 @@ def lift(document: Any) -> Transcript:
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "request"
     if native.get("system"):
-        parts, part_paths = lift_blocks(native["system"], (), context)
+        parts, part_paths = lift_blocks(native["system"], (), context, SERVICE)
         context.add(Message("system", parts), ("system",), part_paths)
-    lift_messages(native["messages"], ("messages",), context)
+    lift_messages(native["messages"], ("messages",), context, SERVICE)
     transcript = context.transcript(model=native.get("modelId") or None)
     extra = {**(REQUEST.extra(native) or {}), **common.lift_settings(native, transcript)}
     if native.get("toolConfig"):
@@ -126,14 +127,14 @@ def _lift_request(native: Native, context: LiftContext) -> Transcript:
 
 def _lift_response(native: Native, context: LiftContext) -> Transcript:
     context.origin.form = "response"
-    lift_message(native["output"]["message"], ("output", "message"), context)
+    lift_message(native["output"]["message"], ("output", "message"), context, SERVICE)
     answer = context.messages[0]
     own_keys: Native = {"output": OUTPUT.extra(native["output"])}
     reason: str = native.get("stopReason") or ""
     answer.stop_reason = FINISH.get(reason, reason) or None
     if FINISH_OF.get(answer.stop_reason or "", reason) != reason:
         own_keys["stopReason"] = reason
-    usage, own_keys["usage"] = lift_usage(native.get("usage") or {}, common.USAGE)
+    usage, own_keys["usage"] = lift_usage(native.get("usage") or {}, USAGE)
     answer.usage = usage or None
     extra = {**(RESPONSE.extra(native) or {}), **{key: value for key, value in own_keys.items() if value}}
     return context.transcript(extras=make_extras(NAME, extra))
@@ -142,7 +143,7 @@ def _lift_response(native: Native, context: LiftContext) -> Transcript:
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns a request, a response or a list of messages."""
     if options.form == "list":
-        return write_messages(transcript.messages)
+        return write_messages(transcript.messages, SERVICE)
     return _write_response(transcript) if options.form == "response" else _write_request(transcript)
 
 
@@ -151,8 +152,8 @@ def _write_request(transcript: Transcript) -> Native:
     leading = bool(messages) and messages[0].role == "system"
     native = {
         "modelId": transcript.model,
-        "messages": write_messages(messages[leading:]),
-        "system": write_blocks(messages[0].parts) if leading else None,
+        "messages": write_messages(messages[leading:], SERVICE),
+        "system": write_blocks(messages[0].parts, SERVICE) if leading else None,
         "toolConfig": common.write_tools(transcript, extra.get("toolConfig", {})),
         **common.write_settings(transcript, extra),
     }
@@ -165,9 +166,9 @@ def _write_response(transcript: Transcript) -> Native:
     reason, stated = answer.stop_reason, extra.get("stopReason")
     is_stated = stated and FINISH.get(stated, stated) == reason
     native = {
-        "output": OUTPUT.put({"message": write_messages([answer])[0]}, extra.get("output")),
+        "output": OUTPUT.put({"message": write_messages([answer], SERVICE)[0]}, extra.get("output")),
         "stopReason": stated if is_stated else reason and FINISH_OF[reason],
-        "usage": write_usage(answer.usage or {}, extra.get("usage", {}), common.USAGE) or None,
+        "usage": write_usage(answer.usage or {}, extra.get("usage", {}), USAGE) or None,
     }
     return RESPONSE.write(native, _without_own_keys(extra, IN_RESPONSES))
 
@@ -176,33 +177,33 @@ def _without_own_keys(extra: Native, own_keys: tuple[str, ...]) -> Native:
     return omit(extra, *own_keys)
 
 
+TURNS = (policy.drop_session_keys(NAME), *policy.keep_supported_turns(SERVICE))
 REQUESTED: tuple[Pass, ...] = (
-    *policy.TURNS,
+    *TURNS,
     policy.not_empty,
     shared.join_leading_instructions,
     policy.joined,
     without("message.stop_reason", "message.usage"),
-    shared.add_schema_types(NAME, policy.typed_object),
+    shared.add_schema_types(NAME, fitting.typed_object),
     drop_empty_tools,
-    policy.keep_supported_settings,
+    fitting.keep_supported_settings,
     shared.fit_tool_choice,
 )
-LISTED: tuple[Pass, ...] = (*policy.TURNS, policy.not_empty, roles({"developer": "system"}), policy.joined)
+LISTED: tuple[Pass, ...] = (*TURNS, policy.not_empty, roles({"developer": "system"}), policy.joined)
 ANSWER: tuple[Pass, ...] = (
     keep_answers,
-    *policy.TURNS,
+    *TURNS,
     policy.joined,
     keep_last_answer,
-    policy.keep_supported_finish,
+    fitting.keep_supported_finish,
     without("tools", "tool_choice", "settings", "model"),
 )
 COMMONLY_UNSUPPORTED = (
     unsupported.settings_but(*common.SETTINGS.names())
-    | (UNSUPPORTED - {"audio", "video"} | unsupported.SESSION | unsupported.FUNCTION_ONLY - {"tool.strict"})
-    | unsupported.fields(
-        "audio.name audio.detail video.name video.detail message.id message.parentId message.createdAt message.name "
-        "message.model message.error"
-    )
+    | UNSUPPORTED
+    | unsupported.SESSION
+    | unsupported.FUNCTION_ONLY - {"tool.strict"}
+    | unsupported.fields("message.id message.parentId message.createdAt message.name message.model message.error")
 )
 
 DIALECT = Dialect(
@@ -231,28 +232,13 @@ DIALECT = Dialect(
     reasons={
         **REASONS,
         "reasoning": "Converse accepts only reasoning that was signed or redacted for it",
-        "reasoning.summary": "Converse reasoning has no summary",
-        "message": "Converse rejects an empty message",
         "message.role": "Converse has the roles user, assistant and system",
-        "message.grouping": "Converse roles alternate: consecutive messages of one side are joined",
         "message.usage": "only a Converse response has usage",
-        "message.usage.reasoningTokens": "Converse does not count reasoning tokens separately",
         "message.stopReason": "only a Converse response has a stop reason, from a fixed list",
         "id": "a Converse response has no id",
         "createdAt": "a Converse response has no time",
         "model": "only a Converse request names its model",
-        "image": "Converse accepts images in user messages only: PNG, JPEG, GIF or WebP, as base64 or in S3",
         "document": "Converse accepts documents in user messages only: base64, text, or in S3",
-        "document.name": "Converse document names are letters, digits, spaces and -()[], unique in the request",
-        "audio": "Converse accepts audio in user messages only: of a known format, as base64 or in S3",
-        "video": "Converse accepts video in user messages only: of a known format, as base64 or in S3",
-        **dict.fromkeys(
-            ("tool_call.id", "tool_result.toolCallId"),
-            "Converse ids are at most 64 letters, digits and _.:-, unique in the request",
-        ),
-        **dict.fromkeys(("tool.name", "tool_call.name"), "Converse names are at most 64 letters, digits, _ and -"),
-        "tool_result.status": "a Converse result has the status success or error",
-        "tool_result.value": "a Converse result accepts JSON objects, non-blank text, images, documents and video",
         "tool": "only another vendor can run this tool",
         "tools": "Converse requires at least one tool in `toolConfig`",
         "tool.description": "Converse rejects an empty description",
@@ -271,21 +257,14 @@ DIALECT = Dialect(
         "moved": "Converse requires results right after their calls, and instructions before the messages",
     },
     places={
+        **PLACES,
         **paths(
-            "model=modelId message.stopReason=../../stopReason message.usage=../../usage "
-            "tool_call.id=toolUse/toolUseId tool_call.name=toolUse/name tool_call.arguments=toolUse/input "
-            "tool_result.toolCallId=toolResult/toolUseId tool_result.value=toolResult/content "
-            "tool_result.kind=toolResult/content tool_result.isError=toolResult/status "
-            "text.text=text reasoning.text=reasoningContent/reasoningText/text "
-            "reasoning.metadata.signature=reasoningContent/reasoningText/signature "
-            "reasoning.metadata.redactedData=reasoningContent/redactedContent document.name=document/name "
-            "tools=toolConfig/tools tool.description=toolSpec/description tool.strict=toolSpec/strict "
-            "tool.parameters=toolSpec/inputSchema/json toolChoice=toolConfig/toolChoice "
-            "extras.context=document/context extras.citations=document/citations"
+            "model=modelId message.stopReason=../../stopReason message.usage=../../usage tools=toolConfig/tools "
+            "tool.description=toolSpec/description tool.strict=toolSpec/strict "
+            "tool.parameters=toolSpec/inputSchema/json toolChoice=toolConfig/toolChoice"
         ),
         **common.SETTINGS.places(),
-        **dict.fromkeys((f"extras.{key}" for key in ("tool", "type", "error", "block", "source")), ()),
-        "extras.cachePoint": ("..",),
+        "extras.tool": (),
     },
     envelope=frozenset(("ResponseMetadata", "metrics", "trace", "performanceConfig", "serviceTier", "usage", "type")),
 )

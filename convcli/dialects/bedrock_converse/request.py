@@ -1,11 +1,11 @@
-"""The rest of a Converse request: tools, tool choice and settings; and the usage of a response."""
+"""The rest of a Converse request: tools, tool choice and settings."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.bedrock_converse.blocks import cache_after, mark_cache
-from convcli.dialects.bedrock_converse.media import NAME, kind_of, other_keys
+from convcli.families.converse.blocks import cache_after, mark_cache
+from convcli.families.converse.media import ConverseService, kind_of, other_keys
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, make_extras, omit, without_nulls
 from convcli.kit.pairing import UNKNOWN
@@ -15,20 +15,15 @@ from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
 
+NAME = "bedrock-converse"
+SERVICE = ConverseService(NAME)
+
 CONFIG = Keys("tools toolChoice")
 TOOL_SPEC = Keys("name description inputSchema strict")
 SCHEMA = Keys("json")
 
 CHOICES = {"auto": "auto", "any": "required"}
 CHOICE_OF = {ours: theirs for theirs, ours in CHOICES.items()}
-
-USAGE: dict[tuple[str, ...], str] = {
-    **{(name,): name for name in ("inputTokens", "outputTokens", "totalTokens")},
-    ("cacheReadInputTokens",): "cacheReadTokens",
-    ("cacheWriteInputTokens",): "cacheWriteTokens",
-}
-"""Counts by their path in `usage`. The API's `inputTokens` excludes cached tokens."""
-
 
 # ---------------------------------------------------------------- tools
 
@@ -37,7 +32,7 @@ def lift_tools(config: Native, transcript: Transcript, context: LiftContext) -> 
     """Sets tools and tool choice, and returns what must be kept of `toolConfig`."""
     transcript.tools = []
     for i, native in enumerate(config["tools"]):
-        if not mark_cache(transcript.tools[-1] if transcript.tools else None, native):
+        if not mark_cache(transcript.tools[-1] if transcript.tools else None, native, NAME):
             transcript.tools.append(_lift_tool(native))
             context.origin.tools.append(("toolConfig", "tools", i))
     extra = dict(CONFIG.extra(config) or {})
@@ -54,7 +49,7 @@ def write_tools(transcript: Transcript, extra: Native) -> Native | None:
     if transcript.tools is None:
         return None
     config: Native = {
-        "tools": [native for tool in transcript.tools for native in (_write_tool(tool), *cache_after(tool))]
+        "tools": [native for tool in transcript.tools for native in (_write_tool(tool), *cache_after(tool, NAME))]
     }
     native, choice = extra.get("toolChoice"), transcript.tool_choice
     if choice is not None and (native is None or _lift_choice(native) != choice):
@@ -83,7 +78,7 @@ def _lift_tool(native: Native) -> ToolDefinition:
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
-    extra = other_keys(tool)
+    extra = other_keys(tool, NAME)
     if tool.parameters is None and "tool" in extra:
         whole: Native = extra["tool"]
         return whole

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from convcli.kit.renaming import WORD, Alphabet, identifiers
+from convcli.families.converse.policy import IDS, NAMES
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
 NO_MIXED_TEXT = ("llama", "mistral")
 """Models that accept no text in messages with calls or results."""
-
-NAMES, IDS = identifiers(64), Alphabet("letters, digits, _, ., : and -", WORD + ".:-", 64)
-"""`NAMES` for tools, `IDS` for calls."""
 
 
 def _unmixed_text(survey: Survey) -> Iterator[Breach]:

@@ -45,7 +45,7 @@ from convcli.kit.passes import fused, on_each_message, on_messages, on_parts
 from convcli.kit.renaming import Alphabet, make_ids_distinct
 from convcli.kit.results import TEXT_AND_FILES, apply_convention, keep_one_result_each, with_parts
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
@@ -191,6 +191,10 @@ HAS = ROW.supports("message") | unsupported.fields(
     "id cwd createdAt message.usage message.replaces message.parentCallId tool_call.custom"
 )
 
+PROGRAM_TURNS = ProgramTurns({}, NAME, {("isAutopilotContinuation",): {True: "autopilot"}})
+"""Messages of the autopilot's loop: UserMessageData of github-copilot-sdk 1.0.27, read 2026-11-27. The program keeps
+what it adds to a user's text apart, as `transformedContent`."""
+
 DIALECT = Dialect(
     name=NAME,
     title="GitHub Copilot CLI",
@@ -199,6 +203,7 @@ DIALECT = Dialect(
     framings=("events",),
     forms=("session",),
     programs=(PROGRAM,),
+    program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,
     fit=FIT,

@@ -34,7 +34,7 @@ from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omi
 from convcli.kit.sessions import event_of
 from convcli.kit.texts import text_of
 from convcli.kit.unsupported import fields
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ReadCompanion, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
 from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
@@ -230,6 +230,15 @@ PROGRAM = Program(
     directory=_directory,
 )
 
+PROGRAM_TURNS = ProgramTurns(
+    {
+        **tags("session_context", "hook_context"),
+        "This is the Gemini CLI. We are setting up the context for our chat.": "session_context",
+    }
+)
+"""The environment and the output of hooks: environmentContext.ts (the text alone before 2026) and sessionUtils.ts of
+google-gemini/gemini-cli, read 2026-11-27."""
+
 DIALECT = Dialect(
     name=NAME,
     title="Gemini CLI",
@@ -238,6 +247,7 @@ DIALECT = Dialect(
     forms=("log", "json"),
     carries_all=True,  # the contents are those of the Gemini API
     programs=(PROGRAM,),
+    program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,
     fit=FIT,

@@ -26,7 +26,7 @@ from convcli.dialects.goose.writing import is_contents, write_session
 from convcli.kit import sessions, unsupported
 from convcli.kit.objects import Native
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, ToolResult, Transcript
 from convcli.validation.rules import links, turns
@@ -114,6 +114,10 @@ HAS |= unsupported.fields("message.provider message.replaces reasoning.metadata 
 UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY
 UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata audio video document")
 
+PROGRAM_TURNS = ProgramTurns({}, NAME, {("metadata", "userVisible"): {False: "agent-only"}})
+"""Messages only for the model, such as hints of a directory: MessageMetadata::agent_only in conversation/message.rs of
+block/goose, read 2026-11-27. A summary stays."""
+
 DIALECT = Dialect(
     name=NAME,
     title="goose",
@@ -122,6 +126,7 @@ DIALECT = Dialect(
     framings=("document", "records", "events"),
     forms=("export",),
     programs=(PROGRAM,),
+    program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,
     fit=FIT,

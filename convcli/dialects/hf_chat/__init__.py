@@ -11,7 +11,8 @@ Quirks
 - axolotl's `training` states whether a turn counts. KTO's `label` rates the end of a conversation.
 - Preference pairs have a separate prompt, or both `chosen` and `rejected` begin with it.
 - An image with a path is in the column `images`, with a placeholder in a message; one with a URL or data is in the
-  message.
+  message. Next to a path, a URL is in the column too: TRL 1.16 fills only placeholders.
+- TRL 1.16 reads no column of videos or audio files; `sharegpt` and `ms-swift` have such columns.
 - A prompt, a completion or an answer may be a string instead of messages: text of the user, or of the assistant.
 """
 
@@ -316,7 +317,7 @@ DIALECT = Dialect(
         "toolChoice": "Hugging Face chat rows have no tool choice",
         "message.usage": "Hugging Face chat rows have no token counts",
         "message.stopReason": "Hugging Face chat rows have no stop reason",
-        "video": "Hugging Face chat rows store videos in a separate column",
+        "video": "TRL reads no videos: rows of sharegpt and ms-swift have a column for them",
     },
     places={
         **CALLS,

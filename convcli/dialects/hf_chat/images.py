@@ -6,7 +6,8 @@ Specification: `prepare_multimodal_messages` in data_utils.py of TRL 1.16, featu
     messages    [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "What is it?"}]}, …]
     images      ["dot.png"], or [{"bytes": "iVBORw0…", "path": "dot.png"}]; `image` for a single one
 
-Without placeholders, the images precede the text of the first user message. Tool results have no placeholders.
+Without placeholders, the images precede the text of the first user message. Tool results have no placeholders. An image
+with a URL is in the column too if another one has a path: TRL fills only placeholders.
 """
 
 from __future__ import annotations
@@ -141,15 +142,23 @@ def _without_placeholders(message: Message) -> Message:
 
 
 def move_to_column(messages: list[Message], owner: str) -> tuple[list[Message], Native]:
-    """Returns the messages with placeholders for images that have a path, and the column of these paths."""
+    """Returns the messages with placeholders for images with a path, and the column of these images.
+
+    Next to them, an image with nothing but a URL is in the column too.
+    """
     if not any(map(_has_image, messages)):
         return messages, {}
-    paths: list[str | None] = []
+    files: list[str | None] = []
 
     def move(part: Part) -> Part:
-        if not isinstance(part, Media) or not is_in_column(part):
+        if not isinstance(part, Media) or not (is_in_column(part) or _is_url(part)):
             return part
-        paths.append(part.path)
+        files.append(part.path or part.url)
         return Opaque(owner, dict(PLACEHOLDER))
 
-    return [replace(message, parts=list(map(move, message.parts))) for message in messages], {IMAGES: paths}
+    return [replace(message, parts=list(map(move, message.parts))) for message in messages], {IMAGES: files}
+
+
+def _is_url(media: Media) -> bool:
+    """True for an image that the column gives back as it is."""
+    return media.type == "image" and media.url is not None and media == lift_media("image", media.url)

@@ -13,7 +13,7 @@ from convcli.model.transcript import Message, Reasoning, Text, ToolCall
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire.pointers import members
 
-DROPPED = "LLaMA-Factory drops this row"
+DROPPED = "LLaMA-Factory drops this row; it takes that of --to sharegpt"
 
 
 def _for_llamafactory(survey: Survey) -> Iterable[Breach]:

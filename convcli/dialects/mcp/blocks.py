@@ -11,7 +11,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import fail, in_words, only_own, with_parts
 from convcli.kit.texts import only_text
-from convcli.kit.values import kind_of_type
+from convcli.kit.values import kind_of_type, type_of_image
 from convcli.model.errors import ContentError
 from convcli.model.transcript import Media, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
@@ -32,9 +32,6 @@ CALL_RESULT = Keys("resultType content structuredContent isError _meta", extra="
 
 NOT_BLOCK_KEYS = frozenset(("resource", "block"))
 """Extras that are not keys of the block itself."""
-
-MAGIC = {"iVBORw0KGgo": "image/png", "/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGRg": "image/webp"}
-"""Prefix of base64 image data → media type."""
 
 
 # ---------------------------------------------------------------- lift
@@ -141,7 +138,7 @@ def fit_media(media: Media, *, in_result: bool) -> Media | None:
     """
     embedded = "resource" in get_extras(media.extras, NAME)
     if media.data is not None and media.type in ("image", "audio") and not embedded:
-        media_type = media.media_type or _sniff(media.data)
+        media_type = media.media_type or type_of_image(media.data)
         if media_type:
             return media if media_type == media.media_type else replace(media, media_type=media_type)
     if not in_result or (media.data is None and media.text is None and media.url is None):
@@ -189,10 +186,6 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
 def _is_structured(result: ToolResult) -> bool:
     """True if data can be structured content: an object, or anything in the newer version, which has `resultType`."""
     return isinstance(result.value, dict) or "resultType" in get_extras(result.extras, NAME)
-
-
-def _sniff(data: str | None) -> str:
-    return next((media_type for head, media_type in MAGIC.items() if (data or "").startswith(head)), "")
 
 
 def _address(name: str) -> str:

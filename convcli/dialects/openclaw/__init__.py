@@ -39,7 +39,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, get_extras, make_extras, objects_in, omit
 from convcli.kit.values import milliseconds_of_time, paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, Path, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, trees, turns
@@ -253,6 +253,9 @@ OPENCLAW = Program(
 )
 PROGRAMS = PI, OPENCLAW
 
+PROGRAM_TURNS = ProgramTurns({}, NAME, {("role",): {"custom": "custom", "hookMessage": "custom"}})
+"""Messages that an extension inserts: docs/session-format.md of pi-coding-agent 1.5.2, read 2026-11-20."""
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenClaw",
@@ -261,6 +264,7 @@ DIALECT = Dialect(
     framings=("events", "document"),
     forms=(SESSION, REQUEST),
     programs=PROGRAMS,
+    program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,
     fit=FIT,

@@ -29,7 +29,7 @@ from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.results import TEXT_AND_FILES
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, trees, turns
 from convcli.validation.survey import limited_to
@@ -83,6 +83,10 @@ HAS |= unsupported.fields("createdAt updatedAt message.createdAt message.usage m
 UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY
 UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata")
 
+PROGRAM_TURNS = ProgramTurns(tags("system-reminder"), NAME, part_flag="synthetic")
+"""Reminders of a mode: session/reminders.ts of anomalyco/opencode at 0bd96d2e, read 2026-11-27. Other synthetic texts
+have the content of files that the user named, so they stay."""
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenCode",
@@ -90,6 +94,7 @@ DIALECT = Dialect(
     framings=("document", "records", "events"),
     forms=("session",),
     programs=(PROGRAM,),
+    program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,
     fit=FIT,

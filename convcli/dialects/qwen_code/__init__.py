@@ -29,7 +29,7 @@ from convcli.families.google.places import CONVENTIONS, LOSSES
 from convcli.kit import sessions, unsupported
 from convcli.kit.objects import objects_in
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, SessionFacts
+from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, trees, turns
@@ -98,6 +98,17 @@ UNSUPPORTED = (
     | unsupported.fields("message.name message.stopReason message.error reasoning.summary tool_call.rawArguments")
 )
 
+PROGRAM_TURNS = ProgramTurns(
+    {
+        **tags("system-reminder", "qwen:user-prompt-submit-context"),
+        "This is the Qwen Code. We are setting up the context for our chat.": "session_context",
+    },
+    NAME,
+    {("row", "subtype"): {"notification": "notification"}},
+)
+"""The environment and reminders (environmentContext.ts of QwenLM/qwen-code at 02abc17a, read 2026-11-27), the output of
+hooks, and notices of background tasks (sessions of 0.21)."""
+
 DIALECT = Dialect(
     name=NAME,
     title="Qwen Code",
@@ -106,6 +117,7 @@ DIALECT = Dialect(
     framings=("events",),
     forms=("session",),
     programs=(PROGRAM,),
+    program_turns=PROGRAM_TURNS,
     detect=detect,
     lift=lift,
     fit=FIT,

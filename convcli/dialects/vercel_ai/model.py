@@ -13,9 +13,10 @@ from convcli.families.ai_sdk.parts import (
     write_output,
     write_provided,
 )
+from convcli.families.ai_sdk.shown import is_steering
 from convcli.families.frameworks.blocks import BlockTable, arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, get_extras, make_extras
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.texts import text_of
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult
 
@@ -23,6 +24,8 @@ NAME = "vercel-ai"
 MESSAGE = Keys("role content")
 CALL = Keys(f"type toolCallId toolName input args {OPTIONS}")
 RESULT = Keys("type toolCallId toolName output result isError")
+SHOWN_ONLY = ("approval", "dynamic", "rawInput", "state")
+"""Keys of a call in a UI message that a model message does not define."""
 
 
 def _table(role: str) -> BlockTable:
@@ -95,6 +98,8 @@ def write_messages(messages: list[Message]) -> list[Native]:
     results: list[Native] | None = None
     for message in messages:
         extra = dict(get_extras(message.extras, NAME))
+        if is_steering(message, NAME):  # a user message, to a model
+            del extra["type"]
         items = _tool_items(message)
         if items is None:
             natives.append(_write_turn(message, extra))
@@ -134,7 +139,7 @@ def _write_turn(message: Message, extra: Native) -> Native:
 
 def write_call(call: ToolCall) -> Native:
     """Writes a call; arguments that are not an object are written as their string."""
-    extra = dict(get_extras(call.extras, NAME))
+    extra = omit(get_extras(call.extras, NAME), *SHOWN_ONLY)
     options = write_provided(call.metadata, extra.pop(OPTIONS, {}))
     input_ = call.arguments if call.raw_arguments is None else call.raw_arguments
     native = {"type": "tool-call", "toolCallId": call.id, "toolName": call.name, "input": input_}

@@ -15,6 +15,7 @@ Quirks
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -140,6 +141,13 @@ def _keep_parts_with_events(part: Part, message: Message) -> Part | None:
     return part if native is not None and _is_event(native) and not is_shaped(part, SIBLING, "tool-") else None
 
 
+def _drop_early_steering(messages: list[Message]) -> list[Message]:
+    """Drops what the user said before the first turn: only a message in an answer has an event."""
+    first = next((i for i, message in enumerate(messages) if message.role == "assistant"), len(messages))
+    kept = [each for i, each in enumerate(messages) if i > first or not shown.is_steering(each, SIBLING)]
+    return messages if len(kept) == len(messages) else kept
+
+
 def _drop_empty_turns(messages: list[Message]) -> list[Message]:
     """Drops an empty turn before another turn, which it begins; of several at the end the first stays."""
     kept: list[Message] = []
@@ -190,7 +198,7 @@ def _steps(messages: list[Message]) -> tuple[list[tuple[list[Native], list[Messa
         if message.role == "assistant":
             steps.append((asides, [message]))
             asides = []
-        elif message.role == "tool" and steps:
+        elif steps and (message.role == "tool" or shown.is_steering(message, SIBLING)):
             steps[-1][1].append(message)
         else:
             asides += [part.value for part in message.parts if isinstance(part, Opaque)]
@@ -230,7 +238,8 @@ REASONS_OF = {**{ours: theirs for theirs, ours in REASON.items()}, "interrupted"
 
 
 FIT = (
-    last_run(SIBLING),
+    last_run(SIBLING, is_inside=partial(shown.is_steering, owner=SIBLING)),
+    passes.on_messages(_drop_early_steering),
     *COMMON,
     passes.on_parts(_keep_parts_with_events),
     passes.on_messages(_drop_empty_turns),
@@ -280,5 +289,5 @@ DIALECT = Dialect(
         "message.stopReason": ("finishReason",),
         "message.error": ("errorText",),
     },
-    metadata=unsupported.fields("requestReason"),
+    metadata=unsupported.fields("approval requestReason"),
 )

@@ -13,7 +13,7 @@ from convcli.kit.streams import Growing
 from convcli.kit.values import pairs
 from convcli.model.transcript import Path
 
-STEP, DYNAMIC, STATIC = "step-start", "dynamic-tool", "tool-"
+STEP, DYNAMIC, STATIC, STEERED = "step-start", "dynamic-tool", "tool-", "steering-message"
 RESERVED = ("text", "reasoning", STATIC, DYNAMIC, STEP)
 """Type prefixes of parts without an event: an event with one of them is of an unknown kind."""
 RESULTS, EVENTS = "results", "events"
@@ -81,7 +81,7 @@ class Answer:
         self.is_done = self.is_aborted = self.has_begun = False
         self._pieces: list[_Piece] = []
         self._turn = 0
-        self._has_content = self._is_over = False
+        self._has_content = self._is_over = self._is_steered = False
         self._step: list[tuple[Native, int]] = []
         self._open: dict[tuple[str, Any], _Piece] = {}
         self._calls: dict[str, _Piece] = {}
@@ -153,13 +153,18 @@ class Answer:
 
     def _begin_step(self, event: Native, at: int) -> None:
         self._turn += self._has_content
-        self._has_content = self._is_over = False
+        self._has_content = self._is_over = self._is_steered = False
         self._step = [({"type": "start-step"}, at)]
         self._add(_Piece({**event, "type": STEP}, at), is_bare=event.keys() == {"type"})
 
     def _add(self, piece: _Piece, is_bare: bool = False) -> _Piece:
+        """Adds a part. One that follows a message of the user begins another turn; that message itself is in none."""
         self._pieces.append(piece)
-        self._has_content = self._has_content or not is_bare
+        if piece.native["type"] == STEERED:
+            self._is_steered = self._has_content
+        elif not is_bare:
+            self._turn += self._is_steered
+            self._has_content, self._is_steered = True, False
         return piece
 
     def _reset(self, event: Native, at: int) -> None:

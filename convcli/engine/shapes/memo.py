@@ -123,7 +123,7 @@ class PairConverter:
         shape, back = read(made, self._output)
         if shape != outcome.shape or back != expected:
             return None
-        findings = [*outcome.findings, *unknown.of_losses(losses, self._known)]
+        findings = [*outcome.findings, *unknown.of_losses(losses, self._known, document)]
         return Conversion(made, partial(lift, document, self.source), losses, findings)
 
     def _confirmed(self, document: dict[str, Any], outcome: Outcome, made: Conversion) -> Conversion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 from convcli.families.ai_sdk.parts import (
     DENIED,
@@ -15,7 +16,7 @@ from convcli.families.ai_sdk.parts import (
 )
 from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, except_keys, get_extras, make_extras
+from convcli.kit.objects import Keys, Native, except_keys, get_extras, make_extras, omit
 from convcli.kit.results import has_failed, in_words, result_of
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
 
@@ -26,6 +27,8 @@ TOOL = Keys(
     extra="approval providerExecuted",
 )
 OLDER = Keys("state toolCallId toolName args result")
+STEERED = "steering-message"
+STEERING = Keys("id type parts", extra="type")
 STEP, DYNAMIC, STATIC, INVOCATION = "step-start", "dynamic-tool", "tool-", "tool-invocation"
 OPEN = ("input-streaming", "approval-requested", "approval-responded")
 """States of a call without a result that are more specific than "called"."""
@@ -59,14 +62,40 @@ def lift_message(native: Native, path: Path, context: LiftContext) -> None:
             steps += [[]] if steps[-1] else []
         if part != {"type": STEP}:
             steps[-1].append((part, place))
-    for number, step in enumerate(steps):
-        message = Message(native["role"], [])
-        if not number:
-            message.id, message.extras = native.get("id") or None, make_extras(context.dialect, extra)
-        _lift_step(step, message, path, context)
+    turns = [turn for step in steps for turn in _turns(step)]
+    for number, (step, steering) in enumerate(turns):
+        if step or not number or not steering:
+            message = Message(native["role"], [])
+            if not number:
+                message.id, message.extras = native.get("id") or None, make_extras(context.dialect, extra)
+            _lift_step(step, message, path, context)
+        for message_native, place in steering:
+            _lift_steering(message_native, (*path, *place), context)
 
 
 INVOKED = "toolInvocation"
+
+
+def _turns(step: list[tuple[Native, Path]]) -> Iterator[tuple[list[tuple[Native, Path]], list[tuple[Native, Path]]]]:
+    """Splits a step where the user steers the answer; yields the parts of each turn, and the messages after them."""
+    parts: list[tuple[Native, Path]] = []
+    steering: list[tuple[Native, Path]] = []
+    for native, place in step:
+        is_steering = native["type"] == STEERED and isinstance(native.get("parts"), list)
+        if steering and not is_steering:
+            yield parts, steering
+            parts, steering = [], []
+        (steering if is_steering else parts).append((native, place))
+    yield parts, steering
+
+
+def _lift_steering(native: Native, path: Path, context: LiftContext) -> None:
+    """Reads what the user says in the middle of an answer as a user message."""
+    shown = tables(context.dialect).shown
+    parts = [shown.lift(part, context) for part in native["parts"]]
+    message = Message("user", parts, id=native.get("id") or None)
+    message.extras = make_extras(context.dialect, STEERING.extra(native))
+    context.add(message, path, [("parts", j) for j in range(len(parts))])
 
 
 def _lift_step(step: list[tuple[Native, Path]], message: Message, path: Path, context: LiftContext) -> None:
@@ -178,6 +207,10 @@ def write_messages(messages: list[Message], owner: str) -> list[Native]:
                 _put_result(native, result, owner)
             continue
         extra = get_extras(message.extras, owner)
+        if answers is not None and is_steering(message, owner):
+            natives[-1]["parts"].append(_write_steering(message, owner))
+            continue
+        extra = omit(extra, "type") if is_steering(message, owner) else extra
         if answers is None or message.role != "assistant" or message.id is not None or extra:
             id_ = message.id or next(ids)
             natives.append(MESSAGE.put({"id": id_, "role": message.role, "parts": []}, extra))
@@ -194,6 +227,18 @@ def write_messages(messages: list[Message], owner: str) -> list[Native]:
                 if isinstance(part, ToolCall):
                     calls.setdefault(part.id, native)
     return [_tidy(native) for native in natives]
+
+
+def is_steering(message: Message, owner: str) -> bool:
+    """True for a user message in the middle of an answer of the AI SDK."""
+    return message.role == "user" and get_extras(message.extras, owner).get("type") == STEERED
+
+
+def _write_steering(message: Message, owner: str) -> Native:
+    shown = tables(owner).shown
+    parts = [native for part in message.parts if (native := shown.write(part)) is not None]
+    extra = omit(get_extras(message.extras, owner), "type")
+    return STEERING.put({"type": STEERED, **({"id": message.id} if message.id else {}), "parts": parts}, extra)
 
 
 def _tidy(native: Native) -> Native:

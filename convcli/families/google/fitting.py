@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Collection
 from operator import is_
 from typing import Any
@@ -25,7 +24,7 @@ from convcli.families.google.keys import Service
 from convcli.families.google.parts import SIGNATURE, kind_of
 from convcli.families.google.results import read_response, with_media, write_response
 from convcli.kit.definitions import described
-from convcli.kit.fitting import is_vendor_builtin, keep_active_conversation, keep_answers, roles, without
+from convcli.kit.fitting import is_vendor_builtin, keep_active_conversation, keep_answers, roles, text_as_data, without
 from convcli.kit.objects import Native, get_extras, has_content, omit, without_nulls
 from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
 from convcli.kit.renaming import rename_tools_and_ids
@@ -93,14 +92,6 @@ def _media(media: Media) -> Media | None:
         return media if media.media_type is None else replace(media, media_type=None)
     guess = ENDINGS.get((media.url or "").rpartition(".")[2].lower(), "")
     return replace(media, media_type=guess if kind_of(guess) == media.type else MEDIA_TYPES[media.type])
-
-
-def text_as_data(media: Media) -> Media:
-    """Returns a document that is a text as data: Google accepts media only as data or by URL."""
-    if media.text is None:
-        return media
-    data = b64encode(media.text.encode("utf-8", "surrogatepass")).decode("ascii")
-    return replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
 
 
 def _result(result: ToolResult) -> ToolResult:

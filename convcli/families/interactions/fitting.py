@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from convcli.families.google import turns
-from convcli.families.google.fitting import text_as_data
 from convcli.families.google.keys import names
 from convcli.families.google.parts import SIGNATURE
 from convcli.families.interactions.steps import DETAILS
@@ -33,7 +32,7 @@ def _fit_part(part: Part, message: Message) -> Part | None:
 
 
 def _fit_media(media: Media) -> Media:
-    return fitting.drop_unknown_detail(text_as_data(media), DETAILS)
+    return fitting.drop_unknown_detail(fitting.text_as_data(media), DETAILS)
 
 
 def _fit_thought(part: Reasoning) -> Reasoning | None:

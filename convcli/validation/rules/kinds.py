@@ -24,7 +24,7 @@ def known_types(schema: str) -> Rule:
         severity: Severity = "error" if survey.purpose == "request" else "warning"
         for i, k, _ in survey.parts["opaque"]:
             native = survey.native(NodeRef(i, k)) if survey.messages[i].role != "event" else None
-            problem_at = _unknown(schema, native) if isinstance(native, dict) else None
+            problem_at = unknown(schema, native)
             if problem_at is not None:
                 steps, problem, help_text = problem_at
                 yield Breach("unknown-type", NodeRef(i, k, steps=steps), problem, severity, help=help_text)
@@ -32,8 +32,10 @@ def known_types(schema: str) -> Rule:
     return Rule(("unknown-type",), check, of_sent=("unknown-type",))
 
 
-def _unknown(schema: str, native: dict[str, Any]) -> tuple[tuple[str, ...], str, str] | None:
+def unknown(schema: str, native: Any) -> tuple[tuple[str, ...], str, str] | None:
     """Returns the path within the part, the problem and a hint; None if the part is known."""
+    if not isinstance(native, dict):
+        return None
     kind, types = native.get("type"), schemas.types(schema)
     if isinstance(kind, str) and types:
         if kind in types or f"{kind.partition('-')[0]}-" in types:  # a prefix of application types

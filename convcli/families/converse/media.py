@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.values import pairs
 from convcli.model.transcript import Media, MediaKind, Part, ToolDefinition
 
-NAME = "bedrock-converse"
+
+class ConverseService(NamedTuple):
+    """What differs between Converse and its relatives.
+
+    `owner` is the name for keys without a field · `location` is the kind of source for a file in S3, `location_type`
+    its key for that · `encoded`: bytes are base64 in an object, as in the JSON files of Strands Agents ·
+    `success` is the status of a result that has not failed, if one is stated.
+    """
+
+    owner: str
+    location: str = "s3Location"
+    location_type: Mapping[str, str] = {}
+    encoded: bool = False
+    success: str | None = None
+
+    def lift_bytes(self, value: Any) -> str | None:
+        """Returns base64; None for an object that has anything else."""
+        if isinstance(value, dict):
+            return value["data"] if value.keys() == ENCODED else None
+        return value  # type: ignore[no-any-return]
+
+    def write_bytes(self, data: str) -> Any:
+        """Returns base64 as this service stores it in JSON."""
+        return {"__bytes_encoded__": True, "data": data} if self.encoded else data
+
 
 MEDIA: dict[MediaKind, Keys] = {
     "image": Keys("format source error", extra="error"),
@@ -17,12 +41,13 @@ MEDIA: dict[MediaKind, Keys] = {
     "video": Keys("format source"),
     "audio": Keys("format source error", extra="error"),
 }
-S3 = Keys("uri bucketOwner", extra="bucketOwner")
+
+S3 = Keys("type uri bucketOwner", extra="bucketOwner")
 
 ENCODED = {"__bytes_encoded__", "data"}
-"""The keys of bytes in the sessions of Strands Agents."""
-FIELD = {"bytes": "data", "s3Location": "url", "text": "text", "content": "text"}
-"""The `Media` field for each kind of source."""
+"""The keys of bytes in an object."""
+FIELD = {"bytes": "data", "text": "text", "content": "text"}
+"""The `Media` field for each kind of source except a file in S3, which is a URL."""
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
 TYPES = {
@@ -52,37 +77,40 @@ def kind_of(union: Native) -> str:
     return members[0] if len(members) == 1 else ""
 
 
-def other_keys(part: Part | ToolDefinition) -> Native:
+def other_keys(part: Part | ToolDefinition, owner: str) -> Native:
     """Returns the extras that belong in the block itself."""
-    extra = get_extras(part.extras, NAME)
+    extra = get_extras(part.extras, owner)
     return omit(extra, "cachePoint")
 
 
 # ---------------------------------------------------------------- lift
 
 
-def lift_media(kind: MediaKind, body: Native, _: LiftContext) -> Media | None:
+def lift_media(kind: MediaKind, body: Native, service: ConverseService) -> Media | None:
     """Returns media, or None for an unknown kind of source."""
     form, format_ = kind_of(body["source"]), body.get("format") or ""
-    value, rest = _lift_source(form, body["source"]) if form in FIELD else (None, {})
-    if value is None:
+    field = "url" if form == service.location else FIELD.get(form)
+    value, rest = (None, {}) if field is None else _lift_source(form, body["source"], service)
+    if field is None or value is None:
         return None
     media_type = TYPES[kind].get(format_)
     extra = {**(MEDIA[kind].extra(body) or {}), **({"source": rest} if rest else {})}
     if format_ and media_type is None:
         extra["format"] = format_
     name = body["name"] or None if kind == "document" else None
-    fields: dict[str, Any] = {FIELD[form]: value, "media_type": media_type, "name": name}
-    return Media(kind, **fields, extras=make_extras(NAME, extra))
+    fields: dict[str, Any] = {field: value, "media_type": media_type, "name": name}
+    return Media(kind, **fields, extras=make_extras(service.owner, extra))
 
 
-def _lift_source(form: str, source: Native) -> tuple[str | None, Native]:
+def _lift_source(form: str, source: Native, service: ConverseService) -> tuple[str | None, Native]:
     """Returns the value of a source, and what must be kept in extras."""
     value = source[form]
-    if isinstance(value, dict) and form == "bytes":
-        return value["data"] if value.keys() == ENCODED else None, {}
-    if form == "s3Location":
-        extra = S3.extra(value)
+    if form == "bytes":
+        return service.lift_bytes(value), {}
+    if form == service.location:
+        if not value.items() >= service.location_type.items():
+            return None, {}
+        extra = S3.extra(omit(value, *service.location_type))
         return value["uri"], {"s3Location": extra} if extra else {}
     return (_text_of(value), {"content": value}) if form == "content" else (value, {})
 
@@ -96,10 +124,10 @@ def _text_of(content: list[Native]) -> str | None:
 # ---------------------------------------------------------------- write
 
 
-def write_media(media: Media) -> Native | None:
+def write_media(media: Media, service: ConverseService) -> Native | None:
     """Returns the body of a media block."""
-    extra = other_keys(media)
-    source = _write_source(media, extra.pop("source", {}))
+    extra = other_keys(media, service.owner)
+    source = _write_source(media, extra.pop("source", {}), service)
     if source is None:
         return None
     format_ = FORMATS[media.type].get(media.media_type or "") or extra.get("format")
@@ -108,10 +136,13 @@ def write_media(media: Media) -> Native | None:
     return MEDIA[media.type].put({**extra, **native}, None, sort=True)
 
 
-def _write_source(media: Media, extra: Native) -> Native | None:
+def _write_source(media: Media, extra: Native, service: ConverseService) -> Native | None:
     if media.data is not None:
-        return {"bytes": media.data}
+        return {"bytes": service.write_bytes(media.data)}
     if media.text is not None:
         content = extra.get("content")
         return {"content": content} if content is not None and _text_of(content) == media.text else {"text": media.text}
-    return None if media.url is None else {"s3Location": S3.put({"uri": media.url}, extra.get("s3Location"))}
+    if media.url is None:
+        return None
+    stated = {**service.location_type, "uri": media.url}
+    return {service.location: S3.put(stated, extra.get("s3Location"))}

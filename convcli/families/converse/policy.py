@@ -10,22 +10,22 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.bedrock_converse.blocks import lift_block
-from convcli.dialects.bedrock_converse.media import FORMATS, NAME, TYPES, kind_of, other_keys
-from convcli.dialects.bedrock_converse.messages import side
-from convcli.dialects.bedrock_converse.request import SETTINGS, USAGE, lift_format, write_format
-from convcli.dialects.bedrock_converse.rules import IDS, NAMES
 from convcli.families.anthropic import policy
-from convcli.families.anthropic.usage import keep_supported_usage
+from convcli.families.converse.blocks import lift_block
+from convcli.families.converse.media import FORMATS, TYPES, ConverseService, kind_of, other_keys
+from convcli.families.converse.messages import SESSION, side
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import keep_parts_of_roles, refusals_as_texts
-from convcli.kit.objects import get_extras
+from convcli.kit.objects import drop_extras
 from convcli.kit.passes import MEDIA, on_each_message, on_each_part, on_messages, on_parts, on_results, shared
-from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, Renaming
+from convcli.kit.renaming import DIGITS, LETTERS, WORD, Alphabet, Renaming, identifiers
 from convcli.kit.results import apply_convention, with_parts
-from convcli.kit.values import pairs, with_total
+from convcli.kit.values import pairs
 from convcli.model.dialect import Pass
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, ToolResult, Transcript
+
+NAMES, IDS = identifiers(64), Alphabet("letters, digits, _, ., : and -", WORD + ".:-", 64)
+"""`NAMES` for tools, `IDS` for calls."""
 
 PARTS_IN_ROLES = {
     **policy.PARTS_IN_ROLES,
@@ -40,27 +40,19 @@ LABEL_LIMIT = 200
 LABELS = Alphabet("", LABEL, LABEL_LIMIT)
 """The characters of a document name."""
 
-EFFORT_LIMIT = 16
-
-FINISH = pairs(
-    "end_turn=stop tool_use=tool_calls max_tokens=length content_filtered=content_filter stop_sequence=stop "
-    "guardrail_intervened=content_filter malformed_model_output=error malformed_tool_use=error "
-    "model_context_window_exceeded=length"
-)
-"""Meanings of a response's `stopReason`; of several with one meaning, the first is written."""
-FINISH_OF = pairs(
-    "stop=end_turn tool_calls=tool_use length=max_tokens content_filter=content_filtered refusal=content_filtered"
-)
-
-
 # ---------------------------------------------------------------- parts
 
 
-def _keep_signed(part: Reasoning) -> Reasoning | None:
+def keep_signed(part: Reasoning) -> Reasoning | None:
     """Returns reasoning that was signed or redacted for Claude, whose signatures are valid on all its platforms."""
     signed = policy.signed(part)
     data = (signed.metadata or {}).get("redactedData") if signed is not None else None
     return signed if data is None or _is_base64(data) else None
+
+
+def keep_signed_or_plain(part: Reasoning) -> Reasoning | None:
+    """Same as `keep_signed`, but keeps the text of unsigned reasoning, for programs with other services too."""
+    return keep_signed(part) or (replace(part, metadata=None) if part.text else None)
 
 
 def _is_base64(text: str) -> bool:
@@ -70,25 +62,25 @@ def _is_base64(text: str) -> bool:
         return False
 
 
-def _keep_supported_media(media: Media) -> Media | None:
+def _keep_supported_media(media: Media, owner: str) -> Media | None:
     """Returns media in a known format, as base64 or in S3; documents may also be text, of any format."""
     is_document = media.type == "document"
     is_embedded = media.data is not None or (media.text is not None and is_document)
     if not is_embedded and not (media.url or "").startswith("s3://"):
         return None
-    format_ = _format(media)
-    if not format_ and not is_document and "format" not in other_keys(media):
+    format_ = _format(media, owner)
+    if not format_ and not is_document and "format" not in other_keys(media, owner):
         return None
     media_type = TYPES[media.type].get(format_)
     return media if media_type == media.media_type else replace(media, media_type=media_type)
 
 
-def _format(media: Media) -> str:
+def _format(media: Media, owner: str) -> str:
     """Returns the format by media type, else by the beginning of the data or the end of the name."""
     if media.media_type is not None:
         media_type = media.media_type.partition(";")[0].strip().lower()
         return FORMATS[media.type].get(ALIASES.get(media_type, media_type), "")
-    if "format" in other_keys(media):
+    if "format" in other_keys(media, owner):
         return ""
     guesses = [
         media_type.rpartition("/")[2]
@@ -99,25 +91,25 @@ def _format(media: Media) -> str:
     return next((name for name in guesses if name in TYPES[media.type]), "")
 
 
-def _keep_own_opaque(part: Opaque, message: Message) -> Opaque | None:
+def _keep_own_opaque(part: Opaque, message: Message, service: ConverseService) -> Opaque | None:
     """Returns a Converse block that is read back as opaque, else None."""
     value = part.value
-    kind = kind_of(value) if part.dialect == NAME and isinstance(value, dict) and "type" not in value else ""
+    kind = kind_of(value) if part.dialect == service.owner and isinstance(value, dict) and "type" not in value else ""
     if not kind or kind == "cachePoint" or (kind == "toolResult" and message.role == "user"):
         return None
-    return part if isinstance(lift_block(value, LiftContext(NAME, None)), Opaque) else None
+    return part if isinstance(lift_block(value, LiftContext(service.owner, None), service), Opaque) else None
 
 
-def _drop_unsupported_content(result: ToolResult) -> ToolResult:
+def _drop_unsupported_content(result: ToolResult, owner: str) -> ToolResult:
     """Drops blank text and audio from a result."""
     if result.kind == "multimodal":
-        return policy.keep_supported_value(result, NAME, _keep_result_media)
+        return policy.keep_supported_value(result, owner, lambda media: _keep_result_media(media, owner))
     is_blank = result.kind != "data" and result.value and not result.value.strip()
     return replace(result, value="") if is_blank else result
 
 
-def _keep_result_media(media: Media) -> Media | None:
-    return None if media.type == "audio" else _keep_supported_media(media)
+def _keep_result_media(media: Media, owner: str) -> Media | None:
+    return None if media.type == "audio" else _keep_supported_media(media, owner)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:
@@ -179,66 +171,31 @@ def _join(turn: list[Message]) -> Message:
     return replace(turn[0], parts=parts, stop_reason=reason, usage=usage)
 
 
-def keep_supported_finish(transcript: Transcript) -> Transcript:
-    """Maps stop reasons and counts to those of the API."""
-    native = get_extras(transcript.extras, NAME).get("stopReason", "")
+def keep_supported_turns(
+    service: ConverseService, reasoning: Callable[[Reasoning], Reasoning | None] = keep_signed
+) -> tuple[Pass, ...]:
+    """Returns the passes for turns and parts: those that the API has blocks for, in messages where it accepts them. A
+    relative may accept other reasoning."""
+    return (
+        policy.drop_empty_model,
+        *policy.pair_turns(NAMES, IDS),
+        keep_parts_of_roles(PARTS_IN_ROLES),
+        refusals_as_texts,
+        on_parts(lambda part, _: policy.not_blank(part), "text"),
+        on_parts(lambda part, _: reasoning(part), "reasoning"),
+        on_parts(lambda part, _: _keep_supported_media(part, service.owner), *MEDIA),
+        on_parts(lambda part, message: _keep_own_opaque(part, message, service), "opaque"),
+        on_results(lambda result: _drop_unsupported_content(result, service.owner)),
+        apply_convention(RESULTS),
+        named_documents,
+    )
 
-    def fit_finish(message: Message) -> Message:
-        reason, usage = message.stop_reason, keep_supported_usage(with_total(message.usage or {}), USAGE)
-        if reason is not None and FINISH.get(native, native) != reason:
-            reason = FINISH[FINISH_OF.get(reason, "end_turn")]
-        is_same = reason == message.stop_reason and usage == message.usage
-        return message if is_same else replace(message, stop_reason=reason, usage=usage)
 
-    return on_each_message(fit_finish)(transcript)
-
-
-TURNS: tuple[Pass, ...] = (
-    policy.drop_empty_model,
-    *policy.pair_turns(NAMES, IDS),
-    keep_parts_of_roles(PARTS_IN_ROLES),
-    refusals_as_texts,
-    on_parts(lambda part, _: policy.not_blank(part), "text"),
-    on_parts(lambda part, _: _keep_signed(part), "reasoning"),
-    on_parts(lambda part, _: _keep_supported_media(part), *MEDIA),
-    on_parts(_keep_own_opaque, "opaque"),
-    on_results(_drop_unsupported_content),
-    apply_convention(RESULTS),
-    named_documents,
-)
 joined = on_messages(_join_sides)
 not_empty = on_each_message(lambda message: message if message.parts else None)
 
 
-# ---------------------------------------------------------------- tools and settings
-
-
-def typed_object(schema: dict[str, Any]) -> dict[str, Any]:
-    """Returns the schema with the type object."""
-    return schema if schema.get("type") == "object" else {**schema, "type": "object"}
-
-
-def keep_supported_settings(transcript: Transcript) -> Transcript:
-    """Keeps settings within the limits of the service, and a tool choice that it knows."""
-    settings = {name: value for name, value in (transcript.settings or {}).items() if _is_allowed(name, value)}
-    format_ = write_format(settings.get("responseFormat", {}))
-    if format_ is not None:
-        settings["responseFormat"] = lift_format(format_)
-    choice = None if transcript.tool_choice == "none" else transcript.tool_choice
-    if choice == transcript.tool_choice and (settings or None) == transcript.settings:
-        return transcript
-    return replace(transcript, settings=settings or None, tool_choice=choice)
-
-
-def _is_allowed(name: str, value: Any) -> bool:
-    limits: dict[str, Callable[[Any], bool]] = {
-        "maxOutputTokens": lambda count: count >= 1,
-        "temperature": lambda number: 0 <= number <= 1,
-        "topP": lambda number: 0 <= number <= 1,
-        "stop": all,
-        "reasoningEffort": lambda effort: 0 < len(effort) <= EFFORT_LIMIT,
-        "responseFormat": lambda format_: write_format(format_) is not None,
-        "metadata": lambda texts: bool(SETTINGS.write({"metadata": texts}, {})),
-        "serviceTier": lambda tier: bool(SETTINGS.write({"serviceTier": tier}, {})),
-    }
-    return name in limits and limits[name](value)
+def drop_session_keys(owner: str) -> Pass:
+    """Drops what only a session stores, of the whole and of its messages."""
+    of_messages = on_each_message(lambda message: drop_extras(message, owner, SESSION))
+    return lambda transcript: drop_extras(of_messages(transcript), owner, SESSION)

@@ -1,0 +1,230 @@
+"""Strands Agents: the sessions of its file and S3 session managers, and lists of its messages.
+
+Specification: strands-agents 1.62, `types/session.py` and `types/content.py`
+(https://github.com/strands-agents/sdk-python); read 2026-11-27.
+
+Quirks
+- The messages are those of Amazon Bedrock Converse, for all model providers. Bytes are base64 in an object, and a file
+  in S3 is a `location`.
+- A session is a folder: `session.json`, and for each agent `agents/agent_ID/agent.json` and
+  `agents/agent_ID/messages/message_N.json`. convcli reads the folder of an agent as one document with the keys
+  `session`, `agent` and `messages`.
+- A redaction is stored next to the original message. convcli reads the redaction and keeps the original as an extra.
+- Instructions, model and tools are in the program. The session does not store them.
+- When the library restores a session, it invents missing results and drops results without a call.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from msgspec.structs import replace
+
+from convcli.families.anthropic.usage import keep_supported_usage, lift_usage, write_usage
+from convcli.families.converse import policy
+from convcli.families.converse.media import ConverseService
+from convcli.families.converse.messages import SESSION, USAGE, lift_message, side, write_messages
+from convcli.families.converse.places import PLACES, REASONS, UNSUPPORTED
+from convcli.kit import fitting, passes, unsupported
+from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
+from convcli.kit.objects import Keys, Native, add_extras, as_object, get_extras, make_extras, objects_in, omit
+from convcli.kit.results import with_parts
+from convcli.kit.values import paths, with_total
+from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.transcript import Media, Message, Part, Path, Transcript
+from convcli.validation.rules import links, turns
+
+NAME, FAMILY = "strands", "bedrock-converse"
+SERVICE = ConverseService(FAMILY, "location", {"type": "s3"}, encoded=True, success="success")
+DOCUMENT = Keys("session agent messages", extra="agent")
+HEADER = Envelope(
+    "session_id session_type created_at updated_at",
+    {"session_id": "id", "created_at": "created_at", "updated_at": "updated_at"},
+)
+ROW = Envelope(
+    "message message_id redact_message created_at updated_at",
+    {"created_at": "created_at"},
+    content="message message_id redact_message",
+)
+ID = "tracking_id"
+MESSAGE = Envelope(f"role content {ID} metadata", {ID: "id"}, content="role content metadata")
+OWN = (ID, "metadata")
+"""The keys of a message that Converse does not have."""
+
+
+def detect(document: Any) -> Evidence | None:
+    """Detects messages in rows with their number, and Converse messages with the library's own keys."""
+    rows, natives = objects_in(as_object(document).get("messages")), objects_in(document)
+    if rows and all("message_id" in row and "content" in as_object(row.get("message")) for row in rows):
+        return Evidence(97, "messages with a message_id")
+    blocks = [block for native in natives for block in objects_in(native.get("content"))]
+    has_ids = bool(blocks) and all("role" in native for native in natives) and any(ID in native for native in natives)
+    if has_ids and not any("type" in block for block in blocks):
+        return Evidence(93, f"messages of Converse blocks with a {ID}")
+    return None
+
+
+# ---------------------------------------------------------------- lift
+
+
+def lift(document: Any) -> Transcript:
+    """Returns the transcript of a session, or of a list of messages."""
+    context = LiftContext(NAME, document, owner=FAMILY)
+    if isinstance(document, list):
+        context.origin.form = "list"
+        for i, native in enumerate(document):
+            _lift_message(native, (i,), context)
+        return context.transcript()
+    context.origin.form = "session"
+    for i, row in enumerate(document["messages"]):
+        _lift_row(row, ("messages", i), context)
+    transcript = context.transcript()
+    header = HEADER.lift(document.get("session") or {}, transcript)
+    extra = {**(DOCUMENT.extra(document) or {}), **({"session": header} if header else {})}
+    transcript.extras = make_extras(FAMILY, {SESSION: extra} if extra else None)
+    return transcript
+
+
+def _lift_row(row: Native, path: Path, context: LiftContext) -> None:
+    """Adds the message of a row. A redaction replaces the original message."""
+    key = "redact_message" if row.get("redact_message") else "message"
+    message = _lift_message(row[key], (*path, key), context)
+    extra = ROW.lift(row, message) or {}
+    extra |= {"message": row["message"]} if key != "message" else {}
+    extra |= {"message_id": row["message_id"]} if row["message_id"] != path[-1] else {}
+    _keep(message, extra)
+
+
+def _lift_message(native: Native, path: Path, context: LiftContext) -> Message:
+    """Adds a message, and returns the first of those that it became, which has its facts."""
+    first = len(context.messages)
+    lift_message(omit(native, *OWN), path, context, SERVICE)
+    message = context.messages[first]
+    extra = MESSAGE.lift({key: native[key] for key in OWN if key in native}, message) or {}
+    metadata = native.get("metadata") or {}
+    usage, rest = lift_usage(metadata.get("usage") or {}, USAGE)
+    message.usage = usage or None
+    metadata = {**omit(metadata, "usage"), **({"usage": rest} if rest else {})}
+    _keep(message, {**extra, **({"metadata": metadata} if metadata else {})})
+    return message
+
+
+def _keep(message: Message, extra: Native) -> None:
+    """Adds what only a session stores to the extras of a message."""
+    if extra:
+        kept = get_extras(message.extras, FAMILY).get(SESSION, {})
+        add_extras(message, FAMILY, {SESSION: {**kept, **extra}})
+
+
+# ---------------------------------------------------------------- write
+
+
+def write(transcript: Transcript, options: Options) -> Any:
+    """Returns a session, or a list of messages."""
+    firsts = [next(turn) for _, turn in groupby(transcript.messages, side)]
+    natives = list(map(_write_message, write_messages(transcript.messages, SERVICE), firsts))
+    if options.form == "list":
+        return natives
+    rows: list[Native] = []
+    for native, first in zip(natives, firsts, strict=True):
+        rows.append(_write_row(native, first, rows[-1]["message_id"] + 1 if rows else 0))
+    extra = get_extras(transcript.extras, FAMILY).get(SESSION, {})
+    header = HEADER.write(transcript, extra.get("session"))
+    return DOCUMENT.write({"session": header or None, "messages": rows}, omit(extra, "session"))
+
+
+def _write_message(native: Native, first: Message) -> Native:
+    metadata: Native = get_extras(first.extras, FAMILY).get(SESSION, {}).get("metadata", {})
+    usage = write_usage(first.usage or {}, metadata.get("usage", {}), USAGE)
+    metadata = {**({"usage": usage} if usage else {}), **omit(metadata, "usage")}
+    facts = MESSAGE.write(first)
+    return {**native, **facts, **({"metadata": metadata} if metadata else {})}
+
+
+def _write_row(native: Native, first: Message, number: int) -> Native:
+    """Returns the row of a message. Numbers grow, and a row that was removed leaves a gap."""
+    extra = omit(get_extras(first.extras, FAMILY).get(SESSION, {}), "metadata")
+    original = extra.pop("message", None)
+    content = {
+        "message": native if original is None else original,
+        "message_id": max(number, extra.pop("message_id", 0)),
+        "redact_message": None if original is None else native,
+    }
+    return ROW.write(first, extra, **content)
+
+
+# ---------------------------------------------------------------- fit
+
+
+def _documents_as_data(part: Part | None) -> Part | None:
+    """Returns a document that is a text as data: Strands has no such source."""
+    return fitting.text_as_data(part) if isinstance(part, Media) else part
+
+
+def _keep_counts_of_answers(message: Message) -> Message:
+    usage = keep_supported_usage(with_total(message.usage or {}), USAGE) if message.role == "assistant" else None
+    return message if usage == message.usage else replace(message, usage=usage)
+
+
+def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
+    return (
+        passes.on_each_message(lambda message: None if message.role in ("system", "developer") else message),
+        *more,
+        passes.on_parts(lambda part, _: _documents_as_data(part), "document"),
+        passes.on_results(lambda result: with_parts(result, _documents_as_data)),
+        *policy.keep_supported_turns(SERVICE, policy.keep_signed_or_plain),
+        policy.not_empty,
+        policy.joined,
+        passes.on_each_message(_keep_counts_of_answers),
+        fitting.settle_by_reading_back(lift, write, form),
+    )
+
+
+LIST_UNSUPPORTED = (
+    UNSUPPORTED
+    | unsupported.AROUND_PARTS - unsupported.fields("message.id message.usage")
+    | unsupported.fields("message.model message.usage.reasoningTokens")
+)
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Strands Agents",
+    aliases=("strands-agents", "aws-strands"),
+    specification="strands-agents 1.62; read 2026-11-27",
+    framings=("document", "records"),
+    forms=("session", "list"),
+    detect=detect,
+    lift=lift,
+    write=write,
+    fit={"session": _fit("session"), "list": _fit("list", policy.drop_session_keys(FAMILY))},
+    rules=(
+        turns.decodable(),
+        turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
+        links.paired(links.PairingRules(where="next")),
+    ),
+    conventions=(policy.RESULTS,),
+    repeats=frozenset(("/messages/*/message/metadata/usage/inputTokens", "/*/metadata/usage/inputTokens")),
+    unsupported={
+        "session": LIST_UNSUPPORTED - HEADER.supports() - ROW.supports("message"),
+        "list": LIST_UNSUPPORTED,
+    },
+    reasons={
+        **REASONS,
+        **dict.fromkeys(("message", "text"), "the program of the agent has the instructions, and no text is blank"),
+        "message.role": "the program of the agent has the instructions: messages are the user's and the assistant's",
+        "message.usage": "only an answer has token counts",
+        "document.text": "Strands has no text as the source of a document: it is written as base64",
+    },
+    places={
+        **PLACES,
+        **HEADER.places("", "session"),
+        **ROW.places("message", ".."),
+        **MESSAGE.places("message"),
+        **paths("message.usage=metadata/usage extras.session=.."),
+    },
+    envelope=frozenset(("session", "message_id", "updated_at", "metrics", "type")),
+    metadata=unsupported.fields("agent"),
+    family=FAMILY,
+)
