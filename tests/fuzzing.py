@@ -191,11 +191,12 @@ def use_file(path: Path) -> None:
 def use(trial: Trial, targets: Sequence[Dialect] = ()) -> None:
     """Detects, validates and converts to every form of the targets, by default of every dialect.
 
-    What comes out passes its schema.
+    What comes out passes its schema. A document that its own schema refuses goes to one target: none is asked.
     """
     detection.candidates(trial.document)
     answered(lambda: pipeline.validate(trial.document, trial.dialect))
-    for target in targets or written():
+    every = targets or written()
+    for target in every if schemas.accepts(trial.dialect.name, trial.document) else every[:1]:
         for form in (None, *target.forms):
             answered(lambda target=target, form=form: _convert(trial, target, form))
 

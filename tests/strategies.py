@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+from collections.abc import Callable
+from functools import cache, wraps
 from typing import Any
 
+import hypothesis
+from hypothesis import given, seed
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -202,6 +208,49 @@ def transcripts(draw: st.DrawFn) -> Transcript:
     if draw(st.integers(0, 9)) == 0:
         _plant_tree(draw, transcript)
     return transcript
+
+
+def with_any_transcript(limits: hypothesis.settings | None = None) -> Callable[[Callable[..., None]], Any]:
+    """Like `given(transcript=transcripts())`, for a test with parameters.
+
+    Hypothesis draws the same transcripts for each parameter, and drawing one takes longer than most tests of it. So a
+    process draws them once, and each test gets copies. If one breaks the test, hypothesis looks for the smallest.
+    """
+    limits = limits or hypothesis.settings()
+
+    def decorated(test: Callable[..., None]) -> Any:
+        shrink = seed(test.__name__)(limits(given(transcript=transcripts())(test)))
+
+        @wraps(test)
+        def held(**parameters: Any) -> None:
+            for transcript in drawn(test.__name__, limits.max_examples):
+                try:
+                    test(**parameters, transcript=copy.deepcopy(transcript))
+                except Exception:
+                    shrink(**parameters)
+                    raise
+
+        signature = inspect.signature(test)
+        others = [parameter for name, parameter in signature.parameters.items() if name != "transcript"]
+        held.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+        return held
+
+    return decorated
+
+
+@cache
+def drawn(name: str, count: int) -> list[Transcript]:
+    """Returns the transcripts that hypothesis draws for the test of this name."""
+    found: list[Transcript] = []
+
+    @seed(name)
+    @hypothesis.settings(max_examples=count)
+    @given(transcript=transcripts())
+    def draw(transcript: Transcript) -> None:
+        found.append(transcript)
+
+    draw()
+    return found
 
 
 def in_normal_form(transcript: Transcript) -> Transcript:

@@ -20,7 +20,9 @@ from convcli import dialects
 USUAL = "not exhaustive"
 """The marker expression of the usual tier (`addopts` in pyproject.toml)."""
 FEW = 2
-"""The number of targets that each source has in the usual tier."""
+"""The number of items that are enough in the usual tier, and of targets of a source where a few are enough in all."""
+ONE = 1
+"""The number of targets that each source has in the usual tier, where all have all: each dialect is one, too."""
 FEWER = 20
 """The usual tier has this many times fewer examples."""
 
@@ -60,22 +62,28 @@ def crossed(firsts: Iterable[str], seconds: Iterable[str], count: int = FEW) -> 
 
 def pairs() -> list[tuple[str, str]]:
     """Returns all pairs of a source and a target, in the usual tier some of them."""
-    return list(product(dialects.names(), written())) if _is_exhaustive else chosen_pairs()
+    return list(product(dialects.names(), written())) if _is_exhaustive else usual_pairs()
 
 
 def targets_of(source: str) -> list[str]:
     """Returns the targets that a source has in `pairs`."""
-    return list(written()) if _is_exhaustive else [target for one, target in chosen_pairs() if one == source]
+    return list(written()) if _is_exhaustive else [target for one, target in usual_pairs() if one == source]
 
 
 def sources_of(target: str) -> list[str]:
     """Returns the sources that a target has in `pairs`."""
-    return list(dialects.names()) if _is_exhaustive else [source for source, one in chosen_pairs() if one == target]
+    return list(dialects.names()) if _is_exhaustive else [source for source, one in usual_pairs() if one == target]
+
+
+@cache
+def usual_pairs() -> list[tuple[str, str]]:
+    """Returns the pairs of dialects of the usual tier."""
+    return chosen(dialects.names(), written(), ONE)
 
 
 @cache
 def chosen_pairs() -> list[tuple[str, str]]:
-    """Returns the pairs of dialects of the usual tier."""
+    """Returns the pairs of dialects for laws of which a few pairs are enough in every tier."""
     return chosen(dialects.names(), written())
 
 

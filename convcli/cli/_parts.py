@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import click
 import msgspec
 
-from convcli.cli import _judged, _selecting, _shaping, _shared
+from convcli.cli import _selecting, _shaping, _shared
 from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names, size_in_bytes
 from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
@@ -326,6 +326,7 @@ def _kept(word: str | None) -> Kept:
 
 def validate(screen: Screen, arguments: Any) -> int:
     """Runs `validate` in parts and returns the exit code."""
+    from convcli.cli import _judged
     from convcli.parts import Task
     from convcli.report.formats.full import tally
 

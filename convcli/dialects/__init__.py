@@ -55,7 +55,7 @@ def get(name: str) -> Dialect:
     return _installed(name)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _installed(name: str) -> Dialect:
     module = f"{__name__}.{name.replace('-', '_')}"
     dialect = import_module(module).DIALECT if name in names() else _plugin(name)

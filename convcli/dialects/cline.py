@@ -233,7 +233,8 @@ PROGRAM_TURNS = ProgramTurns(
         "[ERROR] You did not use a tool in your previous response!": "no-tool-used",
     }
 )
-"""What Cline and Roo Code add to a request: core/prompts/responses.ts of cline/cline at 008b035a, read 2026-11-27."""
+"""What Cline adds to a request: core/prompts/responses.ts of cline/cline at 008b035a, read 2026-11-27. Roo Code
+began as a copy of Cline; its own source was not read."""
 
 DIALECT = Dialect(
     name=NAME,

@@ -7,8 +7,8 @@ Quirks
 - The messages are those of Amazon Bedrock Converse, for all model providers. Bytes are base64 in an object, and a file
   in S3 is a `location`.
 - A session is a folder: `session.json`, and for each agent `agents/agent_ID/agent.json` and
-  `agents/agent_ID/messages/message_N.json`. convcli reads the folder of an agent as one document with the keys
-  `session`, `agent` and `messages`.
+  `agents/agent_ID/messages/message_N.json`. convcli reads one document with the keys `session`, `agent` and `messages`.
+  `jq -s '{messages: sort_by(.message_id)}' agent_ID/messages/*.json` makes one; the other two are optional.
 - A redaction is stored next to the original message. convcli reads the redaction and keeps the original as an extra.
 - Instructions, model and tools are in the program. The session does not store them.
 - When the library restores a session, it invents missing results and drops results without a call.

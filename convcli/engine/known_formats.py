@@ -67,14 +67,6 @@ FORMATS = (
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
     Foreign("a Zed thread", ("messages/*/User", "messages/*/Agent")),
     Foreign(
-        "a session of the Agent Client Protocol, version 2",
-        (
-            "params/update/sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
-            "update/sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
-            "sessionUpdate=user_message|agent_message|agent_thought|tool_call_content_chunk",
-        ),
-    ),
-    Foreign(
         "the manifest of a Mistral Vibe session",
         ("session_id stats:dict environment/working_directory",),
         "the messages are in messages.jsonl next to it",

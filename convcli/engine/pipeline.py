@@ -178,12 +178,17 @@ def _written(document: Any, transcript: Transcript, source: Dialect, target: Dia
     empty = None if target.keeps_form or source is target else empty_finding(document, transcript, source)
     if empty is not None:
         raise RefusedError([empty])
-    conversion = lower(transcript, target, options, source)
-    if not source.keeps_form or options != BY_DEFAULT:
-        return conversion
-    from convcli.engine.spelling import respelled
+    original = None
+    if source.keeps_form and options == BY_DEFAULT:
+        from convcli.engine.spelling import respelled
 
-    return respelled(conversion, document, source, target)
+        original = respelled(transcript, document, source, target)
+        if original is not None and not original.losses:
+            return original
+    conversion = lower(transcript, target, options, source)
+    if original is not None and len(original.losses) <= len(conversion.losses):
+        return original
+    return conversion
 
 
 def _unchanged(document: Any, dialect: Dialect) -> Conversion:

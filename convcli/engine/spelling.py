@@ -40,19 +40,16 @@ def with_form(transcript: Transcript, document: Any, source: Dialect, hub: Diale
     return {**stored, FORM: {"dialect": source.name, "digest": exact_json.digest(usual), "patch": operations}}
 
 
-def respelled(conversion: Conversion, stored: Any, hub: Dialect, target: Dialect) -> Conversion:
-    """Returns the conversion with the document as its source spelled it, if the stored transcript is unchanged."""
+def respelled(transcript: Transcript, stored: Any, hub: Dialect, target: Dialect) -> Conversion | None:
+    """Returns the conversion to the document as its source spelled it; None if the stored transcript was changed."""
     form = stored.get(FORM) if isinstance(stored, dict) else None
     if not form or form["dialect"] != target.name:
-        return conversion
-    for usual in _spellings(conversion.transcript, target, hub):
+        return None
+    for usual in _spellings(transcript, target, hub):
         if exact_json.digest(usual) == form["digest"]:
             document = _applied(usual, form["patch"], target)
-            if document is None:
-                return conversion
-            again = compared(conversion.transcript, document, target, hub, is_original=True)
-            return again if len(again.losses) <= len(conversion.losses) else conversion
-    return conversion
+            return None if document is None else compared(transcript, document, target, hub, is_original=True)
+    return None
 
 
 def _spellings(transcript: Transcript, dialect: Dialect, hub: Dialect) -> Iterator[Any]:

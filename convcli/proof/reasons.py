@@ -89,6 +89,8 @@ REASONS = {
     "metadata": "only the provider that issued it accepts it back",
 }
 """Reasons that do not depend on the target."""
+UNKNOWN_ROW = "convcli does not know rows like this, and what they say in the conversation"
+"""The reason for an event of an unknown type, or with an unknown key, that holds content."""
 
 UNSUPPORTED_REASONS = {
     "message.id": "target messages have no id",
@@ -196,6 +198,8 @@ def _why_invented(field: str, title: str, reasons: Mapping[str, str], own: str) 
 def table_of(loss: Loss, target: Dialect, keys: KeysOf) -> str:
     """Returns the table that gave the reason of a loss: one of the target (`droid: reasons[message.model]`), or a
     constant of this module; empty if the reason is not from a table."""
+    if loss.why == UNKNOWN_ROW:
+        return "UNKNOWN_ROW"
     for form in target.forms:
         reason, table = traced_reason(loss.kind, loss.field, target, keys, form)
         if reason == loss.why:

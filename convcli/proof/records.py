@@ -14,9 +14,9 @@ from typing import Any
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
 from convcli.model.transcript import Path, Transcript, camel
 from convcli.proof.equality import as_json
-from convcli.proof.levels import Knowledge, is_judged, may_be_content
+from convcli.proof.levels import EVENT, Knowledge, is_judged, may_be_content
 from convcli.proof.places import Places
-from convcli.proof.reasons import MISSING, KeysOf, Level, Loss, words_of
+from convcli.proof.reasons import MISSING, UNKNOWN_ROW, KeysOf, Level, Loss, words_of
 from convcli.wire import exact_json, pointers
 
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
@@ -171,6 +171,7 @@ class Differences:
         elif level != "content" and self.known is not None and may_be_content(before) and is_judged(field):
             unknown = self.known.unknown_content(field, self.places.routed(place), before)
             level = level if unknown is None else "content"
+            usual = UNKNOWN_ROW if unknown is not None and field == EVENT else usual
         self.losses.append(
             Loss(
                 kind,

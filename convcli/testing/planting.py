@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
-import copy
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import reduce
 from itertools import chain
+from operator import getitem
 from typing import Any
 
+from convcli.model.document import with_value
 from convcli.model.transcript import Path
 from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
@@ -32,18 +34,15 @@ def plantable(document: Any) -> Iterator[Path]:
 def plant(document: Any, path: Path, number: int, accepts: Callable[[Any], bool]) -> tuple[Any, Any, str] | None:
     """Plants a unique value at a path.
 
-    Returns the edited copy, the value, and the word to search for; None if nothing else is accepted there.
+    Returns the edited document, the value, and the word to search for; None if nothing else is accepted there. Only
+    what is on the path is copied.
     """
     if not path:
         return None
-    edited = copy.deepcopy(document)
-    holder = edited
-    for step in path[:-1]:
-        holder = holder[step]
     is_new = path[-1] == UNKNOWN_KEY
-    choice = chain(seeds("", number), seeds(0, number)) if is_new else seeds(holder[path[-1]], number)
+    choice = chain(seeds("", number), seeds(0, number)) if is_new else seeds(reduce(getitem, path, document), number)
     for value, word in choice:
-        holder[path[-1]] = value
+        edited = with_value(document, path, value)
         if accepts(edited):
             return edited, value, word
     return None

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator
+from itertools import accumulate
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, Literal, TypeAlias
 
@@ -35,6 +36,9 @@ BOM = b"\xef\xbb\xbf"
 # Possessive quantifiers: an unterminated string fails at once instead of backtracking.
 _TOKEN = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]|[^\s",:\[\]{}]++', re.DOTALL)
 _BRACKET = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_STRING = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_OTHERS = bytes(byte for byte in range(256) if byte not in _STEPS)
 _CUT = pattern(r"-?|\.|[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\u[0-9a-fA-F]{0,4}")
 _NUMBER = pattern(r"-?(?P<digits>[0-9]+)(?P<rest>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
 _PYTHON = pattern(r"'|None\b|True\b|False\b|b'|\(")
@@ -139,6 +143,9 @@ _READERS = {
 
 def _refuse_depth(text: str, start: Position) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    brackets = _STRING.sub("", text).encode("utf-8", "surrogatepass").translate(None, _OTHERS)
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) <= MAX_DEPTH:
         return
     depth = 0
     for match in _BRACKET.finditer(text):

@@ -57,3 +57,59 @@ def test_a_repeated_end_adds_nothing() -> None:
     done = {"sessionUpdate": "tool_call_update", "toolCallId": "1", "status": "completed", "rawOutput": "ok"}
     rows = [{"sessionUpdate": "tool_call", "toolCallId": "1", "title": "f"}, done, {**done, "rawOutput": None}]
     assert [one.role for one in ACP.lift(Rows(rows)).messages] == ["assistant", "tool"]
+
+
+# ---------------------------------------------------------------- version 2
+
+
+def whole(kind: str, id_: str, *texts: str) -> dict[str, object]:
+    return {"sessionUpdate": kind, "messageId": id_, "content": [{"type": "text", "text": one} for one in texts]}
+
+
+def chunk(kind: str, id_: str, text: str) -> dict[str, object]:
+    return {"sessionUpdate": kind, "messageId": id_, "content": {"type": "text", "text": text}}
+
+
+def test_a_session_of_version_2_has_whole_messages_calls_and_results() -> None:
+    user, thought, result, last = spoken("version-2")
+    assert (user.id, user.parts) == ("u1", [Text("List the files.")])
+    assert thought.parts == [
+        Reasoning("I must list them."),
+        ToolCall("c1", "bash", {"command": "ls"}, extras={"acp": {"title": "List files", "kind": "execute"}}),
+    ]
+    assert result.parts == [ToolResult("c1", "bash", "text", "a.txt")]
+    assert (last.id, last.parts, last.stop_reason) == ("a1", [Text("There is a.txt.")], "stop")
+
+
+def test_a_whole_message_replaces_what_was_stated_of_it_at_its_place() -> None:
+    rows = [
+        chunk("agent_message_chunk", "a", "On"),
+        whole("user_message", "u", "Hi."),
+        whole("agent_message", "a", "Two"),
+    ]
+    rows += [whole("agent_message", "a", "Three"), chunk("agent_message_chunk", "a", " four")]
+    messages = ACP.lift(Rows(rows)).messages
+    assert [one.parts for one in messages if one.role == "assistant"] == [[Text("Three")], [Text(" four")]]
+    assert [one.role for one in messages] == ["event", "assistant", "user", "event", "assistant"]
+
+
+def test_a_message_that_is_cleared_is_an_event() -> None:
+    rows = [whole("user_message", "u", "Hi."), whole("agent_message", "a", "One"), whole("agent_message", "a")]
+    assert [one.role for one in ACP.lift(Rows(rows)).messages] == ["user", "event", "event"]
+
+
+def test_content_of_a_call_that_never_ends_is_its_result() -> None:
+    text = {"type": "content", "content": {"type": "text", "text": "half"}}
+    begin = {"sessionUpdate": "tool_call_update", "toolCallId": "1", "name": "f"}
+    rows = [begin, {"sessionUpdate": "tool_call_content_chunk", "toolCallId": "1", "content": text}]
+    assert ACP.lift(Rows(rows)).messages[1].parts == [ToolResult("1", "f", "text", "half")]
+
+
+def test_a_cancelled_call_has_failed() -> None:
+    rows = [
+        whole("user_message", "u", "Hi."),
+        {"sessionUpdate": "tool_call_update", "toolCallId": "1", "name": "f", "status": "cancelled", "rawOutput": "no"},
+    ]
+    assert ACP.lift(Rows(rows)).messages[2].parts == [
+        ToolResult("1", "f", "error", "no", extras={"acp": {"status": "cancelled"}})
+    ]

@@ -115,24 +115,26 @@ def edits(document: Any, dialect: Dialect) -> Iterator[tuple[Path, Any]]:
             yield path, planted[0]
 
 
-def is_several_answers(document: Any, dialect: Dialect) -> bool:
-    """True if an edit made events of several answers of one, which are refused in one list."""
+def lifted(document: Any, dialect: Dialect) -> Transcript | None:
+    """The transcript; None if an edit made events of several answers of one, which are refused in one list."""
     try:
-        conversion.lift(document, dialect)
+        return conversion.lift(document, dialect)
     except RefusedError as error:
-        return [finding.code for finding in error.findings] == ["several-streams"]
-    return False
+        if [finding.code for finding in error.findings] == ["several-streams"]:
+            return None
+        raise
 
 
 def assert_told_at_its_place(document: Any, dialect: Dialect) -> None:
+    before = conversion.lift(document, dialect)  # as the command does
     for path, other in edits(document, dialect):
-        if is_several_answers(other, dialect):
+        after = lifted(other, dialect)
+        if after is None:
             continue
-        lifted = [conversion.lift(one, dialect) for one in (document, other)]  # as the command does
-        found = differences(*lifted, dialect, dialect, exact=True)
+        found = differences(before, after, dialect, dialect, exact=True)
         assert found, f"{path} was edited, and nothing differs"
         places = [where for one in found for where in (one.first, one.second) if where or not path[1:]]
-        assert any(is_at(where, path, lifted[0]) for where in places), f"{path}: {found}"
+        assert any(is_at(where, path, before) for where in places), f"{path}: {found}"
 
 
 TIES = ("index", "messageId")

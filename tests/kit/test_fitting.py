@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 
 from convcli.kit import fitting, passes, results
 from convcli.model.dialect import Pass
@@ -47,8 +46,7 @@ PASSES: dict[str, Pass] = {
 
 
 @pytest.mark.parametrize("name", PASSES)
-@given(transcript=strategies.transcripts())
-@tiers.examples(25)
+@strategies.with_any_transcript(tiers.examples(25))
 def test_a_pass_leaves_its_input_alone_and_has_nothing_to_do_the_second_time(name: str, transcript: Transcript) -> None:
     before = untouched(facts(transcript))
     fitted = PASSES[name](transcript)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
 
 from convcli import dialects, testing
 from convcli.engine import pipeline
@@ -71,8 +70,7 @@ def test_a_log_keeps_the_laws_to_other_dialects_and_from_them(name: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-@tiers.examples(100)
-@given(transcript=strategies.transcripts())
+@strategies.with_any_transcript(tiers.examples(100))
 def test_the_laws_hold_for_any_transcript_written_by_a_table(name: str, transcript: Transcript) -> None:
     dialect = dialect_of(name)
     before = untouched(transcript)

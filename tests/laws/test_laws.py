@@ -10,7 +10,6 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from hypothesis import given
 
 from convcli import dialects, testing
 from convcli.engine import detection, pipeline, untrusted
@@ -19,6 +18,8 @@ from convcli.proof.difference import difference
 from convcli.validation import schemas
 from convcli.validation.survey import Purpose
 from tests import strategies, tiers
+from tests.laws.test_verdict import assert_warns_of_output
+from tests.proof.test_places import assert_losses_are_in
 from tests.support import (
     WITH_NEW_ROWS,
     Sample,
@@ -93,10 +94,16 @@ def test_l1d_a_document_comes_back_from_its_dialect_and_from_the_intermediate_fo
 
 
 @pytest.mark.parametrize(("source", "target"), tiers.pairs())
-def test_l2_to_l6_hold_from_one_dialect_to_another(source: str, target: str) -> None:
-    for sample in acceptable_of(source):
+def test_l2_to_l6_and_l14_hold_from_one_dialect_to_another(source: str, target: str) -> None:
+    """And losses point at what the source has. One conversion for all laws; the usual tier judges few outputs (L14)."""
+    to, every = dialects.get(target), acceptable_of(source)
+    judged = len(tiers.few(every))
+    for number, sample in enumerate(every):
         with about(sample):
-            testing.assert_conversion(dialects.get(source), dialects.get(target), sample.document)
+            conversion = testing.assert_conversion(dialects.get(source), to, sample.document)
+            assert_losses_are_in(sample.document, conversion.losses)
+            if number < judged:
+                assert_warns_of_output(conversion, to)
 
 
 @pytest.mark.parametrize("source", names())
@@ -121,7 +128,7 @@ def richest_of(source: str) -> list[Sample]:
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-@given(transcript=strategies.transcripts())
+@strategies.with_any_transcript()
 def test_the_laws_hold_for_any_transcript(name: str, transcript: Transcript) -> None:
     dialect = dialects.get(name)
     before = untouched(transcript)

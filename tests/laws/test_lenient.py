@@ -16,13 +16,13 @@ from convcli.engine.lenient import is_of_conversation
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import RefusedError
-from convcli.model.transcript import Path
+from convcli.model.transcript import Path, Transcript
 from convcli.proof.difference import difference
 from convcli.testing.planting import nodes
 from convcli.validation import schemas
 from convcli.wire.pointers import pointer
 from tests.support import about, names, samples_of
-from tests.tiers import is_exhaustive, targets_of
+from tests.tiers import is_exhaustive, targets_of, written
 
 LENIENT = Options(lenient=True)
 WITHOUT_METADATA = {"harmony", "message-history"}
@@ -59,19 +59,22 @@ def chosen(dialect: Dialect) -> list[tuple[Any, Any, Path]]:
 @pytest.mark.parametrize("name", names())
 def test_a_wrong_type_is_refused_or_changes_no_conversation(name: str) -> None:
     dialect = dialects.get(name)
+    before: dict[str, Transcript] = {}
     for sample, wrong, path in chosen(dialect):
         with about(sample, path):
-            before = answers.lift(sample.document, dialect)
             rest = lenient.relaxed(wrong, dialect)
             if rest is not None:
-                losses = difference(before, rest.transcript, dialect)
+                if str(sample) not in before:
+                    before[str(sample)] = answers.lift(sample.document, dialect)
+                losses = difference(before[str(sample)], rest.transcript, dialect)
                 assert not [loss for loss in losses if is_of_conversation(loss)]
 
 
 @pytest.mark.parametrize("name", names())
 def test_what_is_set_aside_is_a_finding_and_a_loss(name: str) -> None:
     dialect = dialects.get(name)
-    target = next(each for each in map(dialects.get, targets_of(name)) if each is not dialect and not each.carries_all)
+    others = map(dialects.get, (*targets_of(name), *written()))
+    target = next(each for each in others if each is not dialect and not each.carries_all)
     for sample, wrong, path in chosen(dialect):
         with about(sample, path):
             if lenient.relaxed(wrong, dialect) is None:

@@ -9,6 +9,8 @@ import lzma
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -71,19 +73,42 @@ def clear(source: str) -> list[Path]:
     return [path for path in sample_files(source) if path.read_bytes().count(b"\n") > 1]
 
 
+class Given(NamedTuple):
+    """A document as a job gets it from an input: all that its conversion knows of the input."""
+
+    line: int
+    raw: bytes
+    value: bytes
+    lines: list[int]
+    at: str
+
+
+def given(path: Path | str, source: str) -> tuple[str, list[Given]]:
+    """The layout of an input, and its documents."""
+    with inputs.opened(str(path), source) as opened:
+        items = [item for item in opened if not isinstance(item, inputs.Skipped)]
+        return opened.layout, [
+            Given(item.line, item.raw, dumped(item.value), getattr(item.value, "lines", []), item.at) for item in items
+        ]
+
+
 @pytest.mark.parametrize("name", names())
 def test_l7_a_pipe_and_a_packed_file_give_what_the_file_gives(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packers = list(PACKERS.items())
-    for number, path in enumerate(clear(name)[:3]):
-        suffix, pack = packers[number]
+    """The documents are the same, each with the same line: so each conversion of them is, which knows nothing else of
+    the input. A few conversions, one at least to each dialect, show that in every tier."""
+    targets = [dialects.get(target) for one, target in tiers.chosen_pairs() if one == name]
+    for number, (path, (suffix, pack)) in enumerate(zip(clear(name), cycle(PACKERS.items()), strict=False)):
         packed = tmp_path / (path.name + suffix)
         packed.write_bytes(pack(path.read_bytes()))
-        for target in targets_of(name):
+        pipe = partial(Dripping, path.read_bytes())
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=pipe()))
+        assert given(path, name) == given(packed, name) == given("-", name)
+        for target in targets if number < len(PACKERS) else ():
             expected = converted(path, name, target)
             assert converted(packed, name, target) == expected
-            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Dripping(path.read_bytes())))
+            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=pipe()))
             assert converted("-", name, target) == expected
 
 
@@ -100,16 +125,24 @@ def test_l7_a_file_has_the_same_report_under_any_name_and_layout(name: str, tmp_
             assert (one.data, one.losses) == (two.data, two.losses)
 
 
-@pytest.mark.parametrize("name", [name for name in names() if "records" in dialects.get(name).framings])
+OF_RECORDS = [name for name in names() if "records" in dialects.get(name).framings]
+FROM_ARRAYS = tiers.chosen(OF_RECORDS, tiers.written())
+
+
+@pytest.mark.parametrize("name", OF_RECORDS)
 def test_l7_the_members_of_an_array_are_converted_as_the_lines_of_a_file(name: str, tmp_path: Path) -> None:
-    """But for the brackets, and for places, which are of the array. Read from a pipe it is the same."""
+    """But for the brackets, and for places, which are of the array. Read from a pipe it is the same.
+
+    The documents are the same, so a few conversions, one at least to each dialect, are enough in every tier.
+    """
     documents = [sample.document for sample in samples_of(name)]
     (lines := tmp_path / "all.jsonl").write_bytes(b"".join(dumped(document) + b"\n" for document in documents))
     (array := tmp_path / "all.json").write_bytes(b"[\n" + b",\n".join(map(dumped, documents)) + b"\n]\n")
     with inputs.opened(str(array), name) as opened:
         if opened.layout != "array":
             pytest.skip("in this dialect the array is a document itself")
-    for target in targets_of(name):
+    assert [one.value for one in given(lines, name)[1]] == [one.value for one in given(array, name)[1]]
+    for target in (dialects.get(target) for one, target in FROM_ARRAYS if one == name):
         one, other = converted(lines, name, target), converted(array, name, target)
         if b"one-transcript-only" in (one.data, other.data):
             assert one.data == other.data
@@ -120,7 +153,7 @@ def test_l7_the_members_of_an_array_are_converted_as_the_lines_of_a_file(name: s
         assert [finding.code for finding in one.findings] == [finding.code for finding in other.findings]
 
 
-@pytest.mark.parametrize("name", [name for name in names() if "records" in dialects.get(name).framings])
+@pytest.mark.parametrize("name", OF_RECORDS)
 def test_l7_many_records_in_a_file_are_converted_as_each_by_itself(name: str, tmp_path: Path) -> None:
     documents = [sample.document for sample in samples_of(name)]
     lines = [dumped(document) + b"\n" for document in documents]

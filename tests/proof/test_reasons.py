@@ -7,7 +7,8 @@ import pytest
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.dialect import Dialect, LossKind
-from convcli.proof.reasons import REASONS, Loss, reason_of, table_of, traced_reason
+from convcli.model.document import Rows
+from convcli.proof.reasons import REASONS, UNKNOWN_ROW, Loss, reason_of, table_of, traced_reason
 
 
 @pytest.mark.parametrize("dialect", dialects.builtin(), ids=lambda dialect: dialect.name)
@@ -100,3 +101,21 @@ def test_a_body_is_explained_by_its_own_dialect_and_no_other() -> None:
 
 SURROUNDINGS = {"id", "reasoning", "settings.stream", "settings.streamObfuscation"}
 """The fields for which the line of a batch has reasons of its own."""
+
+
+def test_a_row_of_an_unknown_type_with_content_is_not_said_to_be_outside_of_the_conversation() -> None:
+    message = {"role": "assistant", "content": [{"type": "text", "text": "Something that nobody should miss."}]}
+    rows = [
+        {
+            "type": "user",
+            "uuid": "u1",
+            "parentUuid": None,
+            "sessionId": "s",
+            "message": {"role": "user", "content": "Hi"},
+        },
+        {"type": "assistant_v2", "uuid": "u2", "parentUuid": "u1", "sessionId": "s", "message": message},
+    ]
+    target = dialects.get("openai-chat")
+    done = pipeline.convert(Rows(rows, [1, 2]), dialects.get("claude-code"), target)
+    [loss] = [loss for loss in done.losses if loss.field == "event"]
+    assert (loss.level, loss.why, table_of(loss, target, tuple)) == ("content", UNKNOWN_ROW, "UNKNOWN_ROW")

@@ -82,8 +82,7 @@ def test_an_explanation_says_everything() -> None:
 
 
 @pytest.mark.parametrize("name", WITH_RULES)
-@given(transcript=strategies.transcripts())
-@tiers.examples(25)
+@strategies.with_any_transcript(tiers.examples(25))
 def test_rules_take_any_transcript_and_their_places_are_in_the_document(name: str, transcript: Any) -> None:
     dialect = dialects.get(name)
     if not dialect.is_written:

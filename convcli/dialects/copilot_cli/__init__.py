@@ -192,8 +192,8 @@ HAS = ROW.supports("message") | unsupported.fields(
 )
 
 PROGRAM_TURNS = ProgramTurns({}, NAME, {("isAutopilotContinuation",): {True: "autopilot"}})
-"""Messages of the autopilot's loop: UserMessageData of github-copilot-sdk 1.0.27, read 2026-11-27. The program keeps
-what it adds to a user's text apart, as `transformedContent`."""
+"""Messages of the autopilot's loop: the key is in UserMessageData of github-copilot-sdk 1.0.27, read 2026-11-27; the
+program's source is not public. What it adds to a user's text is apart, as `transformedContent`."""
 
 DIALECT = Dialect(
     name=NAME,

@@ -115,8 +115,8 @@ UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL
 UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata audio video document")
 
 PROGRAM_TURNS = ProgramTurns({}, NAME, {("metadata", "userVisible"): {False: "agent-only"}})
-"""Messages only for the model, such as hints of a directory: MessageMetadata::agent_only in conversation/message.rs of
-block/goose, read 2026-11-27. A summary stays."""
+"""Messages only for the model, such as hints of a directory: MessageMetadata::agent_only of block/goose, seen in
+excerpts of the source on 2026-11-27. A summary stays."""
 
 DIALECT = Dialect(
     name=NAME,

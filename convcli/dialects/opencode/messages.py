@@ -172,7 +172,8 @@ class _MessageReader:
         routes[(*path, "time", "created")] = (*state, "time", "end")
         if result.kind == "error":
             routes[(*state, "output")] = (*state, "error")
-        files = [k for k, part in enumerate(result.value) if isinstance(part, Media)]
+        items = result.value if isinstance(result.value, list) else []
+        files = [k for k, part in enumerate(items) if isinstance(part, Media)]
         routes |= {(*state, "output", k): (*state, "attachments", n) for n, k in enumerate(files)}
 
 

@@ -1,29 +1,15 @@
-"""Agent Client Protocol: the session updates that an agent sends to an editor. Read-only.
-
-Specification: https://agentclientprotocol.com, schema 1.19 of version 1 as typed by the Python package
-`agent-client-protocol` 0.12.1; read 2026-11-23. No program loads such a log again.
-
-Quirks
-- A row is a JSON-RPC message, the parameters of `session/update`, or an update alone.
-- Text and thoughts arrive in chunks. Nothing marks the end of a message: it ends at another speaker, at a result, or
-  at a chunk that names another message.
-- A call has a title for people, and only some agents name its tool. Its input may arrive later.
-- A call that has completed or failed is its own result. Other updates of a running call, plans and modes are events.
-- The rows of each session are a transcript; rows without a session belong to the one before.
-- The answer to a prompt states why the agent stopped, and the token counts of the whole prompt.
-"""
+"""Reads the updates of a session as turns, calls and results."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from convcli.kit.objects import Native, add_extras, as_object, except_keys, get_extras, make_extras, omit, without_nulls
 from convcli.kit.runs import Run
-from convcli.kit.streams import Boundaries, Limits, Pieces
+from convcli.kit.streams import Pieces
 from convcli.kit.texts import only_text
-from convcli.kit.unsupported import fields
-from convcli.kit.values import pairs, paths, take_counts
-from convcli.model.dialect import Dialect, Evidence
+from convcli.kit.values import pairs, take_counts
 from convcli.model.transcript import (
     Media,
     Message,
@@ -36,12 +22,16 @@ from convcli.model.transcript import (
     ToolResult,
     Transcript,
 )
-from convcli.validation.rules import links, turns
 
 NAME = "acp"
+WHOLE = {"user_message": "user", "agent_message": "assistant", "agent_thought": "assistant"}
+"""The messages of version 2, with their speakers."""
 SPEAKERS = {"user_message_chunk": "user", "agent_message_chunk": "assistant", "agent_thought_chunk": "assistant"}
-CALL, MORE = "tool_call", "tool_call_update"
-ENDS = ("completed", "failed")
+THOUGHT = "agent_thought"
+CALL, MORE, OUTPUT, STATE = "tool_call", "tool_call_update", "tool_call_content_chunk", "state_update"
+CANCELLED = "cancelled"
+FAILED = ("failed", CANCELLED)
+ENDS = ("completed", *FAILED)
 STOPS = pairs("end_turn=stop max_tokens=length refusal=refusal cancelled=aborted")
 USAGE: dict[tuple[str, ...], str] = {
     ("inputTokens",): "inputTokens",
@@ -53,15 +43,7 @@ USAGE: dict[tuple[str, ...], str] = {
 }
 
 
-def detect(document: Any) -> Evidence | None:
-    """Recognizes ACP by updates that state their kind."""
-    rows = document if isinstance(document, list) else []
-    updates = [update for row in rows if (update := _update(row)[0]) is not None]
-    known = any(update["sessionUpdate"] in (*SPEAKERS, CALL, MORE) for update in updates)
-    return Evidence(97, "session updates") if known else None
-
-
-def _update(row: Any) -> tuple[Native | None, Path]:
+def update_of(row: Any) -> tuple[Native | None, Path]:
     """Returns the update in a row and its path in the row."""
     for path in (("params", "update"), ("update",), ()):
         value = row
@@ -72,34 +54,15 @@ def _update(row: Any) -> tuple[Native | None, Path]:
     return None, ()
 
 
-def _mark(row: Any) -> Limits:
-    """Returns the session of a row: another one is another conversation."""
-    holders = (row, _object(row, "params"), _object(row, "result"))
-    ids = (holder.get("sessionId") for holder in holders if isinstance(holder, dict))
-    id_ = next((one for one in ids if isinstance(one, str) and one), None)
-    return Limits(id_ is not None, id=id_)
-
-
-# ---------------------------------------------------------------- lift
-
-
-def lift(document: Any) -> Transcript:
-    """Returns the transcript of a session."""
-    reader = _AcpReader(document)
-    for at, row in enumerate(document):
-        update, path = _update(row)
-        if update is None:
-            reader.message(row, at)
-        else:
-            reader.update(update, row, (at, *path))
-    return reader.whole()
-
-
-class _AcpReader:
+class AcpReader:
     """The session so far: calls and results by call id, and the parts that grow in chunks."""
 
-    def __init__(self, document: Any) -> None:
+    def __init__(self, document: Any, updates: Iterable[Native | None]) -> None:
         self.run = Run(NAME, NAME, document)
+        kinds = {update["sessionUpdate"] for update in updates if update is not None}
+        self.is_second = CALL not in kinds and not kinds.isdisjoint((*WHOLE, OUTPUT, STATE))
+        self.prompt: Message | None = None
+        self.output: dict[str, list[tuple[Native, Path]]] = {}
         self.session: str | None = None
         self.cwd: str | None = None
         self.calls: dict[str, ToolCall] = {}
@@ -116,10 +79,19 @@ class _AcpReader:
         kind = update["sessionUpdate"]
         if kind in SPEAKERS and isinstance(update.get("content"), dict):
             self._chunk(update, SPEAKERS[kind], row, path)
-        elif kind == CALL:
-            self._call(update, path)
+        elif kind in WHOLE and update.get("content"):
+            self._whole(update, WHOLE[kind], row, path)
+        elif kind == CALL or (kind == MORE and self.is_second and update["toolCallId"] not in self.calls):
+            self._call(self._with_output(update, path), path)
         elif kind == MORE and (update["toolCallId"] in self.calls or update.get("status") in ENDS):
-            self._more(update, row, path)
+            self._more(self._with_output(update, path), row, path)
+        elif kind == OUTPUT:
+            self.output.setdefault(update["toolCallId"], []).append((update, path))
+            if except_keys(update, "sessionUpdate", "toolCallId", "content"):
+                self.run.aside(row, int(path[0]))
+        elif kind == STATE:
+            self._end(update, path)
+            self.run.aside(row, int(path[0]))
         else:
             self.run.aside(row, int(path[0]))
 
@@ -161,6 +133,27 @@ class _AcpReader:
             self.run.elsewhere(turn, key, self._place(key, row, path))
         self._grow(turn, block, update["sessionUpdate"] == "agent_thought_chunk", (*path, "content"))
 
+    def _whole(self, update: Native, role: str, row: Native, path: Path) -> None:
+        """Reads a whole message of version 2. One that repeats the prompt gives it its id."""
+        blocks, id_ = update["content"], update["messageId"]
+        parts = [_lift_block(block) for block in blocks]
+        turn = self.run.open if role == "user" else None
+        if turn is None or turn is not self.prompt or turn.id is not None or turn.parts != parts:
+            turn = self.run.open
+            fresh = turn is not None and turn.id not in (None, id_)
+            turn = self.run.turn(role, int(path[0]), fresh=fresh)
+            for i, part in enumerate(parts):
+                is_thought = update["sessionUpdate"] == THOUGHT and isinstance(part, Text)
+                said = Reasoning(part.text, extras=part.extras) if is_thought and isinstance(part, Text) else part
+                self.run.part(turn, said, (*path, "content", i))
+        if turn.id is None:
+            turn.id = id_ or None
+            self.run.elsewhere(turn, "messageId", (*path, "messageId"))
+        rest = omit(except_keys(update, *CHUNK), *get_extras(turn.extras, NAME))
+        add_extras(turn, NAME, rest)
+        for key in rest:
+            self.run.elsewhere(turn, key, self._place(key, row, path))
+
     def _grow(self, turn: Message, block: Native, is_thought: bool, path: Path) -> None:
         kind = Reasoning if is_thought else Text
         if block.get("type") != "text" or block.keys() != {"type", "text"}:
@@ -174,6 +167,16 @@ class _AcpReader:
             self.grown[-1][2].append(path)
 
     # ------------------------------------------------------------ calls
+
+    def _with_output(self, update: Native, path: Path) -> Native:
+        """Returns the end of a call with the content that arrived in chunks, unless it has content."""
+        if update.get("status") not in ENDS or update.get("content") or update["toolCallId"] not in self.output:
+            return update
+        chunks = self.output.pop(update["toolCallId"])
+        places = [(*chunk_path, "content") for _, chunk_path in chunks]
+        self.run.origin.routes[*path, "content"] = places[0]
+        self.run.origin.pieces[places[0]] = places
+        return {**update, "content": [chunk["content"] for chunk, _ in chunks]}
 
     def _call(self, update: Native, path: Path) -> None:
         """Begins a call. A call that is reported only when it has ended is also its result."""
@@ -213,7 +216,8 @@ class _AcpReader:
     def _result(self, update: Native, rest: Native, path: Path) -> None:
         result = _lift_result(update)
         id_ = update["toolCallId"]
-        add_extras(result, NAME, without_nulls(rest))
+        cancelled = {"status": CANCELLED} if update.get("status") == CANCELLED else {}
+        add_extras(result, NAME, {**without_nulls(rest), **cancelled})
         self.run.result(id_ or None, self.calls[id_].name if id_ in self.calls else None, result, path)
         self.results[id_] = result
 
@@ -225,7 +229,7 @@ class _AcpReader:
         prompt = params.get("prompt")
         if _object(row).get("method") == "session/prompt" and isinstance(prompt, list):
             self._name(row, (at, "params", "prompt"))
-            turn = self.run.turn("user", at, fresh=True)
+            turn = self.prompt = self.run.turn("user", at, fresh=True)
             for i, block in enumerate(prompt):
                 self.run.part(turn, _lift_block(block), (at, "params", "prompt", i))
             rest = omit(params, "prompt")
@@ -233,23 +237,26 @@ class _AcpReader:
             outer = omit(row, "params", "jsonrpc", "method")
             add_extras(turn, NAME, {**({"params": rest} if rest else {}), **({"rpc": outer} if outer else {})})
         else:
-            self._end(result, at)
+            self._end(result, (at, "result"))
             self.cwd = self.cwd or (params["cwd"] if isinstance(params.get("cwd"), str) else None)
             self.run.aside(row, at)
 
-    def _end(self, result: Native, at: int) -> None:
+    def _end(self, result: Native, path: Path) -> None:
         """Sets the stop reason and the token counts; the row itself is an event."""
         turn = self.run.open
         if turn is None or turn.role != "assistant" or not isinstance(result.get("stopReason"), str):
             return
         turn.stop_reason = STOPS.get(result["stopReason"], result["stopReason"])
         turn.usage = take_counts(_object(result, "usage"), USAGE)[0] or None
-        self.run.elsewhere(turn, "stopReason", (at, "result", "stopReason"))
-        self.run.elsewhere(turn, "usage", (at, "result", "usage"))
+        self.run.elsewhere(turn, "stopReason", (*path, "stopReason"))
+        self.run.elsewhere(turn, "usage", (*path, "usage"))
         self.run.open = None
 
     def whole(self) -> Transcript:
         """Returns the transcript of all updates so far."""
+        for chunks in self.output.values():
+            for chunk, path in chunks:
+                self.run.result(chunk["toolCallId"], None, _lift_result({"content": [chunk["content"]]}), path)
         for part, pieces, places in self.grown:
             part.text = "".join(pieces)
             self.run.origin.pieces[places[0]] = places
@@ -286,7 +293,7 @@ BLOCK = ("type", "text", "data", "mimeType")
 
 def _lift_result(update: Native) -> ToolResult:
     """Returns the contents of a finished call, else its raw output. File changes and terminals are data."""
-    content, output, failed = update.get("content") or [], update.get("rawOutput"), update["status"] == "failed"
+    content, output, failed = update.get("content") or [], update.get("rawOutput"), update.get("status") in FAILED
     shown = [one for one in content if one["type"] == "content" and one.keys() == {"type", "content"}]
     blocks = [one["content"] for one in shown]
     parts = [_lift_block(block) for block in blocks]
@@ -302,26 +309,3 @@ def _lift_result(update: Native) -> ToolResult:
     if text is not None:
         return ToolResult("", "", "error" if failed else "text", text, extras=extras)
     return ToolResult("", "", "multimodal", parts, is_error=failed or None, extras=extras)
-
-
-DIALECT = Dialect(
-    name=NAME,
-    title="Agent Client Protocol",
-    aliases=("agent-client-protocol",),
-    specification="schema 1.19 of version 1; Python agent-client-protocol 0.12.1; read 2026-11-23",
-    framings=("events", "sse"),
-    forms=("log",),
-    detect=detect,
-    lift=lift,
-    answer_boundaries=lambda: Boundaries(_mark, by_id=True),
-    rules=(links.paired(links.PairingRules(where="later", missing=None)), turns.decodable()),
-    places=paths(
-        "message.id=messageId message.stopReason=stopReason message.usage=usage tool_call.id=toolCallId "
-        "tool_call.name=name tool_call.arguments=rawInput tool_result.toolCallId=toolCallId "
-        "tool_result.value=content tool_result.kind=status"
-    ),
-    metadata=fields(
-        "available_commands_update config_option_update current_mode_update plan session_info_update usage_update"
-    ),
-    envelope=frozenset(("rpc", "params", "_meta", "kind", "locations")),
-)
