@@ -114,7 +114,8 @@ DIALECT = Dialect(
         **{name: ("conversation", *path) for name, path in CONVERSATION.places().items()},
         **RESPONSE.places("message", "response"),
         **paths(
-            "head=conversation/leaf_response_id message.id=response_id extras.outer=.. extras.conversation=conversation"
+            "head=conversation/leaf_response_id message.id=response/response_id extras.response=response "
+            "extras.conversation=conversation"
         ),
     },
     envelope=fields(
