@@ -71,7 +71,8 @@ def detect(document: Any) -> Evidence | None:
     kinds = {row["type"] for row in rows if isinstance(row.get("type"), str)}
     if not rows or not kinds & {*ROLES} or any("message" in row or "item" in row for row in rows):
         return None
-    if any("model_id" in row for row in rows) or kinds & {"tool_result", ACTION}:
+    has_results = any(row.get("type") == "tool_result" and "tool_call_id" in row for row in rows)
+    if has_results or ACTION in kinds or any("model_id" in row for row in rows):
         return Evidence(97, "rows of types assistant, tool_result or backend_tool_call")
     has_contents = all(isinstance(row.get("content"), (str, list)) for row in rows)
     return Evidence(75, "rows of types system, user and assistant") if has_contents else None

@@ -152,9 +152,13 @@ class _Search:
         """True for what the dialect has itself, or by a family that lends its name: only `intermediate` has others'."""
         return self.dialect.owns(owner) or not self.dialect.keeps_form
 
+    def _is_of_another(self, owner: str) -> bool:
+        """True for an event of another dialect that this one keeps in a row of its own, as OpenClaw does."""
+        return not self.dialect.owns(owner) and owner in schemas.names()
+
     def _event(self, index: int, parts: Iterable[Any]) -> Iterator[Finding]:
         for part in parts:
-            if isinstance(part, Opaque) and self._is_own(part.dialect):
+            if isinstance(part, Opaque) and self._is_own(part.dialect) and not self._is_of_another(part.dialect):
                 path = self.known.row(self.places.whole(index), builtins(part.value))
                 if path is not None and is_new(self.known, path, part.value, was_turn=index in self.rolled_back):
                     yield row_finding(self.dialect, self.places.present(path), part.value)

@@ -22,7 +22,7 @@ from tests.support import names, sample_files
 
 WRITTEN = [name for name in names() if dialects.get(name).is_written]
 LINES = [name for name in WRITTEN if not converting.writes_rows(dialects.get(name))]
-CONTAINERS = [name for name in names() if dialects.get(name).many]
+CONTAINERS = [name for name in WRITTEN if dialects.get(name).many]
 
 
 def converted(path: Path, source: str, target: str, out: Path, **job: Any) -> tuple[Any, list[Loss], Summary]:
@@ -104,6 +104,14 @@ def test_the_other_files_of_an_archive_are_one_loss(tmp_path: Path) -> None:
     path.write_bytes(file.getvalue())
     done = run("losses", path, "--to", "inspect-ai", "-O", "json")
     assert [(loss["field"], "header.json" in loss["why"]) for loss in json.loads(done.stdout)] == [("container", True)]
+
+
+def test_what_surrounds_the_conversations_of_an_export_is_one_loss(tmp_path: Path) -> None:
+    [conversation] = [json.loads(path.read_bytes()) for path in sample_files("grok-export") if path.stem == "plain"]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps({"user": "ada", "conversations": [conversation] * 2}))
+    _, losses, _ = converted(path, "grok-export", "openai-chat", tmp_path / "out.json")
+    assert ["(user)" in loss.why for loss in losses if loss.field == "container"] == [True]
 
 
 def test_every_container_has_a_sample_with_keys_around_it() -> None:
