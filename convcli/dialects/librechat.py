@@ -43,7 +43,7 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.validation.rules import links, trees
-from convcli.validation.survey import Survey
+from convcli.validation.survey import Survey, limited_to
 
 NAME = "librechat"
 EXPORT, TREE = "export", "tree"
@@ -389,7 +389,8 @@ DIALECT = Dialect(
     rules=(
         Rule(("wrong-type",), _has_messages),
         trees.rooted(),
-        links.paired(links.PairingRules(where="later", missing=None)),
+        # a call contains its result
+        limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),
     ),
     conventions=(CONVENTION,),
     unsupported=UNSUPPORTED,
