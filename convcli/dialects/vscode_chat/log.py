@@ -132,6 +132,7 @@ class ReplayedLog:
         values, items = row.get("v") or [], _member(container, step)
         if items is None and isinstance(container, dict):
             items = container[step] = []
+            source.members[step] = _Source((at, "v"))
         if not isinstance(values, list) or not isinstance(items, list):
             return False
         start: Any = row.get("i", len(items))
