@@ -14,13 +14,13 @@ Quirks
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.vercel_ai_stream.assembling import EVENTS, RESERVED, RESULTS, STEP, Answer
+from convcli.dialects.vercel_ai_stream.assembling import EVENTS, RESERVED, RESULTS, STEP, TURNS, Answer
 from convcli.dialects.vercel_ai_stream.rules import RULES
 from convcli.dialects.vercel_ai_stream.writing import message_events
 from convcli.families.ai_sdk import shown
@@ -32,7 +32,7 @@ from convcli.kit.objects import Native, get_extras, make_extras, omit
 from convcli.kit.runs import last_run
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Opaque, Part, Path, ToolResult, Transcript
 
 NAME, SIBLING = "vercel-ai-stream", "vercel-ai"
 KINDS = unsupported.fields(
@@ -84,16 +84,28 @@ def _place_messages(answer: Answer, context: LiftContext) -> None:
     located = list(zip(context.messages, context.origin.places, strict=True))
     context.messages.clear()
     context.origin.places.clear()
-    asides = list(answer.asides)
-    turn = -1
+    asides, routes = list(answer.asides), answer.all_routes()
+    turn, is_steered = -1, False
     for message, (path, part_paths) in located:
         turn += message.role == "assistant"
         while message.role == "assistant" and asides and asides[0][0] <= turn:
             _add_aside(asides.pop(0), context)
-        context.add(message, (RESULTS, *path[1:]) if message.role == "tool" else path, part_paths)
+        if message.role == "tool":
+            path = (RESULTS, *path[1:])
+        elif is_steered and message.role == "assistant" and part_paths:
+            routes |= _routes_of_turn(turn, part_paths, routes)
+            path = (TURNS, turn)
+        is_steered = is_steered or message.role == "user"
+        context.add(message, path, part_paths)
     for aside in asides:
         _add_aside(aside, context)
-    context.origin.routes, context.origin.pieces = answer.all_routes(), answer.all_pieces()
+    context.origin.routes, context.origin.pieces = routes, answer.all_pieces()
+
+
+def _routes_of_turn(turn: int, part_paths: Sequence[Path], routes: dict[Path, Path]) -> dict[Path, Path]:
+    """Returns the routes of an answer after a message of the user: it begins with the event of its first part."""
+    own = {path: place for path, place in routes.items() if path[:2] in part_paths or len(path) == 1}
+    return {(TURNS, turn): routes[part_paths[0]]} | {(TURNS, turn, *path): place for path, place in own.items()}
 
 
 def _add_aside(aside: tuple[int, Native, int], context: LiftContext) -> None:

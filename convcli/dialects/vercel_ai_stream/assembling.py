@@ -16,7 +16,7 @@ from convcli.model.transcript import Path
 STEP, DYNAMIC, STATIC, STEERED = "step-start", "dynamic-tool", "tool-", "steering-message"
 RESERVED = ("text", "reasoning", STATIC, DYNAMIC, STEP)
 """Type prefixes of parts without an event: an event with one of them is of an unknown kind."""
-RESULTS, EVENTS = "results", "events"
+RESULTS, EVENTS, TURNS = "results", "events", "turns"
 """Keys in the routes for results and events without a part, which a UI message does not have."""
 STREAMING: Native = {"state": "streaming"}
 NO_PATH: Path = ()
