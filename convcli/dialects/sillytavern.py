@@ -9,11 +9,14 @@ Quirks
   `tool_invocations`, each with its result. Failed calls are not stored.
 - A name is a field only if it is not that of the header.
 - `swipes` are other answers in place of the last one. They are kept; the one shown is `mes`.
-- Times have several spellings. The character, and with it the instructions, is in another file.
+- Times have several spellings, most without a time zone: `August 1, 2026 10:00am`.
+- The character, and with it the instructions, is in another file.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from msgspec.structs import replace
@@ -22,6 +25,7 @@ from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, objects_in, omit
+from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.values import DATA_URL, paths, read_arguments, split_data_url, write_arguments
 from convcli.model.dialect import Dialect, Evidence, Options
@@ -47,10 +51,52 @@ USUAL = {"user_name": "User", "character_name": "Assistant"}
 NARRATOR_NAME = "System"
 USUAL_CALLS = {"name": NARRATOR_NAME, "mes": "Tool calls"}
 """What a row of calls shows, if another program wrote it."""
-HEADER = Envelope("user_name character_name create_date chat_metadata", {"create_date": "created_at"})
+SENT, BEGUN = "%B %d, %Y %I:%M%p", "%Y-%m-%d@%Hh%Mm%Ss"
+"""How a row and a header spell a time, without a time zone."""
+
+
+def _sent(moment: datetime) -> str:
+    half = f"{moment.hour % 12 or 12}:{moment:%M}{'am' if moment.hour < 12 else 'pm'}"
+    return f"{moment:%B} {moment.day}, {moment.year} {half}"
+
+
+def _begun(moment: datetime) -> str:
+    return moment.strftime(BEGUN)
+
+
+def _time(spelling: str, spelled: Callable[[datetime], str]) -> Setting:
+    """Returns how a time is read and written: in the spelling of SillyTavern if that states all of it, else as it is.
+
+    A time that would be written in another way is not read: it stays among the extras.
+    """
+
+    def write(time: str) -> str:
+        moment = _moment(time, None)
+        if moment is None or moment.tzinfo is not None or moment.isoformat() != time:
+            return time
+        text = spelled(moment)
+        return text if moment == _moment(text, spelling) else time
+
+    def lift(text: Any) -> str | None:
+        moment = _moment(text, spelling)
+        time = text if moment is None else moment.isoformat()
+        return time if _moment(time, None) is not None and write(time) == text else None
+
+    return Setting("created_at", lift, write)
+
+
+def _moment(text: Any, spelling: str | None) -> datetime | None:
+    """Returns the time in a text, in ISO 8601 if there is no spelling; None if it is none."""
+    try:
+        return datetime.fromisoformat(text) if spelling is None else datetime.strptime(text, spelling)
+    except (TypeError, ValueError):
+        return None
+
+
+HEADER = Envelope("user_name character_name create_date chat_metadata", {"create_date": _time(BEGUN, _begun)})
 ROW = Envelope(
     "name is_user is_system send_date mes extra swipes swipe_id",
-    {"send_date": "created_at"},
+    {"send_date": _time(SENT, _sent)},
     content="name is_user is_system mes extra",
 )
 EXTRA = Envelope(

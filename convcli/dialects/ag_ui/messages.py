@@ -193,16 +193,15 @@ def write_messages(message: Message) -> list[Native]:
         return [part.value for part in message.parts if isinstance(part, Opaque)]
     thoughts = [write_thought(part, message, j) for j, part in enumerate(message.parts) if isinstance(part, Reasoning)]
     content_parts: list[Part] = [part for part in message.parts if not isinstance(part, Reasoning)]
-    if thoughts and not content_parts:
+    answer = _write_answer(content_parts) if message.role == "assistant" else {}
+    if thoughts and not (answer if message.role == "assistant" else content_parts):
         return thoughts
-    native: Native = {"role": message.role}
+    native: Native = {"role": message.role, **answer}
     if message.role == "tool":
         native |= _write_tool(content_parts)
-    elif message.role == "assistant":
-        native |= _write_answer(content_parts)
     elif message.role == "user":
         native["content"] = write_content(content_parts)
-    else:
+    elif message.role != "assistant":
         native["content"] = text_of(content_parts, INSTRUCTION_SEPARATOR)
     unnamed = {"id": ""} if message.id is None else {}
     return [*thoughts, MESSAGE.write(message, extra, **unnamed, **native)]
