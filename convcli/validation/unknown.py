@@ -55,8 +55,10 @@ def of_kept(transcript: Transcript, source: Dialect, target: Dialect, lost: Iter
 
 @cache
 def _is_related(source: Dialect, target: Dialect) -> bool:
-    """True if the target writes extras of the source as its own."""
-    return source is not target and not target.carries_all and not source.owners.isdisjoint(target.owners)
+    """True if the target writes extras of the source as its own, not as the source's (as the intermediate format)."""
+    if source is target or target.keeps_form:
+        return False
+    return target.carries_all or not source.owners.isdisjoint(target.owners)
 
 
 def _of_loss(loss: Loss, known: Knowledge, document: Any) -> Finding | None:
