@@ -126,7 +126,7 @@ def judged(asked: list[str], name: str, form: str) -> tuple[int, int, Counter[st
         else:
             written = outputs(target.dialect or name, Path(folder), form or None, target.rows, own=target.own)
         stdin = "\n".join(written)
-        done = subprocess.run(asked, input=stdin, capture_output=True, text=True, check=False, timeout=600)
+        done = subprocess.run(asked, input=stdin, capture_output=True, text=True, check=False, timeout=1200)
     lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
     if len(lines) != len(written):
         raise SystemExit(f"the judge of {name} broke off after {len(lines)} of {len(written)}: {done.stderr[-500:]}")
