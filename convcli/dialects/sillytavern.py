@@ -64,7 +64,7 @@ def _begun(moment: datetime) -> str:
     return moment.strftime(BEGUN)
 
 
-def _time(spelling: str, spelled: Callable[[datetime], str]) -> Setting:
+def _time(pattern: str, formatted: Callable[[datetime], str]) -> Setting:
     """Returns how a time is read and written: in the spelling of SillyTavern if that states all of it, else as it is.
 
     A time that would be written in another way is not read: it stays among the extras.
@@ -74,21 +74,21 @@ def _time(spelling: str, spelled: Callable[[datetime], str]) -> Setting:
         moment = _moment(time, None)
         if moment is None or moment.tzinfo is not None or moment.isoformat() != time:
             return time
-        text = spelled(moment)
-        return text if moment == _moment(text, spelling) else time
+        text = formatted(moment)
+        return text if moment == _moment(text, pattern) else time
 
     def lift(text: Any) -> str | None:
-        moment = _moment(text, spelling)
+        moment = _moment(text, pattern)
         time = text if moment is None else moment.isoformat()
         return time if _moment(time, None) is not None and write(time) == text else None
 
     return Setting("created_at", lift, write)
 
 
-def _moment(text: Any, spelling: str | None) -> datetime | None:
-    """Returns the time in a text, in ISO 8601 if there is no spelling; None if it is none."""
+def _moment(text: Any, pattern: str | None) -> datetime | None:
+    """Returns the time in a text, in ISO 8601 if there is no pattern; None if it is none."""
     try:
-        return datetime.fromisoformat(text) if spelling is None else datetime.strptime(text, spelling)
+        return datetime.fromisoformat(text) if pattern is None else datetime.strptime(text, pattern)
     except (TypeError, ValueError):
         return None
 

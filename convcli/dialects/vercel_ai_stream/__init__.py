@@ -104,8 +104,8 @@ def _place_messages(answer: Answer, context: LiftContext) -> None:
 
 def _routes_of_turn(turn: int, part_paths: Sequence[Path], routes: dict[Path, Path]) -> dict[Path, Path]:
     """Returns the routes of an answer after a message of the user: it begins with the event of its first part."""
-    own = {path: place for path, place in routes.items() if path[:2] in part_paths or len(path) == 1}
-    return {(TURNS, turn): routes[part_paths[0]]} | {(TURNS, turn, *path): place for path, place in own.items()}
+    inside = {path: place for path, place in routes.items() if path[:2] in part_paths or len(path) == 1}
+    return {(TURNS, turn): routes[part_paths[0]]} | {(TURNS, turn, *path): place for path, place in inside.items()}
 
 
 def _add_aside(aside: tuple[int, Native, int], context: LiftContext) -> None:
