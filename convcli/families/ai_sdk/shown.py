@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 from convcli.families.ai_sdk.parts import (
     DENIED,
@@ -81,12 +82,23 @@ def _turns(step: list[tuple[Native, Path]]) -> Iterator[tuple[list[tuple[Native,
     parts: list[tuple[Native, Path]] = []
     steering: list[tuple[Native, Path]] = []
     for native, place in step:
-        is_steering = native["type"] == STEERED and isinstance(native.get("parts"), list)
+        is_steering = native["type"] == STEERED and _are_texts_and_files(native.get("parts"))
         if steering and not is_steering:
             yield parts, steering
             parts, steering = [], []
         (steering if is_steering else parts).append((native, place))
     yield parts, steering
+
+
+def _are_texts_and_files(parts: Any) -> bool:
+    """True for the parts of a user message, with values of their types; the schemas do not look into other parts."""
+    stated = {"text": ("text",), "file": ("url", "mediaType")}
+    return isinstance(parts, list) and all(
+        isinstance(part, dict)
+        and part.get("type") in ("text", "file")
+        and all(isinstance(part.get(key), str) for key in stated[part["type"]])
+        for part in parts
+    )
 
 
 def _lift_steering(native: Native, path: Path, context: LiftContext) -> None:
