@@ -139,7 +139,7 @@ class _PartsJob(msgspec.Struct, frozen=True):
         parts = plan(self.paths, out, task, size=self.engine.size, reading=self.reading)
         self.screen.if_stopped = "finished parts are kept, and the same command continues"
         share = self.engine.share
-        with locked(out, is_shared=share is not None, tell=self.screen.announce) as check:
+        with locked(out, is_shared=share is not None, announce=self.screen.announce) as check:
             if share is None:
                 return self._run_all(parts, announce, check)
             return self._run_share(parts, share, check)

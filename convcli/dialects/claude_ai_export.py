@@ -18,6 +18,7 @@ from typing import Any
 
 from convcli.families.anthropic.blocks import READERS, Blocks, lift_thinking
 from convcli.families.anthropic.messages import FINISH, FINISH_OF
+from convcli.families.chats import split_at_results
 from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -93,15 +94,9 @@ def lift(document: Any) -> Transcript:
 
 def _lift_message(native: Native, path: Path, context: LiftContext) -> None:
     """Adds a message for each result and for each run of other parts; facts of the whole go to the first."""
-    pieces: list[tuple[Message, list[Path]]] = []
     pairs, flat = _parts(native, context)
-    for part, path_in_message in pairs:
-        is_result = isinstance(part, ToolResult)
-        if is_result or not pieces or pieces[-1][0].role == "tool":
-            pieces.append((Message("tool" if is_result else ROLES[native["sender"]], []), []))
-        pieces[-1][0].parts.append(part)
-        pieces[-1][1].append(path_in_message)
-    pieces = pieces or [(Message(ROLES[native["sender"]], []), [])]
+    role = ROLES[native["sender"]]
+    pieces = split_at_results(pairs, role) or [(Message(role, []), [])]
     first = pieces[0][0]
     extra = {**(MESSAGE.lift(native, first) or {}), **flat}
     parent, updated = native.get("parent_message_uuid"), native.get("updated_at")

@@ -73,8 +73,8 @@ def _lift_message(native: Native, i: int, context: LiftContext) -> tuple[Message
     if message.role == "tool":
         inside: list[Part] = parts if is_text else [PARTS.lift_inside(part, context) for part in content]
         ids = context.pairing.result(as_text(native.get("tool_call_id")), message.name)
-        failed = isinstance(first := inside[0] if inside else None, Text) and first.text.startswith(FAILURE)
-        message.name, message.parts = None, [results.result_of_parts(*ids, inside or [Text("")], failed=failed)]
+        read = results.result_of_parts(*ids, inside or [Text("")], failed=_is_marked(inside))
+        message.name, message.parts = None, [read]
         return message, (i,), [()]
     natives = native.get("tool_calls") or []
     message.parts += [openai.lift_call(one, context) for one in natives]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from convcli.families.chats import NODES, nodes_of
+from convcli.families.chats import NODES, nodes_of, split_at_results
 from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
@@ -162,16 +162,9 @@ def _lift_node(node: _Node, document: Native, context: LiftContext) -> None:
     """Adds the messages of one node; facts of the whole go to the first."""
     native, path, parent = node
     role = "user" if native["isCreatedByUser"] else "assistant"
-    pieces: list[tuple[Message, list[Path]]] = []
     placed, rest = _parts(native, context)
-    for part, part_path in placed:
-        is_result = isinstance(part, ToolResult)
-        if is_result or not pieces or pieces[-1][0].role == "tool":
-            pieces.append((Message("tool" if is_result else role, []), []))
-        pieces[-1][0].parts.append(part)
-        pieces[-1][1].append(part_path)
-    pieces = pieces or [(Message(role, []), [])]
-    if pieces[0][0].role == "tool":
+    pieces = split_at_results(placed, role)
+    if not pieces or pieces[0][0].role == "tool":
         pieces.insert(0, (Message(role, []), []))
     first = pieces[0][0]
     extra = MESSAGE.lift(native, first) or {}

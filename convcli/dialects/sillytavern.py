@@ -21,13 +21,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.families.openai.request import media_of_url
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, objects_in, omit
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
-from convcli.kit.values import DATA_URL, paths, read_arguments, split_data_url, write_arguments
+from convcli.kit.values import DATA_URL, paths, read_arguments, write_arguments
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
@@ -176,10 +177,8 @@ def _usual_name(role: str, header: Native) -> Any:
 
 
 def _lift_image(url: str) -> Media:
-    split = split_data_url(url)
-    if split is not None:
-        return Media("image", data=split[1], media_type=split[0])
-    return Media("image", url=url) if "://" in url or url.startswith("data:") else Media("image", path=url)
+    is_url = "://" in url or url.startswith("data:")
+    return media_of_url("image", url) if is_url else Media("image", path=url)
 
 
 def _lift_calls(row: Native, i: int, context: LiftContext) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -10,12 +11,24 @@ from convcli.kit.fitting import bare_system, instruction_of
 from convcli.kit.ids import chain_messages, new_uuid
 from convcli.kit.passes import on_messages
 from convcli.model.dialect import Pass
-from convcli.model.transcript import Message, Transcript
+from convcli.model.transcript import Message, Part, Path, ToolResult, Transcript
 
 RUN = ("assistant", "tool")
 """The roles of an answer."""
 OF_NODE = ("created_at", "model", "usage", "error", "stop_reason")
 """Fields of a node, which only the first message of an answer has."""
+
+
+def split_at_results(placed: Iterable[tuple[Part, Path]], role: str) -> list[tuple[Message, list[Path]]]:
+    """Returns a message for each result and for each run of other parts, with the paths of its parts."""
+    pieces: list[tuple[Message, list[Path]]] = []
+    for part, path in placed:
+        is_result = isinstance(part, ToolResult)
+        if is_result or not pieces or pieces[-1][0].role == "tool":
+            pieces.append((Message("tool" if is_result else role, []), []))
+        pieces[-1][0].parts.append(part)
+        pieces[-1][1].append(path)
+    return pieces
 
 
 def join_answers(transcript: Transcript) -> Transcript:

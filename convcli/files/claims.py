@@ -61,13 +61,13 @@ class _Claims:
             output.discard()
         self._mine = replace(self._mine, renewed=time.time(), renewals=self._mine.renewals + 1)
 
-    def wait(self, tell: Callable[[str], object]) -> None:
+    def wait(self, announce: Callable[[str], object]) -> None:
         """Waits while other claims exclude this one, and removes them if nobody renews them.
 
         Raises JobError `output-in-use` as soon as one of them is renewed, or a new one appears."""
         first = others = self._others()
         if others:
-            tell("note: waiting to see whether another run still writes into this folder\n")
+            announce("note: waiting to see whether another run still writes into this folder\n")
         begin = time.monotonic()
         while others and time.monotonic() - begin < PATIENCE:
             time.sleep(STEP)
@@ -122,16 +122,16 @@ class _Claims:
 
 
 @contextmanager
-def claimed(url: str, *, is_shared: bool, tell: Callable[[str], object]) -> Iterator[Callable[[], None]]:
+def claimed(url: str, *, is_shared: bool, announce: Callable[[str], object]) -> Iterator[Callable[[], None]]:
     """Claims a folder of a store for one process, or for all that share the work; yields a check that it still does.
 
-    `tell` is called if the run must wait. Raises JobError `output-in-use`, and OutputError."""
+    `announce` is called if the run must wait. Raises JobError `output-in-use`, and OutputError."""
     claims = _Claims(url, is_shared)
     renewing = Thread(target=claims.renew, daemon=True)
     try:
         claims.write()
         renewing.start()
-        claims.wait(tell)
+        claims.wait(announce)
         yield claims.check
     finally:
         claims.end()

@@ -17,17 +17,17 @@ _HELD = frozenset((errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES))
 
 @contextmanager
 def locked(
-    folder: str, *, is_shared: bool, tell: Callable[[str], object] = lambda _: None
+    folder: str, *, is_shared: bool, announce: Callable[[str], object] = lambda _: None
 ) -> Iterator[Callable[[], None]]:
     """Locks a folder, which is created, for one process or for all that share the work; yields a check of the lock.
 
-    A folder of a store is claimed (`claims`); `tell` is called if that must wait. File systems without locks are not
-    locked. Raises JobError `output-in-use` if another process has a lock that excludes this one, as the check does if
-    another run has taken over, and OutputError if there can be no such folder."""
+    A folder of a store is claimed (`claims`); `announce` is called if that must wait. File systems without locks are
+    not locked. Raises JobError `output-in-use` if another process has a lock that excludes this one, as the check does
+    if another run has taken over, and OutputError if there can be no such folder."""
     if is_url(folder):
         from convcli.files.claims import claimed  # only stores need it
 
-        with claimed(folder, is_shared=is_shared, tell=tell) as check:
+        with claimed(folder, is_shared=is_shared, announce=announce) as check:
             yield check
         return
     make_folder(folder)

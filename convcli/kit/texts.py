@@ -13,6 +13,11 @@ def text_of(parts: Sequence[Part], joint: str = "") -> str:
     return joint.join(part.text for part in parts if isinstance(part, Text))
 
 
+def without_space(text: str) -> str:
+    """Returns the text without white space, to compare texts that were laid out differently."""
+    return "".join(text.split())
+
+
 def is_bare(part: Part) -> TypeGuard[Text]:
     """True if the part is a text without other fields, equivalent to a string."""
     return isinstance(part, Text) and part.extras is None and part.metadata is None

@@ -94,10 +94,7 @@ def _members(loss: Loss, path: Path, document: Any) -> Iterable[tuple[str, Any]]
 
 
 def _of_part(known: Knowledge, path: Path, value: Any, document: Any) -> Finding | None:
-    """A block that is kept as it is, with content under an unknown key. One of an unknown type has a finding of its
-    own (`known_types`)."""
-    if _unknown_type(known.dialect, path, document) is not None:
-        return None
+    """A block of a known type that is kept as it is, with content under an unknown key."""
     found = known.part(path, value, partial(has, document))
     return None if found is None else _key_finding(known.dialect, str(found[-1]), _present(document, found))
 
@@ -147,8 +144,12 @@ class _Search:
                 if part.extras is not None:
                     yield from self._extras(part.extras, places.part(i, k))
                 if isinstance(part, Opaque) and self._is_own(part.dialect):
-                    path = places.existing(places.part(i, k))
-                    yield from filter(None, [_of_part(self.known, path, builtins(part.value), self.document)])
+                    yield from self._part(part, places.existing(places.part(i, k)))
+
+    def _part(self, part: Opaque, path: Path) -> Iterator[Finding]:
+        """One of an unknown type has a finding of its own (`known_types`)."""
+        if _unknown_type(self.dialect, path, self.document) is None:
+            yield from filter(None, [_of_part(self.known, path, builtins(part.value), self.document)])
 
     def _is_own(self, owner: str) -> bool:
         """True for what the dialect has itself, or by a family that lends its name: only `intermediate` has others'."""

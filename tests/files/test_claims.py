@@ -60,10 +60,10 @@ def test_a_claim_excludes_all_but_those_that_share(out: str, first: bool, second
     told: list[str] = []
     with locked(out, is_shared=first) as check:
         if first and second:
-            with locked(out, is_shared=second, tell=told.append):
+            with locked(out, is_shared=second, announce=told.append):
                 assert (len(names(out)), told) == (2, [])
         else:
-            with pytest.raises(JobError) as caught, locked(out, is_shared=second, tell=told.append):
+            with pytest.raises(JobError) as caught, locked(out, is_shared=second, announce=told.append):
                 pass
             assert (caught.value.code, caught.value.file, len(told)) == ("output-in-use", out, 1)
         assert len(names(out)) == 1
@@ -72,7 +72,7 @@ def test_a_claim_excludes_all_but_those_that_share(out: str, first: bool, second
 
 def test_of_two_runs_that_begin_at_once_at_most_one_goes_on(out: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second writes its claim before the first looks."""
-    second = claimed(out, is_shared=False, tell=lambda _: None)
+    second = claimed(out, is_shared=False, announce=lambda _: None)
     refused = []
 
     def begin(_: str) -> None:
@@ -82,7 +82,7 @@ def test_of_two_runs_that_begin_at_once_at_most_one_goes_on(out: str, monkeypatc
         monkeypatch.setattr(claims, "PATIENCE", 0.1)
 
     put(folder_at(out), "run-0.json")
-    with claimed(out, is_shared=False, tell=begin):
+    with claimed(out, is_shared=False, announce=begin):
         assert refused == ["second"]
 
 
@@ -94,7 +94,7 @@ def test_a_claim_that_nobody_renews_is_taken_over_after_a_while(
     told: list[str] = []
     put(folder_at(out), name)
     begin = time.monotonic()
-    with claimed(out, is_shared=False, tell=told.append):
+    with claimed(out, is_shared=False, announce=told.append):
         assert len(names(out)) == 1
     assert time.monotonic() - begin > claims.PATIENCE
     assert len(told) == 1
@@ -106,14 +106,14 @@ def test_a_claim_that_cannot_be_read_is_one_that_nobody_renews(out: str, monkeyp
     output.write(b"[]")
     output.commit()
     told: list[str] = []
-    with claimed(out, is_shared=False, tell=told.append):
+    with claimed(out, is_shared=False, announce=told.append):
         assert len(told) == 1
 
 
 def test_an_old_claim_and_one_of_a_process_that_has_ended_are_taken_over_at_once(
     out: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with claimed(out, is_shared=False, tell=lambda _: None):
+    with claimed(out, is_shared=False, announce=lambda _: None):
         (name,) = names(out)
         mine: Any = exact_json.parse(next(folder_at(out).read([name])))
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
@@ -123,16 +123,16 @@ def test_an_old_claim_and_one_of_a_process_that_has_ended_are_taken_over_at_once
     if mine["machine"]:
         put(folder, "run-ended.json", **mine | {"process": int(ended.stdout)})
         put(folder, "run-before.json", **mine | {"process": os.getpid(), "begun": claims.STARTED - 1})
-    with claimed(out, is_shared=False, tell=told.append):
+    with claimed(out, is_shared=False, announce=told.append):
         assert (len(names(out)), told) == (1, [])
     monkeypatch.setattr(claims, "PATIENCE", 0.1)
     put(folder, "run-living.json", **mine | {"process": os.getppid()})
-    with claimed(out, is_shared=False, tell=told.append):
+    with claimed(out, is_shared=False, announce=told.append):
         assert len(told) == 1
 
 
 def test_a_run_whose_claim_was_removed_learns_it(out: str) -> None:
-    with claimed(out, is_shared=False, tell=lambda _: None) as check:
+    with claimed(out, is_shared=False, announce=lambda _: None) as check:
         (name,) = names(out)
         folder_at(out).remove(name)
         with pytest.raises(JobError) as caught:
@@ -146,7 +146,7 @@ def test_a_job_in_a_store_ends_if_another_run_writes_there(
     source = tmp_path / "in.jsonl"
     source.write_text(json.dumps({"messages": [{"role": "user", "content": "x"}]}) + "\n")
     words = ["convert", str(source), "--to", "anthropic", "--out-dir", out]
-    with claimed(out, is_shared=True, tell=lambda _: None):
+    with claimed(out, is_shared=True, announce=lambda _: None):
         assert main([*words, "--part", "1/1"]) == 0
         assert main([*words, "--engine", "local"]) == 2
     told = capfd.readouterr().err

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.openwebui.writing import EPOCH, NAME, NODE, write_history
-from convcli.families.chats import NODES
+from convcli.families.chats import NODES, split_at_results
 from convcli.families.openai.request import USAGE, media_of_url
 from convcli.families.responses.facts import OF_ITEMS
 from convcli.families.responses.turns import ItemReader
@@ -33,6 +33,7 @@ from convcli.kit.fitting import instruction_of
 from convcli.kit.objects import Native, as_object, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.sessions import head_at, parents_first
 from convcli.kit.settings import Setting
+from convcli.kit.texts import without_space
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, read_json, take_counts
 from convcli.model.dialect import Dialect, Evidence, Options, Pass
@@ -183,23 +184,13 @@ def _usual_item(item: Native) -> Native:
 
 def _add_parts(native: Native, content: str, path: Path, context: LiftContext) -> None:
     """Adds the messages of a node without output: text, files, and in an answer what `<details>` hold."""
-    files = [(_file(file), (*path, "files", k)) for k, file in enumerate(native.get("files") or ())]
-    role: str = native["role"]
+    role = native["role"]
     texts: list[Part] = [Text(content)] if content else []
     parts = list(_answer_parts(content, context)) if role == "assistant" else texts
-    pieces: list[Message] = []
-    for part in [*parts, *(part for part, _ in files)]:
-        is_result = isinstance(part, ToolResult)
-        if is_result or not pieces or pieces[-1].role == "tool":
-            pieces.append(Message("tool" if is_result else role, []))
-        pieces[-1].parts.append(part)
-    for message in pieces:
-        context.add(message, path, [_place(part, files, path) for part in message.parts])
-
-
-def _place(part: Part, files: list[tuple[Part, Path]], path: Path) -> Path:
-    place = next((place for file, place in files if file is part), None)
-    return ("content",) if place is None else place[len(path) :]
+    placed: list[tuple[Part, Path]] = [(part, ("content",)) for part in parts]
+    placed += [(_file(file), ("files", k)) for k, file in enumerate(native.get("files") or ())]
+    for message, part_paths in split_at_results(placed, role):
+        context.add(message, path, part_paths)
 
 
 def _answer_parts(content: str, context: LiftContext) -> Iterator[Part]:
@@ -260,11 +251,7 @@ def _is_repeated(content: str, messages: list[Message]) -> bool:
     """True if the texts of the messages are the content outside of `<details>`."""
     outside = "".join(text for text, is_details in pieces_of(content) if not is_details)
     texts = "".join(part.text for message in messages for part in message.parts if isinstance(part, Text))
-    return not content or _without_space(outside) == _without_space(texts)
-
-
-def _without_space(text: str) -> str:
-    return "".join(text.split())
+    return not content or without_space(outside) == without_space(texts)
 
 
 def _file(native: Native) -> Part:

@@ -17,6 +17,7 @@ from convcli.dialects.vscode_chat.messages import (
     write_round,
     write_shown,
 )
+from convcli.families.openai.request import media_of_url
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
 from convcli.kit.objects import (
@@ -30,8 +31,8 @@ from convcli.kit.objects import (
     without_empty,
     without_nulls,
 )
-from convcli.kit.texts import is_bare, text_of
-from convcli.kit.values import DATA_URL, MEDIA_TYPES, counts, put_counts, split_data_url, take_counts
+from convcli.kit.texts import is_bare, text_of, without_space
+from convcli.kit.values import DATA_URL, MEDIA_TYPES, counts, put_counts, take_counts
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 
 REQUEST = Envelope(
@@ -202,8 +203,7 @@ def _rendered_part(item: Any) -> Part:
     url = as_text(image.get("url"))
     if kind != IMAGE or url is None:
         return Opaque(NAME, item)
-    split = split_data_url(url)
-    media = Media("image", url=url) if split is None else Media("image", data=split[1], media_type=split[0])
+    media = media_of_url("image", url)
     media.detail = as_text(image.get("detail"))
     rest = omit(image, "url", *["detail"] * (media.detail is not None))
     media.extras = make_extras(NAME, omit(item, "type", "imageUrl"), imageUrl=rest)
@@ -226,8 +226,8 @@ def _without_repeated(items: list[Any], messages: list[Message]) -> list[Any]:
     """Returns the displayed items that do not repeat texts, thoughts or bare calls of the rounds."""
     rounds = [part for message in messages for part in message.parts]
     shown = "".join(shown_text(item) or "" for item in items)
-    is_repeated = _without_space(shown) == _without_space(text_of([one for one in rounds if isinstance(one, Text)]))
-    thoughts = {_without_space(part.text) for part in rounds if isinstance(part, Reasoning)}
+    is_repeated = without_space(shown) == without_space(text_of([one for one in rounds if isinstance(one, Text)]))
+    thoughts = {without_space(part.text) for part in rounds if isinstance(part, Reasoning)}
     bare = [write_shown(ToolCall(part.id, part.name, {})) for part in rounds if isinstance(part, ToolCall)]
     others: list[Any] = []
     for item in items:
@@ -240,11 +240,7 @@ def _without_repeated(items: list[Any], messages: list[Message]) -> list[Any]:
 
 def _is_thought_of(item: Native, thoughts: set[str]) -> bool:
     is_bare = item.keys() == {"kind", "value"} and item["kind"] == "thinking"
-    return is_bare and isinstance(item["value"], str) and _without_space(item["value"]) in thoughts
-
-
-def _without_space(text: str) -> str:
-    return "".join(text.split())
+    return is_bare and isinstance(item["value"], str) and without_space(item["value"]) in thoughts
 
 
 # ---------------------------------------------------------------- write
