@@ -22,6 +22,7 @@ from convcli.engine.conversion import Conversion
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import with_items, with_value
 from convcli.model.errors import RefusedError
+from convcli.model.fields import REFERENCES
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path, Transcript
 from convcli.proof.difference import difference
@@ -43,7 +44,6 @@ MAX_DEPTH = 5
 """Levels of nested objects and lists of a value that is tried."""
 MAX_NEAR = 12
 """Values before and after a value that are tried in its place."""
-REFERENCES = ("head", "message.parentId", "message.parentCallId", "message.replaces")
 LINKS = frozenset((*REFERENCES, "tool_call.id", "tool_result.toolCallId"))
 """Fields that tie the messages and parts of a conversation to each other. A reference has an effect only if it names
 something in the document."""
