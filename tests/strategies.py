@@ -60,7 +60,7 @@ metadata = st.none() | st.dictionaries(
 
 text_parts = st.builds(Text, texts, metadata, extras)
 reasoning_parts = st.builds(Reasoning, texts, st.none() | st.lists(texts, min_size=1, max_size=2), metadata, extras)
-refusal_parts = st.builds(Refusal, texts, st.none(), extras)
+refusal_parts = st.builds(Refusal, texts, metadata, extras)
 sources = st.one_of(
     st.fixed_dictionaries({"data": st.just("iVBORw0KGgo=")}),
     st.fixed_dictionaries(
@@ -84,6 +84,7 @@ def media_parts(draw: st.DrawFn) -> Media:
         media_type=draw(types),
         name=draw(st.none() | texts),
         detail=draw(st.none() | st.sampled_from(["low", "high"])),
+        metadata=draw(metadata),
         extras=draw(extras),
     )
 
@@ -108,11 +109,11 @@ def results(draw: st.DrawFn, call: ToolCall | None = None) -> ToolResult:
     is_error: Any = draw(st.sampled_from([None, None, True])) if kind in ("data", "multimodal") else None
     status = draw(st.sampled_from([None, None, None, "cancelled", "running"]))
     id_, name = (call.id, call.name) if call is not None else (draw(ids), draw(names))
-    return ToolResult(id_, name, kind, value, is_error, status, None, draw(extras))
+    return ToolResult(id_, name, kind, value, is_error, status, draw(metadata), draw(extras))
 
 
 opaque_parts = st.builds(
-    Opaque, st.sampled_from(["a-dialect", "openai-chat", "anthropic"]), st.fixed_dictionaries({"type": texts})
+    Opaque, st.sampled_from(["a-dialect", "openai-chat", "anthropic"]), st.fixed_dictionaries({"type": texts}), metadata
 )
 assistant_parts = text_parts | text_parts | reasoning_parts | refusal_parts | calls() | media_parts() | opaque_parts
 

@@ -75,9 +75,9 @@ def test_the_property_tests_set_every_field() -> None:
                 note(getattr(value, name))
 
     @settings(max_examples=200, derandomize=True, database=None)
-    @given(strategies.transcripts(), strategies.definitions())
-    def draw(*drawn: Any) -> None:
-        note(list(drawn))
+    @given(transcript=strategies.transcripts(), tool=strategies.definitions(), call=strategies.calls())
+    def draw(transcript: Transcript, tool: ToolDefinition, call: ToolCall) -> None:
+        note([transcript, tool, call])
 
     draw()
     for record, _ in TABLES:
