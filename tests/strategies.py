@@ -113,7 +113,11 @@ def results(draw: st.DrawFn, call: ToolCall | None = None) -> ToolResult:
 
 
 opaque_parts = st.builds(
-    Opaque, st.sampled_from(["a-dialect", "openai-chat", "anthropic"]), st.fixed_dictionaries({"type": texts}), metadata
+    Opaque,
+    st.sampled_from(["a-dialect", "openai-chat", "anthropic"]),
+    st.fixed_dictionaries({"type": texts}),
+    metadata,
+    extras,
 )
 assistant_parts = text_parts | text_parts | reasoning_parts | refusal_parts | calls() | media_parts() | opaque_parts
 
