@@ -30,6 +30,7 @@ DialectName: TypeAlias = Literal[
     "gemini-interactions",
     "gemini-interactions-stream",
     "gemini-stream",
+    "glaive",
     "google-adk",
     "goose",
     "gptme",
@@ -75,10 +76,13 @@ DialectName: TypeAlias = Literal[
     "sillytavern",
     "strands",
     "swe-agent",
+    "toolace",
+    "toolbench",
     "vercel-ai",
     "vercel-ai-stream",
     "vertexai",
     "vibe",
     "vscode-chat",
+    "xlam",
 ]
 """Any of the built-in dialects. Functions also accept `str`, for plugins and aliases."""
