@@ -18,6 +18,7 @@ Quirks
 from __future__ import annotations
 
 from collections import Counter, deque
+from itertools import zip_longest
 from typing import Any
 
 from convcli.families.frameworks.blocks import Block, BlockRows, whole
@@ -218,10 +219,14 @@ class _Session:
     def _lift_calls(self, item: Native, placed: Placed, i: int) -> list[tuple[Message, Path]]:
         """Adds the calls of an answer to its parts. Returns the messages of their results."""
         answers: list[tuple[Message, Path]] = []
+        natives = item["message"].get("toolCalls") or ()
         states = dict(enumerate(objects_in(item.get(STATES))))
-        for k, native in enumerate(item["message"].get("toolCalls") or ()):
+        for k, native in enumerate(natives):
             call = openai.lift_call(native, self.context)
-            at = next((at for at, state in states.items() if native.get("id") == state.get("toolCallId")), None)
+            same = (at for at, state in states.items() if native.get("id") == _id_of(state))
+            at = next(
+                same, k if k in states and not any(one.get("id") == _id_of(states[k]) for one in natives) else None
+            )
             placed.append((call, ("message", "toolCalls", k)))
             if isinstance(call, ToolCall) and at is not None:
                 answers += self._lift_state(call, states.pop(at), (i, at))
@@ -257,6 +262,10 @@ class _Session:
         call.extras = make_extras(NAME, extra, state=rest)
         self.states[call.id] = state, answer, (HISTORY, i, STATES, at)
         return [(answer, (STATES, at))] if answer is not None else []
+
+
+def _id_of(state: Native) -> Any:
+    return state["toolCall"].get("id") or state.get("toolCallId")
 
 
 def _is_summary(item: Native) -> bool:
@@ -306,8 +315,9 @@ def write(transcript: Transcript, _: Options) -> Any:
             history.append(_write_answer(result, extra))
         elif message.role != "tool":
             history.append(message)
-    written = [_write_message(one, in_states) if isinstance(one, Message) else [one] for one in history]
-    items = [item for group in written for item in group]
+    items: list[Native] = []
+    for one, following in zip_longest(history, history[1:]):
+        items += _write_message(one, following, in_states) if isinstance(one, Message) else [one]
     return SESSION.write(transcript, get_extras(transcript.extras, NAME), **{HISTORY: items})
 
 
@@ -320,8 +330,8 @@ def _write_answer(result: ToolResult, extra: Native) -> Native:
     return _write_item(native, extra)
 
 
-def _write_message(message: Message, answers: dict[str, deque[ToolResult]]) -> list[Any]:
-    """Returns the items of a message: its thoughts, and what else it has."""
+def _write_message(message: Message, following: Any, answers: dict[str, deque[ToolResult]]) -> list[Any]:
+    """Returns the items of a message: its thoughts, and what else it has, which divides it from the next answer."""
     extra = get_extras(message.extras, NAME)
     if message.replaces is not None:
         text = text_of(message.parts)
@@ -339,7 +349,8 @@ def _write_message(message: Message, answers: dict[str, deque[ToolResult]]) -> l
             items.append(_write_thought(part))
         else:
             rest.append(part)
-    if items and not (rest or keys or extra or message.usage):
+    is_next = isinstance(following, Message) and following.role == "assistant"
+    if items and not (rest or keys or extra or message.usage or is_next):
         return items
     calls = [part for part in rest if isinstance(part, ToolCall)]
     bare = [drop_extras(part, NAME, "state") if isinstance(part, ToolCall) else part for part in rest]
@@ -393,6 +404,7 @@ FIT = (
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     custom.as_functions,
+    fitting.keep_parts_of_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
     passes.on_each_message(lambda message: sessions.summary(message, of_all=True)),
     results.separate_results,
     passes.on_messages(results.keep_one_result_each),
