@@ -111,7 +111,7 @@ PARTS: dict[str, dict[str, Field]] = {
         "status": Field("target results have no status"),
         **OF_ANY_PART,
     },
-    "opaque": {"dialect": CONTEXT, "value": CONTENT, **OF_ANY_PART},
+    "opaque": {"dialect": CONTEXT, "value": CONTENT, "metadata": Field(is_rare=True), "extras": CONTEXT},
     **dict.fromkeys(MEDIA_KINDS, MEDIA),
     "image": {
         **MEDIA,
