@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.engine import conversion, detection, pipeline
+from convcli.engine import conversion, detection, pipeline, reading
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.errors import JobError, RefusedError
@@ -19,7 +19,7 @@ CHAT, SESSION = dialects.get("openai-chat"), dialects.get("openclaw")
 
 def test_a_document_that_its_schema_refuses_is_not_lifted() -> None:
     with pytest.raises(RefusedError) as refused:
-        conversion.lift({"messages": [{"role": "user", "content": 7}]}, CHAT)
+        reading.lift({"messages": [{"role": "user", "content": 7}]}, CHAT)
     assert [finding.where for finding in refused.value.findings] == ["/messages/0/content"]
 
 
@@ -29,7 +29,7 @@ def test_a_document_that_its_schema_refuses_is_not_lifted() -> None:
 def test_records_of_another_program_are_refused_and_shown_by_their_keys_alone(count: int, words: str) -> None:
     rows = Rows([{"timestamp": "2026", "type": "secret", "a key with spaces": 1}] * count)
     with pytest.raises(RefusedError, match=words) as refused:
-        conversion.lift(rows, SESSION)
+        reading.lift(rows, SESSION)
     assert refused.value.code == "no-messages"
     assert refused.value.exit_code == 1
     assert refused.value.findings[0].notes == ('the first is an object with the keys "timestamp", "type"',)
@@ -39,7 +39,7 @@ def test_a_session_that_went_back_behind_all_that_was_said_is_refused_at_its_las
     said = {"id": "m", "timestamp": "2026-01-01T00:00:00Z", "type": "user", "content": "Hi."}
     rows = Rows([{"sessionId": "s", "projectHash": "p", "startTime": "t"}, said, {"$rewindTo": "nobody"}])
     with pytest.raises(RefusedError, match="the only message of this session was rolled back") as refused:
-        conversion.lift(rows, dialects.get("gemini-cli"))
+        reading.lift(rows, dialects.get("gemini-cli"))
     assert [(finding.code, finding.where) for finding in refused.value.findings] == [("no-messages", "/2")]
 
 
@@ -52,7 +52,7 @@ def test_rows_of_another_program_were_never_taken_back() -> None:
         "message": {"role": "user", "content": "Hi."},
     }
     with pytest.raises(RefusedError, match="the only record is not a message of Gemini CLI"):
-        conversion.lift(Rows([row]), dialects.get("gemini-cli"))
+        reading.lift(Rows([row]), dialects.get("gemini-cli"))
 
 
 INFO = {"id": "i", "timestamp": "2026-01-01T00:00:00Z", "type": "info", "content": "Updated."}
@@ -84,7 +84,7 @@ EVENTS_ONLY = [
 def test_a_session_of_events_alone_is_refused_though_its_dialect_is_the_right_one(name: str, document: Any) -> None:
     assert detection.detect(document).dialect == name
     with pytest.raises(RefusedError) as refused:
-        conversion.lift(document, dialects.get(name))
+        reading.lift(document, dialects.get(name))
     assert refused.value.code == "no-messages"
     assert "this session has no messages" in refused.value.findings[0].help
 
@@ -102,7 +102,7 @@ def test_a_session_of_events_alone_is_refused_though_its_dialect_is_the_right_on
 )
 def test_a_wrong_name_is_told_the_right_one(document: Any, words: str) -> None:
     with pytest.raises(RefusedError) as refused:
-        conversion.lift(document, SESSION)
+        reading.lift(document, SESSION)
     assert refused.value.findings[0].help.startswith(words)
 
 
@@ -131,7 +131,7 @@ def test_a_document_that_its_schema_refuses_is_reported_what_it_looks_like(
     document: Any, named: str, words: str
 ) -> None:
     with pytest.raises(RefusedError) as refused:
-        conversion.lift(document, dialects.get(named))
+        reading.lift(document, dialects.get(named))
     assert refused.value.findings[0].help.startswith(words)
     assert pipeline.validate(document, dialects.get(named))[0].help.startswith(words)
 
@@ -143,7 +143,7 @@ def test_a_document_of_the_dialect_that_is_broken_is_not_taken_for_another() -> 
 
 def test_the_transcript_knows_the_document_that_it_was_lifted_from() -> None:
     document: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi."}]}
-    transcript = conversion.lift(document, CHAT)
+    transcript = reading.lift(document, CHAT)
     assert transcript.origin is not None
     assert transcript.origin.document is document
 
