@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from convcli.families.rows.pairs import (
     CHOSEN,
     REJECTED,
-    Rows,
+    StoredFields,
     first_answer,
     is_pair,
     keep_last_label,
@@ -167,7 +167,7 @@ UNSUPPORTED = (
 )
 FIT = {
     INSTRUCTION: (*CONVERSATION, on_messages(partial(keep_last_label, answers=True)), _drop_stale_columns),
-    PREFERENCE: (on_both(*CONVERSATION, rows=Rows(NAME, UNSUPPORTED), answer=first_answer),),
+    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED), answer=first_answer),),
 }
 
 

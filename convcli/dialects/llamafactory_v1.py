@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from convcli.families.openai.calls import ROW_TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
-from convcli.families.rows.pairs import Rows, is_pair, lift_pair, on_both, pair_of
+from convcli.families.rows.pairs import StoredFields, is_pair, lift_pair, on_both, pair_of
 from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
@@ -221,7 +221,7 @@ CONVERSATION = fused(
 UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.fields("document")
 FIT = {
     MESSAGES: (*CONVERSATION, fitting.without("message.label"), _drop_read_extras),
-    PREFERENCE: (on_both(*CONVERSATION, rows=Rows(NAME, UNSUPPORTED, weights=True)), _drop_read_extras),
+    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True)), _drop_read_extras),
 }
 
 

@@ -23,7 +23,7 @@ from convcli.families.openai import rules
 from convcli.families.openai.fitting import NO_REASONING, ROW_RESULTS, of_requests
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
-from convcli.families.rows.pairs import Rows, first_answer, is_pair, lift_pair, on_both, pair_of
+from convcli.families.rows.pairs import StoredFields, first_answer, is_pair, lift_pair, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, unsupported
@@ -169,7 +169,7 @@ WITHOUT_LABEL = UNSUPPORTED | {"message.label"}
 FIT = {
     MESSAGES: ALONE,
     PREFERENCE: (
-        on_both(*CONVERSATION, rows=Rows(NAME, UNSUPPORTED, weights=True), answer=first_answer),
+        on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True), answer=first_answer),
         _drop_keys(*SIDES),
     ),
     REINFORCEMENT: (*ALONE, _drop_answers),

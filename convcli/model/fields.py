@@ -12,7 +12,7 @@ from typing import NamedTuple
 from convcli.model.transcript import MEDIA_KINDS
 
 
-class Field(NamedTuple):
+class FormatField(NamedTuple):
     """What is known of a field, whatever the dialect.
 
     `is_content`: a model that reads another value reads something else. Other fields are context. `why` is the usual
@@ -27,8 +27,8 @@ class Field(NamedTuple):
     refers: bool = False
 
 
-CONTENT = Field(is_content=True)
-CONTEXT = Field()
+CONTENT = FormatField(is_content=True)
+CONTEXT = FormatField()
 
 TRANSCRIPT = {
     "id": CONTEXT,
@@ -41,28 +41,28 @@ TRANSCRIPT = {
     "toolChoice": CONTENT,
     "settings": CONTEXT,
     "messages": CONTENT,
-    "head": Field(refers=True),
+    "head": FormatField(refers=True),
     "extras": CONTEXT,
 }
 """The fields of a transcript, by their name in JSON, in the order in which they are written. So in all tables."""
 
 MESSAGE = {
     "role": CONTENT,
-    "id": Field("target messages have no id"),
-    "parentId": Field("target messages have no parent", refers=True),
-    "createdAt": Field("target messages have no time"),
-    "name": Field("target messages have no name"),
-    "model": Field("target messages have no model of their own"),
-    "provider": Field("target messages have no provider", is_rare=True),
+    "id": FormatField("target messages have no id"),
+    "parentId": FormatField("target messages have no parent", refers=True),
+    "createdAt": FormatField("target messages have no time"),
+    "name": FormatField("target messages have no name"),
+    "model": FormatField("target messages have no model of their own"),
+    "provider": FormatField("target messages have no provider", is_rare=True),
     "parts": CONTENT,
-    "stopReason": Field("target messages have no stop reason"),
-    "usage": Field("target messages have no usage"),
-    "cost": Field("target messages have no cost", is_rare=True),
-    "error": Field("target messages have no field for a failure"),
-    "weight": Field("target messages have no training weight", is_rare=True),
-    "label": Field("target messages are not preference pairs", is_rare=True),
-    "replaces": Field("target messages cannot mark what they replace", is_rare=True, refers=True),
-    "parentCallId": Field("target messages cannot name the call that they belong to", is_rare=True, refers=True),
+    "stopReason": FormatField("target messages have no stop reason"),
+    "usage": FormatField("target messages have no usage"),
+    "cost": FormatField("target messages have no cost", is_rare=True),
+    "error": FormatField("target messages have no field for a failure"),
+    "weight": FormatField("target messages have no training weight", is_rare=True),
+    "label": FormatField("target messages are not preference pairs", is_rare=True),
+    "replaces": FormatField("target messages cannot mark what they replace", is_rare=True, refers=True),
+    "parentCallId": FormatField("target messages cannot name the call that they belong to", is_rare=True, refers=True),
     "extras": CONTEXT,
 }
 
@@ -71,10 +71,10 @@ TOOL = {
     "description": CONTENT,
     "parameters": CONTENT,
     "strict": CONTEXT,
-    "custom": Field(is_rare=True),
-    "title": Field("target tools have no title"),
-    "outputSchema": Field("target tools have no schema for their results"),
-    "annotations": Field("target tools have no annotations"),
+    "custom": FormatField(is_rare=True),
+    "title": FormatField("target tools have no title"),
+    "outputSchema": FormatField("target tools have no schema for their results"),
+    "annotations": FormatField("target tools have no annotations"),
     "extras": CONTEXT,
 }
 
@@ -90,7 +90,7 @@ MEDIA = {
     "detail": CONTEXT,
     **OF_ANY_PART,
 }
-PARTS: dict[str, dict[str, Field]] = {
+PARTS: dict[str, dict[str, FormatField]] = {
     "text": {"text": CONTENT, **OF_ANY_PART},
     "reasoning": {"text": CONTENT, "summary": CONTENT, **OF_ANY_PART},
     "refusal": {"text": CONTENT, **OF_ANY_PART},
@@ -100,27 +100,27 @@ PARTS: dict[str, dict[str, Field]] = {
         "arguments": CONTENT,
         "rawArguments": CONTENT,
         **OF_ANY_PART,
-        "custom": Field(is_rare=True),
+        "custom": FormatField(is_rare=True),
     },
     "tool_result": {
         "toolCallId": CONTEXT,
-        "name": Field("a target result names its call, not its tool", is_content=True),
+        "name": FormatField("a target result names its call, not its tool", is_content=True),
         "kind": CONTENT,
         "value": CONTENT,
         "isError": CONTENT,
-        "status": Field("target results have no status"),
+        "status": FormatField("target results have no status"),
         **OF_ANY_PART,
     },
-    "opaque": {"dialect": CONTEXT, "value": CONTENT, "metadata": Field(is_rare=True), "extras": CONTEXT},
+    "opaque": {"dialect": CONTEXT, "value": CONTENT, "metadata": FormatField(is_rare=True), "extras": CONTEXT},
     **dict.fromkeys(MEDIA_KINDS, MEDIA),
     "image": {
         **MEDIA,
-        "name": Field("target images have no name"),
-        "detail": Field("target images have no detail"),
+        "name": FormatField("target images have no name"),
+        "detail": FormatField("target images have no detail"),
     },
 }
 
-FIELDS: dict[str, Field] = {
+FIELDS: dict[str, FormatField] = {
     **TRANSCRIPT,
     **{
         f"{node}.{name}": field

@@ -29,7 +29,7 @@ from convcli.proof import equality
 from tests import strategies
 
 PARTS = {cls.type: cls for cls in (Text, Reasoning, Refusal, ToolCall, ToolResult, Opaque)}
-TABLES: list[tuple[Any, dict[str, fields.Field]]] = [
+TABLES: list[tuple[Any, dict[str, fields.FormatField]]] = [
     (Transcript, fields.TRANSCRIPT),
     (Message, fields.MESSAGE),
     (ToolDefinition, fields.TOOL),
@@ -39,7 +39,7 @@ TABLES: list[tuple[Any, dict[str, fields.Field]]] = [
 
 
 @pytest.mark.parametrize(("record", "table"), TABLES)
-def test_the_table_has_the_fields_of_the_record(record: Any, table: dict[str, fields.Field]) -> None:
+def test_the_table_has_the_fields_of_the_record(record: Any, table: dict[str, fields.FormatField]) -> None:
     assert set(table) == set(record.__struct_encode_fields__) - {"type", "origin"}
 
 

@@ -40,7 +40,7 @@ from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
 from convcli.families.rows.media import joined_texts, known
-from convcli.families.rows.pairs import CHOSEN, REJECTED, Rows, is_pair, keep_last_label, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, REJECTED, StoredFields, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, unsupported
@@ -244,7 +244,7 @@ FIT = {
         OWN_IMAGES,
     ),
     PREFERENCE: (
-        on_both(*CONVERSATION, rows=Rows(NAME, UNSUPPORTED, weights=True)),
+        on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True)),
         without_columns(PREFERENCE, NAME),
         OWN_IMAGES,
     ),

@@ -59,29 +59,29 @@ def _id(number: int) -> str:
     return f"message_{number}"
 
 
-def between(chosen: list[Message], rejected: list[Message], rows: Rows | None = None) -> Preference:
+def between(chosen: list[Message], rejected: list[Message], stored: StoredFields | None = None) -> Preference:
     """Returns the pair of two lines with a common beginning; each has its own answer, even if both are equal. With
-    `rows`, messages are equal if they are read back as equal from rows of this kind."""
+    `stored`, messages are equal if they are read back as equal from rows of this kind."""
     longest = max(0, min(len(chosen), len(rejected)) - 1)
     both = zip(chosen[:longest], rejected[:longest], strict=True)
-    fork = next((i for i, (one, other) in enumerate(both) if not _same(one, other, rows)), longest)
+    fork = next((i for i, (one, other) in enumerate(both) if not _same(one, other, stored)), longest)
     return Preference(chosen[:fork], chosen[fork:], rejected[fork:])
 
 
-def _same(one: Message, other: Message, rows: Rows | None) -> bool:
-    if rows is not None:
-        one, other = rows.stored(one), rows.stored(other)
+def _same(one: Message, other: Message, stored: StoredFields | None) -> bool:
+    if stored is not None:
+        one, other = stored.of(one), stored.of(other)
     return one == other and exact_json.exact(builtins(one), builtins(other))
 
 
-class Rows(NamedTuple):
+class StoredFields(NamedTuple):
     """The rows of a dialect: its name, the fields that they lack, and whether their messages have weights."""
 
     dialect: str
     unsupported: frozenset[str]
     weights: bool = False
 
-    def stored(self, message: Message) -> Message:
+    def of(self, message: Message) -> Message:
         """Returns a message without what its row would lack."""
         parts = [self._record(part, part.type) for part in message.parts if part.type not in self.unsupported]
         return self._record(replace(message, parts=parts), "message")
@@ -95,8 +95,8 @@ class Rows(NamedTuple):
         lost = {name for name in names if unsupported & {f"{node}.{camel(name)}", camel(name)}}
         required = names[: -len(record.__struct_defaults__)]
         blank: dict[str, Any] = {name: "" if name in required else None for name in lost}
-        own = get_extras(record.extras, self.dialect)
-        return replace(record, **{**blank, "extras": {self.dialect: own} if own else None})
+        kept = get_extras(record.extras, self.dialect)
+        return replace(record, **{**blank, "extras": {self.dialect: kept} if kept else None})
 
 
 # ---------------------------------------------------------------- lift
@@ -145,7 +145,7 @@ def is_pair(transcript: Transcript) -> bool:
     return transcript.head is not None and pair_of(transcript) is not None
 
 
-def on_both(*passes: Pass, rows: Rows, answer: Callable[[list[Message]], list[Message]] = list) -> Pass:
+def on_both(*passes: Pass, stored: StoredFields, answer: Callable[[list[Message]], list[Message]] = list) -> Pass:
     """Returns a pass that applies these passes to both lines of a pair, each as its own conversation. The prompt is
     what both have in common in rows of this kind: ids and times of programs, which no row stores, may differ. `answer`
     returns the messages to keep after the prompt, at least one.
@@ -166,7 +166,7 @@ def on_both(*passes: Pass, rows: Rows, answer: Callable[[list[Message]], list[Me
             raise RefusedError([NO_PAIR])
         chosen = keep_own_line(transcript, [*pair.prompt, *pair.chosen])
         rejected = keep_own_line(transcript, [*pair.prompt, *pair.rejected])
-        prompt, *answers = between(chosen.messages, rejected.messages, rows)
+        prompt, *answers = between(chosen.messages, rejected.messages, stored)
         both = Preference(prompt, *map(answer, answers))
         return replace(chosen, messages=both.messages, head=both.head)
 
