@@ -165,6 +165,12 @@ def _converted(
 
         if not renames(lift(document, source), options.models):
             options = replace(options, models=())
+    if source is target and options.tools_of is not None:
+        from convcli.engine.tool_names import renamed
+
+        transcript = lift(document, source)
+        if renamed(transcript, source, options.tools_of) is transcript:
+            options = replace(options, tools_of=None)
     if source is target and options == BY_DEFAULT:
         return _unchanged(document, source)
     return _written(document, lift(document, source), source, target, options)
