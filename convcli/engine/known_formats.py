@@ -59,7 +59,12 @@ FORMATS = (
         "convcli reads the whole session, as opencode export prints it",
         is_piece=True,
     ),
-    Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
+    Foreign(
+        "a Hermes session",
+        ("system_prompt messages model_config", "platform session_start messages", "system_prompt messages started_at"),
+        "without the system prompt",
+        "/messages",
+    ),
     Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
     Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
     Foreign("a Continue session", ("sessionId workspaceDirectory history/*/message",)),
@@ -97,8 +102,16 @@ FORMATS = (
     ),
     Foreign("a thread of the OpenAI Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
     Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
-    Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
-    Foreign("a Strands message", ("message message_id redact_message",)),
+    Foreign(
+        "Genkit messages",
+        (
+            "content/*/toolRequest",
+            "content/*/toolResponse",
+            "role=model content/*/text",
+            "messages/*/role=model messages/*/content/*/text",
+        ),
+    ),
+    Foreign("a Strands message", ("message message_id redact_message",), at="/message"),
     Foreign(
         "messages of the Microsoft Agent Framework",
         ("contents/*/type role=user|assistant|system|tool", "contents/*/$type role", "type=session service_session_id"),
