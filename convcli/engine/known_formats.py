@@ -285,8 +285,9 @@ Marks: TypeAlias = list[tuple[tuple[Mark, ...], Foreign]]
 
 @cache
 def _by_key() -> tuple[dict[str, Marks], dict[str, dict[str, Marks]]]:
-    """Indexes the marks by the first key that they ask for: a document has few of these. Those that ask for a key of the
-    items of a list (`KEY/*/NAME`) are apart, by both keys."""
+    """Indexes the marks by the first key that they ask for: a document has few of these.
+
+    Those that ask for a key of the items of a list (`KEY/*/NAME`) are apart, by both keys."""
     of_key: dict[str, Marks] = {}
     of_items: dict[str, dict[str, Marks]] = {}
     for known in FORMATS:

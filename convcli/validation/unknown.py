@@ -56,7 +56,8 @@ def of_kept(transcript: Transcript, source: Dialect, target: Dialect, lost: Iter
 
 def keys_around(dialect: Dialect, container: Any) -> Iterator[Path]:
     """Yields the paths of the keys around the transcripts of a document with several."""
-    path, node = (), container
+    path: Path = ()
+    node = container
     for step in dialect.many.split("/")[:-1]:
         yield from ((*path, key) for key in (node if isinstance(node, dict) else ()) if key != step)
         path, node = (*path, step), node.get(step) if isinstance(node, dict) else None
