@@ -153,8 +153,8 @@ def _opened(path: str, program: str | None, reading: ReadingOptions, names: Cont
 def _row(document: Document, program: str) -> Row:
     from convcli.jobs import programs
     from convcli.jobs.portions import portions
-    from convcli.views.gists import heading_of
     from convcli.views.rows import by_transcript
+    from convcli.views.titles import SHORT, title_of
 
     transcript = document.lift_leniently()[0]
     row: dict[str, Any] = by_transcript(
@@ -166,4 +166,4 @@ def _row(document: Document, program: str) -> Row:
         0
     ]  # a file with the run of a subagent repeats its session's id
     about = {"program": program, "id": first.id or transcript.id, "cwd": directory, "size": size}
-    return {**row, **about, "title": heading_of(transcript)}
+    return {**row, **about, "title": title_of(transcript, SHORT)}

@@ -9,9 +9,10 @@ from urllib.parse import quote
 
 from convcli.report.text import safe_text
 from convcli.validation.wording import counted
-from convcli.views.facts import dollars, duration, plain, short
+from convcli.views.facts import dollars, duration, short
 from convcli.views.session_rows import TEXTS, Group, ListView, SessionRow, Sort, grouped
 from convcli.views.session_store import TextHit
+from convcli.views.titles import plain
 
 COLUMNS: Mapping[Sort, str] = {
     "title": "session", "project": "project", "program": "program", "model": "model", "begin": "begin",
