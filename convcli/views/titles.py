@@ -40,7 +40,7 @@ def prompt_of(message: Message, width: int = LONGEST_TITLE) -> str:
     """Returns the beginning of a user message on one line; empty if a program wrote all of it."""
     if message.role != "user":
         return ""
-    texts = filter(None, (words_of_person(part.text) for part in message.parts if isinstance(part, Text)))
+    texts = (words_of_person(part.text) for part in message.parts if isinstance(part, Text))
     texts = (text for text in texts if not _IMAGE_TAG.fullmatch(text[:READ].strip()))
     return next(filter(None, (plain(_beginning(text), width) for text in texts)), "")
 
