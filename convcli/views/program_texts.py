@@ -15,7 +15,7 @@ _TAGS = (
     r"|user_instructions|permissions instructions|collaboration_mode|skills_instructions|turn_aborted"
     r"|task-notification|bash-[a-z]+|INSTRUCTIONS|apps_instructions|plugins_instructions|session_context|hook_context"
     r"|user_info|user_shell_command|workspace_info|editorContext|reminderInstructions"
-    r"|qwen:user-prompt-submit-context|system"
+    r"|qwen:user-prompt-submit-context|system|SYSTEM_NOTICE"
 )
 """Elements that agent programs write. A test compares them with the `program_turns` of the dialects."""
 _WRITTEN = pattern(
@@ -28,8 +28,12 @@ _WRITTEN = pattern(
 )
 _FIRST = pattern(rf"\s*<(?P<tag>{_TAGS})(?: [^<>\n]{{0,200}})?>")
 _LAST = pattern(rf"</(?P<tag>{_TAGS})>\s*\Z")
-_WRAPPER = pattern(r"\s*<(?P<tag>task|user_query|user_message|feedback|answer|userRequest)>")
+_WRAPPER = pattern(
+    r"\s*(?:The user [^<\n]{1,80}feedback:\s*)?<(?P<tag>task|user_query|user_message|feedback|answer|userRequest)>"
+)
 """Elements in which programs put what a person wrote."""
+_REQUEST = pattern(r"\n[ \t]*<(?:user_query|userRequest)>")
+"""Elements before which everything is from the program, whatever its tags are."""
 _COMMAND = pattern(r"<command-name>\s*([^<\s]{1,80})\s*</command-name>")
 _TAG = pattern(r"</?[A-Za-z][\w:-]{0,40}(?: [^<>\n]{0,200})?>")
 _ARGUMENTS = pattern(r"<command-args>([^<]{0,200})</command-args>")
@@ -44,7 +48,8 @@ class Segment(NamedTuple):
 
 def segments(text: str) -> Iterator[Segment]:
     """Yields what a program wrote before the text of a person, that text without its wrapper, and what follows it."""
-    begin = _end_of_first(text)
+    request = _REQUEST.search(text) if text.lstrip().startswith("<") else None
+    begin = request.start() if request is not None else _end_of_first(text)
     end = _begin_of_last(text, begin)
     if begin:
         yield Segment(text[:begin], True)

@@ -50,6 +50,9 @@ REMINDER = "<system-reminder>x</system-reminder>"
         (f"What does {REMINDER} mean?", f"What does {REMINDER} mean?"),
         (f"<user_info>\nlinux\n</user_info>\n<user_query>Count it.</user_query>\n{REMINDER}", "Count it."),
         ("<system-reminder>never closed", ""),
+        ("<context>\na.py is open.\n</context>\n<userRequest>\nCount it.\n</userRequest>\n", "Count it."),
+        ("What is\n<user_query>?", "What is\n<user_query>?"),
+        ("The user provided the following feedback:\n<feedback>\nNo.\n</feedback>", "No."),
     ],
 )
 def test_the_words_of_a_person_stand_between_those_of_the_program(text: str, words: str) -> None:

@@ -218,6 +218,8 @@ class ConversationView:
 
 def _text(text: str, role: str) -> str:
     """Returns text as Markdown; instructions, and what a program wrote in the user's place, as one line."""
+    if not text.strip():
+        return ""
     if role == "user":
         return "".join(map(_segment, segments(text)))
     shown = safe_text(text, lines=True)
@@ -257,7 +259,7 @@ def _has_image(result: ToolResult) -> bool:
 def _event_name(message: Message) -> str:
     """Returns the type of an event, as its agent program names it."""
     value: Any = next((part.value for part in message.parts if isinstance(part, Opaque)), None)
-    names = [each.get(key) for each in _objects(value) for key in ("subtype", "type")]
+    names = [each.get(key) for each in _objects(value) for key in ("subtype", "type", "role")]
     return next((name for name in names if isinstance(name, str)), "")[:PREVIEW]
 
 

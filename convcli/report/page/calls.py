@@ -33,7 +33,7 @@ FIRST = 160
 """Characters of a result shown in its heading."""
 AGENTS = frozenset(("Task", "Agent", "task", "agent", "spawn_agent", "subagent"))
 """Tools that start an agent: its task and its answer are Markdown."""
-MARKDOWN = frozenset(("plan", "prompt", "markdown"))
+MARKDOWN = frozenset(("plan", "prompt", "markdown", "result"))
 """Arguments that are Markdown."""
 DEFAULTS = {"replace_all": False, "replaceAll": False, "expected_replacements": 1}
 """Arguments of edits that are not shown with these values."""
