@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from convcli import dialects
-from convcli.engine import conversion
+from convcli.engine import conversion, reading
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Refusal, Text, ToolCall, Transcript
@@ -170,7 +170,7 @@ INCOMPLETE = {"openai-chat-stream/late-name-and-other-calls.sse"}
 def objections(sample: Sample, target: Dialect) -> Iterator[str]:
     """What the SDK of the target says against a sample in its dialect, but for what the source is to blame for."""
     source, vendor = dialects.get(sample.dialect), VENDORS[target.name]
-    transcript = conversion.lift(sample.document, source)
+    transcript = reading.lift(sample.document, source)
     written = conversion.written(transcript, target, conversion.BY_DEFAULT, source)
     document = {vendor.list_of: written} if isinstance(written, list) else written
     for name, value in vendor.says(document):
@@ -318,7 +318,7 @@ def lacks_indexes(document: Any) -> bool:
 def answered(source: str) -> list[tuple[Sample, Transcript]]:
     """The samples of a dialect that end with one answer, and what they say."""
     by_the_book = (sample for sample in samples_of(source) if not lacks_indexes(sample.document))
-    lifted = [(sample, conversion.lift(sample.document, dialects.get(source))) for sample in by_the_book]
+    lifted = [(sample, reading.lift(sample.document, dialects.get(source))) for sample in by_the_book]
     return [(sample, transcript) for sample, transcript in lifted if is_one_answer(active(transcript))]
 
 
