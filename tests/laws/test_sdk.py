@@ -171,7 +171,7 @@ def objections(sample: Sample, target: Dialect) -> Iterator[str]:
     """What the SDK of the target says against a sample in its dialect, but for what the source is to blame for."""
     source, vendor = dialects.get(sample.dialect), VENDORS[target.name]
     transcript = reading.lift(sample.document, source)
-    written = conversion.written(transcript, target, conversion.BY_DEFAULT, source)
+    written = conversion.write(transcript, target, conversion.BY_DEFAULT, source)
     document = {vendor.list_of: written} if isinstance(written, list) else written
     for name, value in vendor.says(document):
         errors = refused(judge(vendor.module, name), value, vendor.exact)
@@ -337,5 +337,5 @@ def test_the_sdk_puts_the_last_answer_of_a_stream_together_again(
     for (sample, transcript), chunk in product(answered(source), (0, 3)):
         with about(sample, f"chunks of {chunk}"):
             options = Options(chunk=chunk)
-            written = conversion.written(transcript, dialects.get(target), options, dialects.get(source))
+            written = conversion.write(transcript, dialects.get(target), options, dialects.get(source))
             assert put_together(written) == said(keep_last_answer(active(transcript)))
