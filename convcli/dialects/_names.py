@@ -21,6 +21,7 @@ DialectName: TypeAlias = Literal[
     "codex",
     "codex-exec",
     "cohere",
+    "continue-dev",
     "copilot-cli",
     "deepseek-export",
     "droid",

@@ -62,7 +62,6 @@ FORMATS = (
     Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
     Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
     Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
-    Foreign("a Continue session", ("sessionId workspaceDirectory history/*/message",)),
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
     Foreign("a Zed thread", ("messages/*/User", "messages/*/Agent")),
     Foreign(

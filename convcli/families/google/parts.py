@@ -17,8 +17,8 @@ DATA = (
 """A part sets exactly one of these fields."""
 
 ASIDE = (
-    "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing documentMetadata spreadsheetMetadata "
-    "audioMetadata speechMetadata"
+    "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing documentMetadata "
+    "spreadsheetMetadata audioMetadata speechMetadata"
 )
 
 PART = Shape("parts", f"{' '.join(DATA)} thought thoughtSignature {ASIDE}", extra=ASIDE, partly="thought")
