@@ -142,10 +142,13 @@ MOST_SUFFIXES = 5
 
 
 def tell_others(screen: Screen, paths: Iterable[str]) -> None:
-    """Prints how many files of folders were skipped, with the commonest suffixes."""
-    from convcli.jobs.paths import count_others
+    """Prints how many files of folders were skipped, with the commonest suffixes, and which inputs are named pipes."""
+    from convcli.jobs.paths import count_others, is_named_pipe
     from convcli.report.text import safe_text
 
+    paths = list(paths)
+    for pipe in filter(is_named_pipe, paths):
+        screen.announce(f"note: {safe_text(pipe)} is a pipe: convcli waits for the program that writes to it\n")
     counts = count_others(paths)
     if not counts:
         return

@@ -116,7 +116,7 @@ def read_back(
         after.origin.generated_ids = set()
     known = _known(source)
     losses = difference(before, after, source, target, left_out, _keys(target.name), known)
-    if before.tools is None and source is not None and source.is_session and target.is_training:
+    if source is not None and source.is_session and target.is_training:
         losses = row_choices.explained(losses)
     if known is not None:
         of_losses = unknown.of_losses(losses, known, None if before.origin is None else before.origin.document)

@@ -146,9 +146,9 @@ def _changes_nothing(transcript: Transcript, source: Dialect, options: Options) 
         if not renames(transcript, options.models):
             options = replace(options, models=())
     if options.tools_of is not None:
-        from convcli.engine import tool_names
+        from convcli.engine.tool_names import renamed
 
-        if tool_names.renamed(transcript, source, options.tools_of) is transcript:
+        if renamed(transcript, source, options.tools_of) is transcript:
             options = replace(options, tools_of=None)
     return options == BY_DEFAULT
 

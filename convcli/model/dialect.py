@@ -257,6 +257,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The path of the transcripts in a document with several: names separated by `/`, and `*` at the end for the items
     of a list (`samples/*`). `detect` gets the whole document, everything else one item. A document without this path is
     one transcript."""
+    around: frozenset[str] = frozenset()
+    """Keys around these transcripts that are metadata although they may hold text. Any other key is content where it
+    holds text."""
     is_collected: bool = True
     """True if several transcripts are written into such a document. False if it needs more than the transcripts."""
     bodies: Mapping[str, BodyForm] = {}
