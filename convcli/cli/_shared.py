@@ -229,6 +229,22 @@ def from_option(function: F) -> F:
     )
 
 
+def tools_of(function: F) -> F:
+    """Adds the option that names the agent program whose tools the calls of a session name."""
+    help_text = (
+        "Rename the tools that a session calls to those of another agent program, where every argument fits. By "
+        "default none."
+    )
+    kind = Near("program", _programs_of_tools)
+    return click.option("--tools-of", type=kind, metavar="PROGRAM|none", help=help_text)(function)
+
+
+def _programs_of_tools() -> list[str]:
+    from convcli.engine.arguments import programs_of_tools
+
+    return programs_of_tools()
+
+
 def jobs(function: F) -> F:
     """Adds the option for the number of processes."""
     help_text = "Use N processes for many files or a large file of records; 0 is one per core."

@@ -138,7 +138,7 @@ def with_tools(transcript: Transcript, source: Dialect, options: Options) -> Tra
     if options.tools == "program":
         from convcli.engine.program_tools import tools_of
 
-        known = tools_of(source.name)
+        known = {**tools_of(source.name), **tools_of(options.tools_of or "")}
     tools = [known.get(name) or seen_in(name, calls[name]) for name in sorted(calls)]
     return replace(transcript, tools=[*own, *tools])
 

@@ -42,7 +42,8 @@ class Options(msgspec.Struct, frozen=True):
     model would be sent next · `set_keys`: keys to set in every output · `default_keys`: keys to set where they are
     missing or null · `models`: other names for models · `program_turns`: turns that an agent program wrote in the
     user's place, which training rows lack by default · `tools`: the definitions in a training row from a session
-    without any: those that the calls show (the default), those of the agent program, or none · `lenient`:
+    without any: those that the calls show (the default), those of the agent program, or none · `tools_of`: the
+    agent program whose names the tools of another get, or none · `lenient`:
     values of a wrong type outside of the conversation are set aside.
     """
 
@@ -53,6 +54,7 @@ class Options(msgspec.Struct, frozen=True):
     set_keys: SetKeys = ()
     program_turns: Literal["keep", "drop"] | None = None
     tools: Literal["recorded", "program", "none"] | None = None
+    tools_of: str | None = None
     default_keys: SetKeys = ()
     models: ModelNames = ()
     lenient: bool = False
