@@ -23,6 +23,7 @@ DialectName: TypeAlias = Literal[
     "cohere",
     "continue-dev",
     "copilot-cli",
+    "cursor",
     "deepseek-export",
     "droid",
     "gemini",
@@ -81,5 +82,6 @@ DialectName: TypeAlias = Literal[
     "vertexai",
     "vibe",
     "vscode-chat",
+    "zed",
 ]
 """Any of the built-in dialects. Functions also accept `str`, for plugins and aliases."""

@@ -46,6 +46,10 @@ DOCUMENTS: dict[str, Any] = {
         {"type": "user.message", "id": "1", **EVENT, "data": {"content": "Hi."}},
         {"type": "user.message", "id": "2", **EVENT, "data": {"content": "Go on.", "isAutopilotContinuation": True}},
     ],
+    "cursor": [
+        {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}
+        for text in ("<user_info>\nOS Version: linux\n</user_info>", "Hi.")
+    ],
     "droid": [
         {"type": "session_start", "id": "s", "title": "", "owner": "x", "version": 2},
         *(
@@ -123,7 +127,7 @@ DOCUMENTS: dict[str, Any] = {
     ],
 }
 """By dialect: a user who writes "Hi.", and what the program writes in the user's place."""
-IN_ONE_TEXT = {"continue-dev", "vscode-chat"}
+IN_ONE_TEXT = {"continue-dev", "vscode-chat", "zed"}
 """Dialects of programs that write around the user's words, in the same message, and nothing in the user's place."""
 
 
