@@ -229,14 +229,14 @@ def lift(
     >>> transcript.messages[0].parts[0].text
     'Hi.'
     """
-    from convcli.engine import arguments, conversion
+    from convcli.engine import arguments, reading
 
     value, own, _ = arguments.read(arguments.parsed(document), source or dialect)
     if lenient:
         from convcli.engine import lenient as leniently
 
         return leniently.lift(value, own)[0]
-    return conversion.lift(value, own)
+    return reading.lift(value, own)
 
 
 def lower(

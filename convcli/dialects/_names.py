@@ -32,6 +32,7 @@ DialectName: TypeAlias = Literal[
     "gemini-interactions",
     "gemini-interactions-stream",
     "gemini-stream",
+    "glaive",
     "google-adk",
     "goose",
     "gptme",
@@ -77,11 +78,14 @@ DialectName: TypeAlias = Literal[
     "sillytavern",
     "strands",
     "swe-agent",
+    "toolace",
+    "toolbench",
     "vercel-ai",
     "vercel-ai-stream",
     "vertexai",
     "vibe",
     "vscode-chat",
+    "xlam",
     "zed",
 ]
 """Any of the built-in dialects. Functions also accept `str`, for plugins and aliases."""

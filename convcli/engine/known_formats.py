@@ -205,8 +205,6 @@ FORMATS = (
     Foreign("events of an AutoGen agent", ("source models_usage",)),
     Foreign("results of promptfoo", ("results/results/*/prompt/raw",), at="'/results/results/*/prompt/raw'"),
     # rows of training sets
-    Foreign("an xLAM function-calling row", ("query:str answers:str tools:str",)),
-    Foreign("a Glaive function-calling row", ("system^SYSTEM chat:str",)),
     Foreign(
         "a chat data set with the column conversation",
         ("conversation/*/role conversation/*/content !working_dir",),

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.model.errors import JobError
+from convcli.model.fields import RARE
 from convcli.model.row_columns import MARK, has_columns, marked
 from convcli.model.rule import Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
@@ -158,10 +159,6 @@ unchanged."""
 
 CUSTOM = frozenset(("tool.custom", "tool_call.custom"))
 """Tools whose input is a free text."""
-RARE = CUSTOM | frozenset(
-    f"message.{field}" for field in ("weight", "label", "replaces", "parentCallId", "cost", "provider")
-)
-"""Fields that hardly any format has: a dialect lists those that it `has`."""
 
 
 BeginsAnswer: TypeAlias = Callable[[Any], bool]

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from convcli import dialects
-from convcli.engine import conversion
+from convcli.engine import conversion, reading
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Refusal, Text, ToolCall
@@ -170,7 +170,7 @@ INCOMPLETE = {"openai-chat-stream/late-name-and-other-calls.sse"}
 def objections(sample: Sample, target: Dialect) -> Iterator[str]:
     """What the SDK of the target says against a sample in its dialect, but for what the source is to blame for."""
     source, vendor = dialects.get(sample.dialect), VENDORS[target.name]
-    written = conversion.lower(conversion.lift(sample.document, source), target, source=source, purpose="request")
+    written = conversion.lower(reading.lift(sample.document, source), target, source=source, purpose="request")
     document = {vendor.list_of: written.document} if isinstance(written.document, list) else written.document
     for name, value in vendor.says(document):
         errors = refused(judge(vendor.module, name), value, vendor.exact)
@@ -326,6 +326,6 @@ def test_the_sdk_puts_the_last_answer_of_a_stream_together_again(
     target: str, put_together: Callable[[list[Any]], Answer], sample: Sample, chunk: int
 ) -> None:
     source = dialects.get(sample.dialect)
-    transcript = conversion.lift(sample.document, source)
+    transcript = reading.lift(sample.document, source)
     written = conversion.lower(transcript, dialects.get(target), Options(chunk=chunk), source)
     assert put_together(written.document) == said(keep_last_answer(active(transcript)))
