@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.ai_sdk.parts import media_at
-from convcli.families.chats import split_at_results
+from convcli.families.chats import add_with_results
 from convcli.families.frameworks.blocks import Block, BlockRows, arguments_of, in_metadata, whole
 from convcli.families.google.contents import adopt
 from convcli.kit import editors, results, sessions
@@ -180,7 +180,7 @@ def _lift_row(row: Any, i: int, context: LiftContext) -> None:
     placed: Placed = [
         (_lift_block(block, context), ("message", "content", k)) for k, block in enumerate(row["message"]["content"])
     ]
-    _add(message, placed, (i,), context)
+    add_with_results(message, placed, (i,), context)
 
 
 def _lift_block(block: Native, context: LiftContext) -> Part:
@@ -201,7 +201,7 @@ def _lift_message(native: Native, i: int, context: LiftContext) -> None:
     message.extras = make_extras(NAME, extra)
     content = native.get("content") or []
     if isinstance(content, str):
-        _add(message, [(Text(content), ("content",))], ("messages", i), context)
+        add_with_results(message, [(Text(content), ("content",))], ("messages", i), context)
         return
     placed: Placed = []
     for k, block in enumerate(content):
@@ -212,7 +212,7 @@ def _lift_message(native: Native, i: int, context: LiftContext) -> None:
             else PARTS.lift(block, context)
         )
         placed.append((part, ("content", k)))
-    _add(message, placed, ("messages", i), context)
+    add_with_results(message, placed, ("messages", i), context)
 
 
 def _lift_result(block: Native, keys: tuple[str, str, str], context: LiftContext) -> ToolResult:
@@ -238,21 +238,13 @@ def _is_text(item: Native) -> bool:
     return item.keys() == {"type", "text"} and item["type"] == "text" and isinstance(item["text"], str)
 
 
-def _add(message: Message, placed: Placed, path: Path, context: LiftContext) -> None:
-    """Adds a message, and each of its results as a message of its own. The first has the facts of all."""
-    pieces = split_at_results(placed, message.role) or [(message, [])]
-    message.role, message.parts = pieces[0][0].role, pieces[0][0].parts
-    for piece, (_, at) in zip([message, *(one for one, _ in pieces[1:])], pieces, strict=True):
-        context.add(piece, path, at)
-
-
 # ---------------------------------------------------------------- bubbles
 
 
 def _lift_bubble(native: Any, path: Path, context: LiftContext) -> None:
     """Lifts a bubble, and the result of its call."""
     kind: Any = native.get("type") if isinstance(native, dict) else None
-    role = ROLES.get(kind)
+    role = ROLES.get(kind) if isinstance(kind, int) else None
     if role is None:
         sessions.add_event(context, native, path)
         return

@@ -60,8 +60,6 @@ FORMATS = (
         is_piece=True,
     ),
     Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
-    Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
-    Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
     Foreign(
         "the manifest of a Mistral Vibe session",

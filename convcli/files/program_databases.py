@@ -243,9 +243,38 @@ def _zed(query: Query, id_: str) -> Any:
     return {**columns, **thread}
 
 
+# ---------------------------------------------------------------- Crush
+
+
+def _crush(query: Query, id_: str) -> Any:
+    """A session: the columns of its row, and its messages, whose parts are read."""
+    [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
+    rows = query.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id_)
+    return {**row, "messages": [{**one, "parts": query.json(one["parts"])} for one in rows]}
+
+
+# ---------------------------------------------------------------- Kiro and Amazon Q
+
+_KIRO = "SELECT conversation_id AS id FROM conversations_v2 GROUP BY conversation_id ORDER BY MIN(rowid)"
+
+
+def _kiro(query: Query, id_: str) -> Any:
+    """A conversation as `/save` writes it: the latest state of it in any directory."""
+    statement = "SELECT value FROM conversations_v2 WHERE conversation_id = ? ORDER BY updated_at DESC LIMIT 1"
+    [row] = query.rows(statement, id_)
+    return query.json(row["value"])
+
+
+def _amazon_q(query: Query, id_: str) -> Any:
+    """The conversation of a directory."""
+    [row] = query.rows("SELECT value FROM conversations WHERE key = ?", id_)
+    return query.json(row["value"])
+
+
 # ---------------------------------------------------------------- all programs
 
 _PROGRAMS = (
+    ProgramDatabase(("sessions", "messages", "files"), _column("SELECT id FROM sessions ORDER BY rowid"), _crush),
     ProgramDatabase(("sessions", "messages"), _column("SELECT id FROM sessions ORDER BY rowid"), _goose),
     ProgramDatabase(("session", "message", "part"), _column("SELECT id FROM session ORDER BY rowid"), _opencode),
     ProgramDatabase(
@@ -254,6 +283,10 @@ _PROGRAMS = (
         _openclaw,
     ),
     ProgramDatabase(("threads",), _column("SELECT id FROM threads WHERE data IS NOT NULL ORDER BY rowid"), _zed),
+    ProgramDatabase(("conversations_v2",), _column(_KIRO), _kiro),
+    ProgramDatabase(
+        ("conversations", "state"), _column("SELECT key AS id FROM conversations ORDER BY rowid"), _amazon_q
+    ),
     ProgramDatabase(("blobs", "meta"), _cursor_ids, _cursor),
     ProgramDatabase(("cursorDiskKV",), _column(_COMPOSERS), _cursor_editor),
 )

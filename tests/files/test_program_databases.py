@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,3 +87,42 @@ def test_a_thread_of_zed_is_json_that_may_be_packed(tmp_path: Path) -> None:
     first, packed = (record.value for record in read(path))
     assert first == {**packed, "id": "t1", "folder_paths": "/p"}
     assert (packed["id"], packed["version"]) == ("t2", "0.3.0")
+
+
+CRUSH = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT, created_at INTEGER);
+CREATE TABLE files (id TEXT PRIMARY KEY, session_id TEXT, path TEXT);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT, role TEXT, parts BLOB, created_at INTEGER);
+INSERT INTO sessions VALUES ('s1', NULL, 'First', 7), ('s2', 's1', 'Later', 8);
+INSERT INTO messages VALUES ('b', 's1', 'assistant', '[{"type":"text","data":{"text":"Yo."}}]', 9);
+INSERT INTO messages VALUES ('a', 's1', 'user', CAST('[{"type":"text","data":{"text":"Hi."}}]' AS BLOB), 8);
+"""
+
+
+def test_a_session_of_crush_has_the_columns_of_its_rows(tmp_path: Path) -> None:
+    first, later = (record.value for record in read(database(tmp_path, CRUSH)))
+    assert (first["title"], [one["id"] for one in first["messages"]]) == ("First", ["a", "b"])
+    assert first["messages"][0]["parts"] == [{"type": "text", "data": {"text": "Hi."}}]
+    assert (later["parent_session_id"], later["messages"]) == ("s1", [])
+
+
+KIRO = """
+CREATE TABLE conversations_v2 (key TEXT, conversation_id TEXT, value TEXT, created_at INTEGER, updated_at INTEGER);
+INSERT INTO conversations_v2 VALUES ('/p', 'k1', '{"conversation_id":"k1","history":[]}', 1, 2);
+INSERT INTO conversations_v2 VALUES ('/q', 'k1', '{"conversation_id":"k1","history":[1]}', 1, 3);
+INSERT INTO conversations_v2 VALUES ('/p', 'k2', '{"conversation_id":"k2","history":[]}', 1, 1);
+"""
+AMAZON_Q = """
+CREATE TABLE state (key TEXT PRIMARY KEY, value BLOB);
+CREATE TABLE conversations (key TEXT PRIMARY KEY, value TEXT);
+INSERT INTO conversations VALUES ('/p', '{"conversation_id":"q1","history":[]}');
+"""
+
+
+@pytest.mark.parametrize(("script", "ids", "histories"), [(KIRO, ["k1", "k2"], [[1], []]), (AMAZON_Q, ["/p"], [[]])])
+def test_a_conversation_of_kiro_is_what_it_saves(
+    script: str, ids: list[str], histories: list[Any], tmp_path: Path
+) -> None:
+    path = database(tmp_path, script)
+    assert ids_in(str(path)) == ids
+    assert [record.value["history"] for record in read(path)] == histories

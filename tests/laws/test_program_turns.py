@@ -23,6 +23,12 @@ def opencode(*parts: dict[str, Any]) -> dict[str, Any]:
 
 
 DOCUMENTS: dict[str, Any] = {
+    "antigravity": [
+        {"step_index": i, "source": source, "type": kind, "status": "DONE", "content": text}
+        for i, (source, kind, text) in enumerate(
+            (("USER_EXPLICIT", "USER_INPUT", "Hi."), ("SYSTEM", "EPHEMERAL_MESSAGE", "Use the tools."))
+        )
+    ],
     "claude-code": [
         {"type": "user", "uuid": id_, "parentUuid": parent, **SESSION, "message": {"role": "user", "content": text}}
         for id_, parent, text in (("1", None, "<local-command-stdout>x</local-command-stdout>"), ("2", "1", "Hi."))
@@ -127,7 +133,7 @@ DOCUMENTS: dict[str, Any] = {
     ],
 }
 """By dialect: a user who writes "Hi.", and what the program writes in the user's place."""
-IN_ONE_TEXT = {"continue-dev", "vscode-chat", "zed"}
+IN_ONE_TEXT = {"continue-dev", "crush", "kiro", "vscode-chat", "zed"}
 """Dialects of programs that write around the user's words, in the same message, and nothing in the user's place."""
 
 
