@@ -36,7 +36,7 @@ NAME = "antigravity"
 MODEL, ASKED, ANSWERED, COMPACTED = "MODEL", "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT"
 SOURCES = ("USER_EXPLICIT", MODEL, "SYSTEM")
 NOTES: dict[str | bool, str] = {"SYSTEM_MESSAGE": "system-message", "EPHEMERAL_MESSAGE": "ephemeral-message"}
-"""Steps in which the program tells the model something, with the kind of the turn."""
+"""Steps that the program writes for the model, with the kind of the turn."""
 FAILED = {"ERROR": None, "CANCELED": "cancelled"}
 """States of failed steps, with the status of the result."""
 DONE, CUT = "DONE", "truncated_fields"

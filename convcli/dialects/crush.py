@@ -126,8 +126,8 @@ def _lift_part(part: Native, context: LiftContext) -> Part:
     lifted: Part | None = read(data, context) if read is not None else None
     if lifted is None:
         return Opaque(NAME, part)
-    own = (lifted.extras or {}).get(NAME)
-    lifted.extras = make_extras(NAME, own, part=extra)
+    inner = (lifted.extras or {}).get(NAME)
+    lifted.extras = make_extras(NAME, inner, part=extra)
     return lifted
 
 

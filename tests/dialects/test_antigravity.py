@@ -39,9 +39,7 @@ def test_an_answer_has_its_thought_its_text_and_its_calls() -> None:
     assert message.parts == [Reasoning("Hm."), Text("Yes."), ToolCall("call_1", "list_dir", {"Path": "/p"})]
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [('"a"', "a"), ("[1,2]", [1, 2]), ("/tmp/a b", "/tmp/a b"), ("null", "null")]
-)
+@pytest.mark.parametrize(("text", "value"), [('"a"', "a"), ("[1,2]", [1, 2]), ("/tmp/a b", "/tmp/a b"), ("null", None)])
 def test_an_argument_that_is_no_json_stays_a_string(text: str, value: Any) -> None:
     (message,) = lifted(answer(tool_calls=[call("f", n=text)]))
     assert message.parts == [ToolCall("call_1", "f", {"n": value})]
