@@ -72,6 +72,11 @@ def lower(
         from convcli.engine.model_names import explained
 
         done.losses = explained(done.losses, options.models)
+    if options.tools_of is not None:
+        from convcli.engine import tool_names
+
+        after = tool_names.renamed(before, source, options.tools_of)
+        done.losses = tool_names.explained(done.losses, before, after)
     return done
 
 
@@ -111,7 +116,7 @@ def read_back(
         after.origin.generated_ids = set()
     known = _known(source)
     losses = difference(before, after, source, target, left_out, _keys(target.name), known)
-    if before.tools is None and source is not None and source.is_session and target.is_training:
+    if source is not None and source.is_session and target.is_training:
         losses = row_choices.explained(losses)
     if known is not None:
         of_losses = unknown.of_losses(losses, known, None if before.origin is None else before.origin.document)
@@ -148,6 +153,10 @@ def _chosen(
 
         bare = msgspec.structs.replace(options, models=())
         return renamed(_chosen(transcript, bare, source, target, program_turns), options.models)
+    if options.tools_of is not None:
+        from convcli.engine.tool_names import renamed as with_tools_of
+
+        transcript = with_tools_of(transcript, source, options.tools_of)
     if source is not None and row_choices.adds_tools(transcript, source, target, options):
         transcript = row_choices.with_tools(transcript, source, options)
     if program_turns:

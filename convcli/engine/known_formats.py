@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 LOOK_AT = 16
 """Records of a file, and list items, that are checked."""
@@ -59,7 +59,12 @@ FORMATS = (
         "convcli reads the whole session, as opencode export prints it",
         is_piece=True,
     ),
-    Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
+    Foreign(
+        "a Hermes session",
+        ("system_prompt messages model_config", "platform session_start messages", "system_prompt messages started_at"),
+        "without the system prompt",
+        "/messages",
+    ),
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
     Foreign(
         "the manifest of a Mistral Vibe session",
@@ -91,10 +96,21 @@ FORMATS = (
     Foreign(
         "a log of the OpenAI Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)
     ),
-    Foreign("a thread of the OpenAI Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
+    Foreign(
+        "a thread of the OpenAI Assistants API or of Jan",
+        ("object=thread|thread.message", "data/*/object=thread.message"),
+    ),
     Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
-    Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
-    Foreign("a Strands message", ("message message_id redact_message",)),
+    Foreign(
+        "Genkit messages",
+        (
+            "content/*/toolRequest",
+            "content/*/toolResponse",
+            "role=model content/*/text",
+            "messages/*/role=model messages/*/content/*/text",
+        ),
+    ),
+    Foreign("a Strands message", ("message message_id redact_message",), at="/message"),
     Foreign(
         "messages of the Microsoft Agent Framework",
         ("contents/*/type role=user|assistant|system|tool", "contents/*/$type role", "type=session service_session_id"),
@@ -191,6 +207,8 @@ FORMATS = (
     # exports
     Foreign("an LM Studio conversation", ("messages/*/versions messages/*/currentlySelected",)),
     Foreign("a TypingMind export", ("data/chats/*/messages",), at="'/data/chats/*/messages'"),
+    Foreign("a backup of Cherry Studio", ("indexedDB/topics indexedDB/message_blocks",)),
+    Foreign("an export of Chatbox", ("__exported_items",)),
     # sessions and trajectories without a dialect
     Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
     Foreign("a log of the program llm", ("conversation_id prompt:str response:str",)),
@@ -201,6 +219,28 @@ FORMATS = (
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
     Foreign("a Semantic Kernel history", ("items/*/content_type role", "messages/*/items/*/content_type")),
     Foreign("events of an AutoGen agent", ("source models_usage",)),
+    Foreign("messages of Spring AI", ("messageType=USER|ASSISTANT|SYSTEM|TOOL metadata:dict",)),
+    Foreign(
+        "messages of LangChain4j",
+        (
+            "type=TOOL_EXECUTION_RESULT toolName",
+            "toolExecutionRequests type=AI",
+            "contents/*/type=TEXT|IMAGE type=USER",
+        ),
+    ),
+    Foreign("messages of Mastra", ("content/format content/parts:list role threadId",)),
+    Foreign("messages of rig", ("content/*/function/name content/*/function/arguments role=assistant",)),
+    Foreign("the history of a DSPy model", ("response_model kwargs:dict outputs:list",), at="/messages"),
+    Foreign(
+        "a log of CrewAI tasks",
+        ("task_name agent:str task:str status:str",),
+        "the log has the task and its output, without messages",
+        is_piece=True,
+    ),
+    Foreign("samples of lm-eval", ("filtered_resps doc_id arguments",), at="/arguments/gen_args_0/arg_0"),
+    Foreign("the scenario of a HELM run", ("request_states/*/instance adapter_spec",)),
+    Foreign("answers of MT-bench", ("answer_id question_id choices/*/turns",)),
+    Foreign("results of BFCL", ("inference_log:list result id",)),
     Foreign("results of promptfoo", ("results/results/*/prompt/raw",), at="'/results/results/*/prompt/raw'"),
     # rows of training sets
     Foreign(
@@ -263,25 +303,35 @@ def condition(text: str) -> Mark:
     return Mark(tuple(words[:at].split("/")), tests[sign], text.startswith("!"))
 
 
+Marks: TypeAlias = list[tuple[tuple[Mark, ...], Foreign]]
+
+
 @cache
-def _by_key() -> dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]]:
-    """Indexes the marks by the first keys that they ask for (`_keys`): a document has few of these."""
-    index: dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]] = {}
+def _by_key() -> tuple[dict[str, Marks], dict[str, dict[str, Marks]]]:
+    """Indexes the marks by the first key that they ask for: a document has few of these.
+
+    Those that ask for a key of the items of a list (`KEY/*/NAME`) are apart, by both keys."""
+    of_key: dict[str, Marks] = {}
+    of_items: dict[str, dict[str, Marks]] = {}
     for known in FORMATS:
         for text in known.marks:
             marks = tuple(condition(piece) for piece in text.split())
-            path = marks[0].path
-            index.setdefault(path[:3] if path[1:2] == ("*",) else path[:1], []).append((marks, known))
-    return index
+            key, *rest = marks[0].path
+            index, key = (of_items.setdefault(key, {}), rest[1]) if rest[:1] == ["*"] else (of_key, key)
+            index.setdefault(key, []).append((marks, known))
+    return of_key, of_items
 
 
-def _keys(value: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yields the keys of an object, and those of the objects in its lists."""
+def _marks_for(value: dict[str, Any]) -> Iterator[tuple[tuple[Mark, ...], Foreign]]:
+    """Yields the marks that ask for a key of the object, or for one of the objects in its lists."""
+    of_key, of_items = _by_key()
     for key, below in value.items():
-        yield (key,)
-        if isinstance(below, list):
-            objects = [item for item in below[:LOOK_AT] if isinstance(item, dict)]
-            yield from ((key, "*", name) for name in dict.fromkeys(chain.from_iterable(objects)))
+        if key in of_key:
+            yield from of_key[key]
+        if key in of_items and isinstance(below, list):
+            objects = (item for item in below[:LOOK_AT] if isinstance(item, dict))
+            for name in dict.fromkeys(chain.from_iterable(objects)):
+                yield from of_items[key].get(name, ())
 
 
 def recognise(values: Iterable[Any]) -> Foreign | None:
@@ -295,9 +345,7 @@ def recognise(values: Iterable[Any]) -> Foreign | None:
 
 
 def _of_object(value: dict[str, Any]) -> Foreign | None:
-    index = _by_key()
-    for keys in _keys(value):
-        for marks, known in index.get(keys, ()):
-            if all(mark.holds(value) for mark in marks):
-                return known
+    for marks, known in _marks_for(value):
+        if all(mark.holds(value) for mark in marks):
+            return known
     return None

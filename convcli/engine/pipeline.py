@@ -118,7 +118,7 @@ def convert_in_full(
     transcript, bare_options = lift(document, source), _without_keys(options)
     if is_composed:
         conversion = lower(transcript, target, bare_options, source)
-    elif source is target and _changes_nothing(transcript, bare_options):
+    elif source is target and _changes_nothing(transcript, source, bare_options):
         conversion = _unchanged(document, transcript, source)
     else:
         conversion = _rewritten(document, transcript, source, target, bare_options)
@@ -138,13 +138,18 @@ def _without_keys(options: Options) -> Options:
     return replace(options, set_keys=(), default_keys=()) if options.set_keys or options.default_keys else options
 
 
-def _changes_nothing(transcript: Transcript, options: Options) -> bool:
+def _changes_nothing(transcript: Transcript, source: Dialect, options: Options) -> bool:
     """True if a document stays as it is in its own dialect."""
     if options.models:
         from convcli.engine.model_names import renames
 
         if not renames(transcript, options.models):
             options = replace(options, models=())
+    if options.tools_of is not None:
+        from convcli.engine.tool_names import renamed
+
+        if renamed(transcript, source, options.tools_of) is transcript:
+            options = replace(options, tools_of=None)
     return options == BY_DEFAULT
 
 

@@ -37,7 +37,13 @@ def resumed(
     if target.lift(document).id is None:
         document = conversion.write(replace(prepared, id=uuid_of(document)), target, options, source)
     left_out = conversion.left_out(transcript, options, source, target)
-    return conversion.read_back(transcript, document, target, source, purpose="request", left_out=left_out)
+    done = conversion.read_back(transcript, document, target, source, purpose="request", left_out=left_out)
+    if options.tools_of is not None:
+        from convcli.engine import tool_names
+
+        after = tool_names.renamed(transcript, source, options.tools_of)
+        done.losses = tool_names.explained(done.losses, transcript, after)
+    return done
 
 
 def _followed(messages: list[Message]) -> list[Message]:
