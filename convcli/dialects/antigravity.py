@@ -30,7 +30,7 @@ from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, Transcript
 from convcli.validation.rules import links
-from convcli.validation.survey import Survey
+from convcli.validation.survey import Survey, limited_to
 
 NAME = "antigravity"
 MODEL, ASKED, ANSWERED, COMPACTED = "MODEL", "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT"
@@ -68,14 +68,14 @@ def lift(document: Any) -> Transcript:
 
 def _lift_step(row: Native, i: int, context: LiftContext) -> bool:
     """Adds the message of a step; False if it has none."""
-    kind, text = row.get("type"), as_text(row.get("content"))
+    kind, text = as_text(row.get("type")), as_text(row.get("content"))
     if kind == ANSWERED:
         _lift_answer(row, i, context)
     elif kind == COMPACTED and text is not None:
         _add(Message("user", [Text(text)], replaces="all"), row, i, [("content",)], context)
     elif (kind == ASKED or kind in NOTES) and text is not None:
         _add(Message("user", [Text(text)]), row, i, [("content",)], context)
-    elif row.get("source") == MODEL and isinstance(kind, str) and kind != ASKED:
+    elif row.get("source") == MODEL and kind not in (None, ASKED):
         _lift_result(row, kind, i, context)
     else:
         return False
@@ -155,7 +155,10 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     rules=(
-        links.paired(links.PairingRules(where="later", missing=None)),
+        # a result has no id: no two answer the same call
+        limited_to(
+            links.paired(links.PairingRules(where="later", missing=None)), "orphan-tool-result", "duplicate-call-id"
+        ),
         Rule(("displayed-only",), _find_cut_values, of_input=("displayed-only",)),
     ),
     has=frozenset(("message.replaces",)),

@@ -55,7 +55,7 @@ Placed = list[tuple[Part, Path]]
 def detect(document: Any) -> Evidence | None:
     """Detects a history of questions with their answers, or rows of a kind with data."""
     if isinstance(document, Rows):
-        rows = [row for row in objects_in(document) if row.get("kind") in KINDS]
+        rows = [row for row in objects_in(document) if as_text(row.get("kind")) in KINDS]
         has_content = any(isinstance(as_object(row.get("data")).get("content"), list) for row in rows)
         return Evidence(97, "rows of a kind, with data") if has_content else None
     whole = as_object(document)
