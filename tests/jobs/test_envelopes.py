@@ -170,7 +170,7 @@ def test_a_line_of_which_nothing_can_be_read_is_reported(tmp_path: Path) -> None
     [
         ({"a": 1}, "empty-input", "there is no /observations/*/input"),
         ({"observations": [{"input": "hi"}, {"input": 3}]}, "unknown-dialect", "none of the 2 values"),
-        ({"observations": [{"input": {"messages": [{"Agent": {}}]}}]}, "unknown-dialect", "a Zed thread"),
+        ({"observations": [{"input": {"data": [{"object": "thread.message"}]}}]}, "unknown-dialect", "Assistants"),
     ],
 )
 def test_that_nothing_can_be_read_is_an_error_that_says_why(
