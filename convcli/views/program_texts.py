@@ -29,7 +29,8 @@ _WRITTEN = pattern(
 _FIRST = pattern(rf"\s*<(?P<tag>{_TAGS})(?: [^<>\n]{{0,200}})?>")
 _LAST = pattern(rf"</(?P<tag>{_TAGS})>\s*\Z")
 _WRAPPER = pattern(
-    r"\s*(?:The user [^<\n]{1,80}feedback:\s*)?<(?P<tag>task|user_query|user_message|feedback|answer|userRequest)>"
+    r"\s*(?:The user [^<\n]{1,80}feedback:\s*)?"
+    r"<(?P<tag>task|user_query|user_message|user_input|feedback|answer|userRequest)(?: [^<>\n]{0,100})?>"
 )
 """Elements in which programs put what a person wrote."""
 _REQUEST = pattern(r"\n[ \t]*<(?:user_query|userRequest)>")

@@ -88,7 +88,7 @@ def _drawn(number: int, bar: _Bar, width: float, most_read: int, most_written: i
     failed = f'<rect class="failed" x="{x}" y="{FLOOR + 1}" width="{max(width * 0.8, 2):.1f}" height="3"/>'
     words = f"message {bar.message}: {bar.read:,} tokens read, {bar.written:,} written"
     return (
-        f'<a href="#m{bar.message}"><title>{words}{", a call failed" if bar.is_failed else ""}</title>'
+        f'<a href="#m{bar.message}" tabindex="-1"><title>{words}{", a call failed" if bar.is_failed else ""}</title>'
         f'<rect class="hit" x="{x}" y="{TOP}" width="{width:.1f}" height="{FLOOR - TOP}"/>'
         f'<rect class="read" x="{x}" y="{BASE - up:.1f}" width="{wide}" height="{up:.1f}"/>'
         f'<rect class="written" x="{x}" y="{FLOOR - down:.1f}" width="{wide}" height="{down:.1f}"/>'
