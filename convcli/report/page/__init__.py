@@ -62,10 +62,10 @@ def conversation(
     kind = ' class="served"' if sessions is not None else ""
     yield f"<body{live}{kind}>\n"
     if sessions is not None:
-        yield f'<div class="left">\n{PANES}'
+        yield f'<section class="left" aria-label="list and map">\n{PANES}'
         yield from session_list(sessions)
     yield from rail(view)
-    yield "</div>\n" if sessions is not None else ""
+    yield "</section>\n" if sessions is not None else ""
     back = f'<p class="up"><a href="{escape(up)}">all sessions</a></p>\n' if up else ""
     yield f"<main>\n{_header(title, about, mark_list(view.marks.get(-1, ())), back)}"
     yield _filters(view)

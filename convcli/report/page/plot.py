@@ -46,7 +46,7 @@ def tokens(messages: Sequence[Message], failed: Collection[int] = ()) -> str:
     drawn = "".join(_drawn(number, bar, width, most_read, most_written) for number, bar in enumerate(bars))
     end = LEFT + width * len(bars)
     return (
-        f'<svg class="plot" viewBox="0 0 {LEFT + WIDTH} {HEIGHT}" role="img" aria-label="tokens of each answer">'
+        f'<svg class="plot" viewBox="0 0 {LEFT + WIDTH} {HEIGHT}" role="group" aria-label="tokens of each answer">'
         f"{_axis(TOP, BASE, most_read, end)}{_axis(BASE + GAP, FLOOR, most_written, end)}{drawn}"
         f"{_times(messages, counts, end)}</svg>\n"
         '<p class="legend"><span class="read">context</span> <span class="written">output</span> (tokens)</p>\n'

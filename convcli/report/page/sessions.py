@@ -50,7 +50,7 @@ class SessionList(NamedTuple):
 def session_list(shown: SessionList) -> Iterator[str]:
     """Yields the controls and the table."""
     groups = grouped(shown.found, shown.view)
-    yield f'<section id="sessions"{" data-live" if shown.here else ""}>\n{_controls(shown)}'
+    yield f'<section id="sessions" aria-label="sessions"{" data-live" if shown.here else ""}>\n{_controls(shown)}'
     if shown.current:
         yield _pane_totals(shown)
     yield f'<div class="list" data-by="{shown.view.by}">\n<table>\n{_head(shown)}'
@@ -193,7 +193,7 @@ def _plot(what: str, days: Mapping[str, SessionRow]) -> str:
     words = "".join(f"<span>{each}</span>" for each in (first, f"{what} per day, at most {top}", last))
     return (
         f'<figure><figcaption class="dim">{words}</figcaption>'
-        f'<svg viewBox="0 0 {PLOT_WIDTH} {PLOT_HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'<svg viewBox="0 0 {PLOT_WIDTH} {PLOT_HEIGHT}" preserveAspectRatio="none" role="group" '
         f'aria-label="{what} per day">'
         f'<path class="axis" d="M0 {PLOT_HEIGHT}H{PLOT_WIDTH}"/>{bars}</svg></figure>'
     )
