@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from convcli.model.transcript import Message
 from convcli.report.text import safe_text
+from convcli.views.facts import short
 
 LEFT, WIDTH = 34, 226
 """Where the bars begin, and the width of all of them."""
@@ -94,12 +95,3 @@ def _drawn(number: int, bar: _Bar, width: float, most_read: int, most_written: i
         f'<rect class="written" x="{x}" y="{FLOOR - down:.1f}" width="{wide}" height="{down:.1f}"/>'
         f"{failed if bar.is_failed else ''}</a>"
     )
-
-
-def short(count: int) -> str:
-    """Returns a count in at most four characters: `940`, `12k`, `1.2M`."""
-    if count >= 1_000_000:
-        return f"{count / 1_000_000:.1f}M" if count < 10_000_000 else f"{count // 1_000_000}M"
-    if count >= 10_000:
-        return f"{count // 1_000}k"
-    return f"{count / 1_000:.1f}k" if count >= 1_000 else str(count)
