@@ -83,3 +83,11 @@ def test_cost_and_tokens_have_a_plot_each_where_they_are_known() -> None:
     assert plots.count("<figure>") == 2
     assert plots.index("cost per day, at most $0.50") < plots.index("tokens per day, at most 4.0k")
     assert days_plots(grouped(rows, ListView())).count("<figure>") == 1
+
+
+def test_the_run_of_a_subagent_stands_below_its_session() -> None:
+    session, run = structs.replace(ROW, id="s"), structs.replace(ROW, title="A run", id="r", parent="s")
+    text = html(SessionList({"r.html": run, "s.html": session}, here="./"))
+    assert text.index('href="s.html"') < text.index('<tr class="item failed sub">') < text.index('href="r.html"')
+    assert '<span class="unseen">run of a subagent: </span>A run' in text
+    assert "1 session<" in text
