@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 DialectName: TypeAlias = Literal[
     "acp",
     "ag-ui",
+    "agent-framework",
     "aistudio",
     "alpaca",
     "anthropic",

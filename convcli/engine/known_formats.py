@@ -99,10 +99,6 @@ FORMATS = (
     Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
     Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
     Foreign("a Strands message", ("message message_id redact_message",)),
-    Foreign(
-        "messages of the Microsoft Agent Framework",
-        ("contents/*/type role=user|assistant|system|tool", "contents/*/$type role", "type=session service_session_id"),
-    ),
     Foreign("the state of an AutoGen agent", ("llm_context/messages",)),
     # telemetry and logs
     Foreign(
