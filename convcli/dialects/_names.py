@@ -72,6 +72,7 @@ DialectName: TypeAlias = Literal[
     "otel-genai",
     "pydantic-ai",
     "qwen-code",
+    "semantic-kernel",
     "sharegpt",
     "sillytavern",
     "strands",

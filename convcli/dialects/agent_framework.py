@@ -38,7 +38,6 @@ from convcli.kit.objects import (
     omit,
     without_empty,
 )
-from convcli.kit.settings import Setting
 from convcli.kit.texts import only_text, text_of
 from convcli.kit.values import MEDIA_TYPES, kind_of_type, pairs, paths, split_data_url
 from convcli.model.dialect import Convention, Dialect, Evidence, Options, Pass
@@ -68,9 +67,7 @@ HISTORY: dict[str, tuple[str, str, str]] = {
 """The path of the messages in a session."""
 
 
-MESSAGE_KEYS = pairs(
-    "authorName=author_name messageId=message_id createdAt=created_at additionalProperties=additional_properties"
-)
+MESSAGE_KEYS = pairs("additionalProperties=additional_properties")
 CONTENT_KEYS = pairs(
     "$type=type callId=call_id mediaType=media_type fileId=file_id protectedData=protected_data "
     "additionalProperties=additional_properties serverName=server_name errorCode=error_code details=error_details"
@@ -81,14 +78,18 @@ KINDS = pairs(
     "mcpServerToolResult=mcp_server_tool_result"
 )
 """Names of .NET, with those of Python."""
-FIELDS: dict[str, str | Setting] = {"author_name": "name", "message_id": "id"}
 CONTENT = "type role contents"
-MESSAGE = Envelope(f"{CONTENT} author_name message_id additional_properties", FIELDS, content=CONTENT)
-DOTNET_MESSAGE = Envelope(
-    "author_name created_at type role contents message_id additional_properties",
-    {**FIELDS, "created_at": "created_at"},
+MESSAGE = Envelope(
+    f"{CONTENT} author_name message_id additional_properties",
+    {"author_name": "name", "message_id": "id"},
     content=CONTENT,
 )
+DOTNET_MESSAGE = Envelope(
+    "authorName createdAt type role contents messageId additional_properties",
+    {"authorName": "name", "createdAt": "created_at", "messageId": "id"},
+    content=CONTENT,
+)
+MESSAGE_PLACES = pairs("authorName=author_name messageId=message_id")
 MORE = "annotations additional_properties"
 RESULT = Keys(f"type call_id exception result items {MORE}", extra=MORE)
 ROWS = BlockRows(NAME, "type")
@@ -166,9 +167,7 @@ def lift(document: Any) -> Transcript:
     context, form = LiftContext(NAME, document), _form(document)
     context.origin.form = form
     if form.startswith("dotnet"):
-        context.origin.aliases = {
-            name: other for names in (MESSAGE_KEYS, CONTENT_KEYS) for other, name in names.items()
-        }
+        context.origin.aliases = {name: other for other, name in (*CONTENT_KEYS.items(), *MESSAGE_PLACES.items())}
     path: Path = HISTORY.get(form, ())
     natives: list[Native] = value_at(document, path) or []
     for i, native in enumerate(natives):

@@ -200,7 +200,6 @@ FORMATS = (
     Foreign("steps of a smolagents run", ("step_number model_input_messages",)),
     Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
-    Foreign("a Semantic Kernel history", ("items/*/content_type role", "messages/*/items/*/content_type")),
     Foreign("events of an AutoGen agent", ("source models_usage",)),
     Foreign("results of promptfoo", ("results/results/*/prompt/raw",), at="'/results/results/*/prompt/raw'"),
     # rows of training sets
