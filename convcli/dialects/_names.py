@@ -14,6 +14,7 @@ DialectName: TypeAlias = Literal[
     "anthropic-batch",
     "anthropic-stream",
     "atif",
+    "autogen",
     "bedrock-converse",
     "chatgpt-export",
     "claude-ai-export",

@@ -99,7 +99,7 @@ FORMATS = (
     Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
     Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
     Foreign("a Strands message", ("message message_id redact_message",)),
-    Foreign("the state of an AutoGen agent", ("llm_context/messages",)),
+    Foreign("the state of an AutoGen team", ("agent_states:dict type",), at="'/agent_states/*/agent_state'"),
     # telemetry and logs
     Foreign(
         "an OpenTelemetry event or span without messages",
@@ -200,7 +200,6 @@ FORMATS = (
     Foreign("steps of a smolagents run", ("step_number model_input_messages",)),
     Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
-    Foreign("events of an AutoGen agent", ("source models_usage",)),
     Foreign("results of promptfoo", ("results/results/*/prompt/raw",), at="'/results/results/*/prompt/raw'"),
     # rows of training sets
     Foreign("an xLAM function-calling row", ("query:str answers:str tools:str",)),
