@@ -62,7 +62,6 @@ FORMATS = (
     Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
     Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
     Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
-    Foreign("a Continue session", ("sessionId workspaceDirectory history/*/message",)),
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
     Foreign("a Zed thread", ("messages/*/User", "messages/*/Agent")),
     Foreign(
@@ -202,8 +201,6 @@ FORMATS = (
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
     Foreign("results of promptfoo", ("results/results/*/prompt/raw",), at="'/results/results/*/prompt/raw'"),
     # rows of training sets
-    Foreign("an xLAM function-calling row", ("query:str answers:str tools:str",)),
-    Foreign("a Glaive function-calling row", ("system^SYSTEM chat:str",)),
     Foreign(
         "a chat data set with the column conversation",
         ("conversation/*/role conversation/*/content !working_dir",),

@@ -67,19 +67,6 @@ def read(path: Path) -> list[Record]:
         return list(source.each())
 
 
-def test_a_session_of_openclaw_is_its_rows_in_order_and_long_ones_are_unpacked(tmp_path: Path) -> None:
-    path = database(tmp_path, OPENCLAW)
-    zstandard = pytest.importorskip("zstandard")
-    packed = zstandard.ZstdCompressor().compress(b'{"type":"label","id":"b"}')
-    with sqlite3.connect(path) as connection:
-        connection.execute("INSERT INTO transcript_events VALUES ('s1', 2, NULL, ?)", (packed,))
-    connection.close()
-    first, later = read(path)
-    assert [row.get("id") for row in first.value] == ["s1", "a", "b"]
-    assert len(later.value) == 1
-    assert ids_in(str(path)) == ["s1", "s2"]
-
-
 def test_a_session_of_goose_is_a_record_with_its_messages_in_the_order_of_time(goose: Path) -> None:
     first, later = read(goose)
     assert [first.line, later.line] == [1, 2]
