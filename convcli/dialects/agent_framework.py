@@ -177,6 +177,8 @@ def lift(document: Any) -> Transcript:
         first, second, _ = HISTORY[form]
         header = (SESSION if form == "session" else DOTNET_SESSION).lift(document, transcript)
         others = {**document[first], second: omit(document[first][second], "messages")}
+        kind = document.get("type") if form == "session" else None
+        header = {**(header or {}), **({"type": kind} if kind not in (None, "session") else {})}
         transcript.extras = make_extras(NAME, header, **{first: without_empty(others)})
     return transcript
 
@@ -188,10 +190,12 @@ def _lift_message(native: Native, path: Path, context: LiftContext) -> None:
     contents = native.get("contents") or []
     placed = [(_lift_content(one, context), ("contents", k)) for k, one in enumerate(contents)]
     role = native["role"]
-    pieces = split_at_results(placed, "user" if role == "tool" else role) or [(Message(role, []), [])]
+    other_role = "user" if role == "tool" else role
+    pieces = split_at_results(placed, other_role) or [(Message(other_role, []), [])]
     first = pieces[0][0]
     extra = (DOTNET_MESSAGE if is_dotnet else MESSAGE).lift(native, first) or {}
     extra |= {"type": native["type"]} if native.get("type") not in (None, "message") else {}
+    extra |= {"role": role} if role == "tool" and first.role != role else {}
     first.extras = make_extras(NAME, extra)
     for message, part_paths in pieces:
         context.add(message, path, part_paths)
@@ -249,17 +253,18 @@ def write(transcript: Transcript, options: Options) -> Any:
     state[second] = {**state.get(second, {}), third: natives}
     if form == "dotnet-session":
         return DOTNET_SESSION.write(transcript, extra, stateBag=state)
-    return SESSION.write(transcript, extra, type="session", state=state)
+    return SESSION.write(transcript, extra, type=extra.pop("type", "session"), state=state)
 
 
 def _write_message(message: Message, *, is_dotnet: bool) -> Native:
     extra = dict(get_extras(message.extras, NAME))
     contents = [one for part in message.parts if (one := _write_content(part, is_dotnet=is_dotnet)) is not None]
+    role = extra.pop("role", message.role)
     if is_dotnet:
-        native = DOTNET_MESSAGE.write(message, extra, role=message.role, contents=contents)
+        native = DOTNET_MESSAGE.write(message, extra, role=role, contents=contents)
         return _renamed(native, OF_MESSAGE)
     kind = extra.pop("type", "message")
-    return MESSAGE.write(message, extra, type=kind, role=message.role, contents=contents)
+    return MESSAGE.write(message, extra, type=kind, role=role, contents=contents)
 
 
 def _write_content(part: Part, *, is_dotnet: bool) -> Native | None:

@@ -112,7 +112,7 @@ def _lift_row(native: Native, path: Path, context: LiftContext) -> None:
         sessions.add_event(context, native, path)
         return
     parts, part_paths = _lift_content(content, kind, context)
-    if isinstance(native.get("thought"), str):
+    if as_text(native.get("thought")):
         is_text = any(isinstance(part, ToolCall) for part in parts)
         parts.insert(0, Text(native["thought"]) if is_text else Reasoning(native["thought"]))
         part_paths.insert(0, ("thought",))
@@ -135,6 +135,8 @@ def _lift_envelope(native: Native, message: Message, source: str | None, role: s
 
 
 def _lift_content(content: Any, kind: str, context: LiftContext) -> tuple[list[Part], list[Path]]:
+    if content == "":
+        return [], []
     if isinstance(content, str):
         return [Reasoning(content) if kind == "ThoughtEvent" else Text(content)], [("content",)]
     return [_lift_item(one, context) for one in content], [("content", k) for k in range(len(content))]

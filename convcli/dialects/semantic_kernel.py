@@ -130,7 +130,8 @@ def _lift_message(native: Native, path: Path, context: LiftContext) -> None:
         items = [({TAG: "text", "text": text}, ("content",))]
         native = omit(native, "content")
     placed = [(_lift_item(item, context), place) for item, place in items]
-    pieces = split_at_results(placed, "user" if role == "tool" else role) or [(Message(role, []), [])]
+    other_role = "user" if role == "tool" else role
+    pieces = split_at_results(placed, other_role) or [(Message(other_role, []), [])]
     first = pieces[0][0]
     extra, metadata = MESSAGE.lift(native, first), without_empty(native.get("metadata") or {})
     if first.role == "assistant" and isinstance(metadata.get("usage"), dict):
@@ -138,6 +139,7 @@ def _lift_message(native: Native, path: Path, context: LiftContext) -> None:
     extra = {**(extra or {}), **({"metadata": metadata} if metadata else {})}
     if native.get(TAG) not in (None, "message"):
         extra[TAG] = native[TAG]
+    extra |= {"role": role} if role == "tool" and first.role != role else {}
     add_extras(first, NAME, extra)
     for message, part_paths in pieces:
         context.add(message, path, part_paths)
@@ -175,7 +177,12 @@ def _write_message(message: Message) -> Native:
     usage = common.write_usage(message, NAME, common.USAGE)
     metadata = {**metadata, **({"usage": usage} if usage else {})}
     items = [item for part in message.parts if (item := _write_item(part)) is not None]
-    stated = {"metadata": metadata, TAG: extra.pop(TAG, "message"), "role": message.role, "items": items}
+    stated = {
+        "metadata": metadata,
+        TAG: extra.pop(TAG, "message"),
+        "role": extra.pop("role", message.role),
+        "items": items,
+    }
     return MESSAGE.write(message, extra, **stated)
 
 
