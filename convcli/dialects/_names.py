@@ -78,6 +78,7 @@ DialectName: TypeAlias = Literal[
     "semantic-kernel",
     "sharegpt",
     "sillytavern",
+    "smolagents",
     "strands",
     "swe-agent",
     "toolace",

@@ -196,7 +196,6 @@ FORMATS = (
     Foreign("a log of the program llm", ("conversation_id prompt:str response:str",)),
     Foreign("tau2-bench results", ("simulations/*/messages tasks",), at="'/simulations/*/messages'"),
     Foreign("a trae-agent trajectory", ("agent_steps llm_interactions",)),
-    Foreign("steps of a smolagents run", ("step_number model_input_messages",)),
     Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
     Foreign("results of promptfoo", ("results/results/*/prompt/raw",), at="'/results/results/*/prompt/raw'"),
