@@ -115,7 +115,7 @@ def outputs(
             source = dialects.get(sample.dialect)
             transcript = source.lift(sample.document)
             done = conversion.lower(transcript, dialects.get(target), options, source)
-            asked = conversion.compared(
+            asked = conversion.read_back(
                 transcript, done.document, dialects.get(target), source, purpose="request", form=form
             )
         except ConvcliError as error:

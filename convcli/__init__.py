@@ -229,14 +229,14 @@ def lift(
     >>> transcript.messages[0].parts[0].text
     'Hi.'
     """
-    from convcli.engine import arguments, conversion
+    from convcli.engine import arguments, reading
 
     value, own, _ = arguments.read(arguments.parsed(document), source or dialect)
     if lenient:
         from convcli.engine import lenient as leniently
 
         return leniently.lift(value, own)[0]
-    return conversion.lift(value, own)
+    return reading.lift(value, own)
 
 
 def lower(
@@ -281,6 +281,7 @@ def convert(
     set: Mapping[str, Any] | None = None,
     program_turns: Literal["keep", "drop"] | None = None,
     tools: Literal["recorded", "program", "none"] | None = None,
+    tools_of: str | None = None,
     default: Mapping[str, Any] | None = None,
     map_model: Mapping[str, str] | None = None,
     lenient: bool = False,
@@ -296,6 +297,7 @@ def convert(
     - `program_turns`: `keep` or `drop` what an agent program wrote in the user's place (training rows: `drop`)
     - `tools`: of a training row from a session that does not define them: those `recorded` in its calls (the default),
       those in a table of the `program`, or `none`
+    - `tools_of`: the agent program whose names the tools of a session get, where every argument fits
     - `default`: keys that are set only where the output has no value
     - `map_model`: patterns of model names with the names to write instead
     - `lenient`: values of a wrong type outside of the conversation are set aside, and reported
@@ -316,7 +318,7 @@ def convert(
 
     target = _dialect(to)
     chosen = arguments.options(target, form, branch, chunk, view, set, default, map_model, lenient=lenient)
-    chosen = arguments.with_row_choices(chosen, program_turns, tools)
+    chosen = arguments.with_row_choices(chosen, program_turns, tools, tools_of)
     parsed = arguments.parsed(document)
     value, own, columns = arguments.read(parsed, source)
     conversion = pipeline.convert(value, own, target, chosen)

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from convcli import dialects, testing
 from convcli.engine import detection, pipeline
-from convcli.engine.conversion import Conversion, empty_finding, not_understood
+from convcli.engine.conversion import Conversion
+from convcli.engine.reading import empty_finding, not_understood
 from convcli.engine.shapes.memo import PairConverter
 from convcli.engine.shapes.reading import Place, filled
 from convcli.engine.shapes.values import TEXT, UnreadableError
@@ -248,10 +249,10 @@ def hold_shapes(random: Random, dialect: Dialect, target: Dialect) -> None:
     whole = [sample.document for sample in samples_of(dialect.name) if sample.document.__class__ is dict]
     if not whole or dialect is target:
         return
-    converter = PairConverter(dialect, target, pipeline.at_length, 10_000)
+    converter = PairConverter(dialect, target, pipeline.convert_in_full, 10_000)
     document = random.choice(whole)
     for i in range(20):
-        answers = [answered_by(convert, document) for convert in (converter.convert, converter.at_length)]
+        answers = [answered_by(convert, document) for convert in (converter.convert, converter.convert_in_full)]
         assert answers[0] == answers[1], "remembered and at length"
         if i > 3:
             document = with_other_values(random, document, converter)

@@ -21,7 +21,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from convcli import dialects
-from convcli.engine import conversion, detection, pipeline
+from convcli.engine import detection, pipeline, reading
 from convcli.model.document import with_value
 from convcli.model.errors import ConvcliError
 from convcli.model.transcript import Path
@@ -96,7 +96,7 @@ def stop(*_: object) -> None:
 def is_free(sample: Sample, path: Path) -> bool:
     """True if the document is read with any text at this path."""
     try:
-        conversion.lift(with_value(sample.document, path, "ab cd"), dialects.get(sample.dialect))
+        reading.lift(with_value(sample.document, path, "ab cd"), dialects.get(sample.dialect))
     except ConvcliError:
         return False
     return True

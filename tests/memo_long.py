@@ -72,7 +72,7 @@ def compare(seed: int, count: int = EACH, pair: tuple[str, str] | None = None) -
     source = random.choice(sources()) if pair is None else dialects.get(pair[0])
     targets = [one for one in fuzzing.written() if one is not source and not one.keeps_form]
     target = random.choice(targets) if pair is None else dialects.get(pair[1])
-    converter = PairConverter(source, target, pipeline.at_length, RICH)
+    converter = PairConverter(source, target, pipeline.convert_in_full, RICH)
     original = min(random.choices(_objects(source), k=3), key=lambda one: len(exact_json.write(one)))
     for i in range(count):
         if i == STRETCH and not converter.made:  # no shape of this pair or document can be remembered
@@ -83,7 +83,7 @@ def compare(seed: int, count: int = EACH, pair: tuple[str, str] | None = None) -
         outcome = _outcome(converter.convert, one)
         if converter.made > made:
             text = f"{source.name} → {converter.target.name}: {one!a}"
-            assert _is_same(outcome, _outcome(converter.at_length, one)), text
+            assert _is_same(outcome, _outcome(converter.convert_in_full, one)), text
     return Counts(count, converter.made)
 
 

@@ -13,6 +13,7 @@ from hypothesis import given, seed
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from convcli.kit import custom
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import (
     ROLES,
@@ -35,6 +36,7 @@ WORDS = [
     "[red]x[/red]", "<b>", "a" * 300, "\x1b[31m", "-", "0.10", "true", "```json\n{}\n```",
 ]  # fmt: skip
 NAMES = ["get_weather", "search", "f", "do.it", "9lives", "name with space", "x" * 70, "tools-x", "検索"]
+GRAMMAR = {"type": "grammar", "syntax": "regex", "definition": ".+"}
 IDS = ["call_1", "call_2", "toolu_01", "a", "id|with|bars", "x" * 50, "abcdefghi"]
 
 texts = st.sampled_from(WORDS) | st.text(max_size=12)
@@ -58,7 +60,7 @@ metadata = st.none() | st.dictionaries(
 
 text_parts = st.builds(Text, texts, metadata, extras)
 reasoning_parts = st.builds(Reasoning, texts, st.none() | st.lists(texts, min_size=1, max_size=2), metadata, extras)
-refusal_parts = st.builds(Refusal, texts, st.none(), extras)
+refusal_parts = st.builds(Refusal, texts, metadata, extras)
 sources = st.one_of(
     st.fixed_dictionaries({"data": st.just("iVBORw0KGgo=")}),
     st.fixed_dictionaries(
@@ -82,6 +84,7 @@ def media_parts(draw: st.DrawFn) -> Media:
         media_type=draw(types),
         name=draw(st.none() | texts),
         detail=draw(st.none() | st.sampled_from(["low", "high"])),
+        metadata=draw(metadata),
         extras=draw(extras),
     )
 
@@ -90,6 +93,8 @@ def media_parts(draw: st.DrawFn) -> Media:
 def calls(draw: st.DrawFn) -> ToolCall:
     raw = draw(st.none() | st.none() | st.none() | st.sampled_from(['{"a":', "[1]", "null", "plain", '{"a":1,"a":2}']))
     arguments = {} if raw is not None else draw(objects)
+    if draw(st.integers(0, 9)) == 0:
+        return ToolCall(draw(ids), draw(names), {"input": draw(texts)}, None, draw(metadata), draw(extras), custom=True)
     return ToolCall(draw(ids), draw(names), arguments, raw, draw(metadata), draw(extras))
 
 
@@ -104,11 +109,15 @@ def results(draw: st.DrawFn, call: ToolCall | None = None) -> ToolResult:
     is_error: Any = draw(st.sampled_from([None, None, True])) if kind in ("data", "multimodal") else None
     status = draw(st.sampled_from([None, None, None, "cancelled", "running"]))
     id_, name = (call.id, call.name) if call is not None else (draw(ids), draw(names))
-    return ToolResult(id_, name, kind, value, is_error, status, None, draw(extras))
+    return ToolResult(id_, name, kind, value, is_error, status, draw(metadata), draw(extras))
 
 
 opaque_parts = st.builds(
-    Opaque, st.sampled_from(["a-dialect", "openai-chat", "anthropic"]), st.fixed_dictionaries({"type": texts})
+    Opaque,
+    st.sampled_from(["a-dialect", "openai-chat", "anthropic"]),
+    st.fixed_dictionaries({"type": texts}),
+    metadata,
+    extras,
 )
 assistant_parts = text_parts | text_parts | reasoning_parts | refusal_parts | calls() | media_parts() | opaque_parts
 
@@ -165,13 +174,23 @@ def turns(draw: st.DrawFn) -> list[Message]:
 @st.composite
 def definitions(draw: st.DrawFn) -> ToolDefinition:
     schema = {"type": "object", "properties": {"city": {"type": "string", "pattern": "^[A-Z]"}}, "required": ["city"]}
-    return ToolDefinition(
+    tool = ToolDefinition(
         draw(names),
         draw(st.none() | texts),
         draw(st.none() | st.just(schema) | st.just({"type": "object", "properties": {}})),
         draw(st.none() | st.booleans()),
         extras=draw(extras),
     )
+    if draw(st.integers(0, 4)) == 0:
+        tool.title = draw(st.none() | texts)
+        tool.output_schema = draw(st.none() | st.just(schema))
+        tool.annotations = draw(st.none() | st.fixed_dictionaries({"readOnlyHint": st.booleans()}))
+    if draw(st.integers(0, 9)) == 0:
+        tool.custom, tool.parameters = (
+            draw(st.sampled_from([custom.TEXT, {"type": "grammar", "syntax": "regex", "definition": ".+"}])),
+            custom.PARAMETERS,
+        )
+    return tool
 
 
 choices = st.sampled_from([None, "auto", "none", "required", {"name": "f"}, {"names": ["f", "search"]}])
@@ -204,6 +223,8 @@ def transcripts(draw: st.DrawFn) -> Transcript:
         transcript.id = draw(st.none() | ids)
         transcript.title = draw(st.none() | texts)
         transcript.created_at = draw(st.none() | st.just("2026-01-02T03:04:05Z"))
+        transcript.updated_at = draw(st.none() | st.just("2026-01-02T03:04:06Z"))
+        transcript.cwd = draw(st.none() | st.just("/tmp/a b"))
         transcript.extras = draw(extras)
     if draw(st.integers(0, 9)) == 0:
         _plant_tree(draw, transcript)

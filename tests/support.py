@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from convcli import dialects
-from convcli.engine.conversion import not_understood
+from convcli.engine.reading import not_understood
 from convcli.files.framing import open_source
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows

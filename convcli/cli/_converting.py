@@ -67,6 +67,7 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     chunk: int | None
     program_turns: Any
     tools: Any
+    tools_of: str | None
     columns: str | None
     split_at: Any
     max_turns: int | None
@@ -170,7 +171,7 @@ class Converting:
             models=model_names(arguments.models),
             lenient=arguments.lenient,
         )
-        chosen = with_row_choices(chosen, arguments.program_turns, arguments.tools)
+        chosen = with_row_choices(chosen, arguments.program_turns, arguments.tools, arguments.tools_of)
         self._check_stream()
         return Job(
             arguments.target,

@@ -165,10 +165,10 @@ class Inspecting:
 
     def _row_with_heading(self, document: Document, transcript: Transcript, names: Collection[str]) -> Row:
         """Returns the row of one of many transcripts; for a terminal with the words that stand for a missing title."""
-        from convcli.views.gists import heading_of
+        from convcli.views.titles import SHORT, title_of
 
         row = row_of(document, transcript, names)
-        return row if self._width() is None else {**row, HEADING: heading_of(transcript)}
+        return row if self._width() is None else {**row, HEADING: title_of(transcript, SHORT)}
 
     def _check(self) -> None:
         arguments = self.arguments

@@ -13,7 +13,7 @@ from convcli.model.dialect import Dialect
 from convcli.model.transcript import Transcript
 from convcli.report import page
 from convcli.validation.wording import counted
-from convcli.views import facts
+from convcli.views import facts, titles
 from convcli.views.columns import row_of
 from convcli.views.costs import Prices
 from convcli.views.session_rows import SessionRow, session_row
@@ -21,7 +21,7 @@ from convcli.views.session_rows import SessionRow, session_row
 
 def title_of(transcript: Transcript, file: str) -> str:
     """Returns the title of a page: that of the session, or its first prompt; never its path."""
-    return facts.title_of(transcript) or os.path.basename(file)
+    return titles.title_of(transcript) or os.path.basename(file)
 
 
 def marks(document: Document, transcript: Transcript, target: Dialect | None, *, findings: bool) -> page.Annotations:

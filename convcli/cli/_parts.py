@@ -276,6 +276,7 @@ def convert(screen: Screen, arguments: Any) -> int:
         chunk=arguments.chunk or 0,
         program_turns=arguments.program_turns,
         tools=arguments.tools,
+        tools_of=arguments.tools_of,
         columns=arguments.columns,
         splitting=_shaping.splitting(arguments),
         set_keys=dict(map(key_and_value, arguments.set_keys)),

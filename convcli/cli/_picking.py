@@ -39,7 +39,7 @@ def run(screen: Screen, rows: Iterable[Row], home: str | None) -> int:
 
 def line(row: Row) -> str:
     """Returns the line of a session in the list."""
-    title = cut(safe_text(row["title"] or "no text"), 60)
+    title = cut(safe_text(f"{'↳ ' * bool(row.get('below'))}{row['title'] or 'no text'}"), 60)
     about = [age(row["end"]), row["program"], project_of(row["cwd"]), f"{row['messages']:,} messages"]
     return f"{title}  {safe_text(' · '.join(filter(None, about)))}"
 

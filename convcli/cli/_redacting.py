@@ -61,9 +61,10 @@ def redaction_of(words: Iterable[str], allow: str | None, *, is_new: bool = Fals
 def _words(word: str) -> list[str]:
     if not word.startswith("@"):
         return [word]
+    from convcli.files.side_files import read_side_text  # rarely needed
+
     try:
-        with open(word[1:], encoding="utf-8") as file:
-            return [line.strip() for line in file if line.strip()]
+        return [line.strip() for line in read_side_text(word[1:]).split("\n") if line.strip()]
     except FileNotFoundError:
         raise JobError("no-such-file", "there is no such file of words", file=word[1:]) from None
     except (OSError, UnicodeDecodeError) as error:

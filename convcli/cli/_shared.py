@@ -142,10 +142,13 @@ MOST_SUFFIXES = 5
 
 
 def tell_others(screen: Screen, paths: Iterable[str]) -> None:
-    """Prints how many files of folders were skipped, with the commonest suffixes."""
-    from convcli.jobs.paths import count_others
+    """Prints how many files of folders were skipped, with the commonest suffixes, and which inputs are named pipes."""
+    from convcli.jobs.paths import count_others, is_named_pipe
     from convcli.report.text import safe_text
 
+    paths = list(paths)
+    for pipe in filter(is_named_pipe, paths):
+        screen.announce(f"note: {safe_text(pipe)} is a pipe: convcli waits for the program that writes to it\n")
     counts = count_others(paths)
     if not counts:
         return
@@ -224,6 +227,22 @@ def from_option(function: F) -> F:
     return click.option("-f", "--from", "--dialect", "source", type=DIALECT, metavar="DIALECT", help=help_text)(
         function
     )
+
+
+def tools_of(function: F) -> F:
+    """Adds the option that names the agent program whose tools the calls of a session name."""
+    help_text = (
+        "Rename the tools that a session calls to those of another agent program, where every argument fits. By "
+        "default none."
+    )
+    kind = Near("program", _programs_of_tools)
+    return click.option("--tools-of", type=kind, metavar="PROGRAM|none", help=help_text)(function)
+
+
+def _programs_of_tools() -> list[str]:
+    from convcli.engine.arguments import programs_of_tools
+
+    return programs_of_tools()
 
 
 def jobs(function: F) -> F:

@@ -156,9 +156,10 @@ def key_and_value(word: str, option: str = "--set") -> tuple[str, Any]:
 
 
 def _contents(path: str, option: str) -> str:
+    from convcli.files.side_files import read_side_text  # rarely needed
+
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return read_side_text(path)
     except FileNotFoundError:
         help_text = f"{option} KEY=@FILE reads a file; a string that begins with @ is quoted as JSON"
         raise JobError("no-such-file", "there is no such file", file=path, help=help_text) from None

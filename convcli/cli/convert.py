@@ -121,6 +121,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     help="The tools of a training row from a session that does not define them: recorded (name and arguments of its "
     "calls; the default), program (a table per agent program) or none.",
 )
+@_shared.tools_of
 @click.option(
     "--columns",
     metavar="none|all|LIST",

@@ -70,7 +70,7 @@ def _alike(source: Input) -> tuple[list[str], bool]:
     False if only the beginning of the document was compared.
     """
     from convcli import dialects
-    from convcli.engine import conversion
+    from convcli.engine import reading
     from convcli.jobs import choosing, inputs
     from convcli.validation import schemas
 
@@ -81,11 +81,11 @@ def _alike(source: Input) -> tuple[list[str], bool]:
         return [], True
     value = _beginning(document.value)
     is_whole = value is document.value
-    transcript, alike = document.lift() if is_whole else conversion.lift(value, source.dialect), []
+    transcript, alike = document.lift() if is_whole else reading.lift(value, source.dialect), []
     for dialect in map(dialects.get, dialects.names()):
         with suppress(ConvcliError):
             if dialect is not source.dialect and schemas.accepts(dialect.name, value):
-                alike += [dialect.name] if conversion.lift(value, dialect) == transcript else []
+                alike += [dialect.name] if reading.lift(value, dialect) == transcript else []
     return alike, is_whole
 
 

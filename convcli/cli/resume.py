@@ -72,6 +72,7 @@ def _programs() -> list[str]:
     default="context",
     help="For sessions with a compaction: the whole history, or what the model would be sent next.",
 )
+@_shared.tools_of
 @click.option("--keep-going", is_flag=True, help="Skip lines that cannot be read, report them and exit 1.")
 @click.option("--dry-run", is_flag=True, help="Report what would be written and lost, and write nothing.")
 @click.pass_obj
@@ -83,6 +84,7 @@ def command(
     home: str | None,
     cwd: str | None,
     view: Any,
+    tools_of: str | None,
     keep_going: bool,
     dry_run: bool,
 ) -> int:
@@ -96,7 +98,7 @@ def command(
 
     chosen = programs.get(program)
     document, left_out = _document(screen, path, reading, keep_going)
-    conversion, facts = _converted(document, chosen, cwd, view)
+    conversion, facts = _converted(document, chosen, cwd, view, tools_of)
     target = programs.path(chosen, facts, home)
     if database := programs.database_with(chosen, facts.id, home):
         raise JobError("output-exists", f"{database} holds the session {facts.id} already", help=IN_PROGRAM)
@@ -140,7 +142,10 @@ def _document(screen: Screen, path: str, reading: ReadingOptions, keep_going: bo
     return documents[0], left_out
 
 
-def _converted(document: Document, program: Program, cwd: str | None, view: Any) -> tuple[Conversion, SessionFacts]:
+def _converted(
+    document: Document, program: Program, cwd: str | None, view: Any, tools_of: str | None
+) -> tuple[Conversion, SessionFacts]:
+    from convcli.engine.arguments import program_of_tools
     from convcli.engine.resuming import resumed
     from convcli.jobs import programs
     from convcli.kit.ids import uuid_of
@@ -150,7 +155,7 @@ def _converted(document: Document, program: Program, cwd: str | None, view: Any)
     transcript, target = document.lift(), programs.dialect_of(program.name)
     own = transcript.cwd if transcript.cwd and os.path.isdir(transcript.cwd) else os.getcwd()
     directory = os.path.abspath(cwd) if cwd is not None else own
-    options = Options(branch="active", view=view, form=program.form)
+    options = Options(branch="active", view=view, form=program.form, tools_of=program_of_tools(tools_of))
     conversion = resumed(transcript, target, document.dialect, options, directory, program.fit)
     written = target.lift(conversion.document)
     if all(message.role == "event" for message in written.messages):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +16,7 @@ from convcli.cli._types import PATH, Near, format_of
 from convcli.model.errors import DONE
 from convcli.report import tables
 from convcli.report.screen import Screen
+from convcli.views.nesting import nested
 
 if TYPE_CHECKING:
     from convcli.jobs.inputs import Document, Input
@@ -31,7 +31,7 @@ convcli sessions --where "project=convcli and errors>0"
 convcli sessions ~/.claude/projects -O json          # of one folder
 """
 
-COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file"]
+COLUMNS = ["program", "id", "end", "messages", "calls", "errors", "size", "cwd", "title", "file", "parent"]
 ON_TERMINAL = ["title", "ended", "program", "messages", "errors", "project", "id"]
 
 
@@ -68,8 +68,8 @@ def command(
 ) -> int:
     """List the agent sessions on this machine, newest first.
 
-    With DIR, list the sessions of that folder. Nothing is changed. Every command accepts PROGRAM:ID for a session:
-    convcli inspect codex:0c0ffee0
+    Below a session stand the runs of its subagents. With DIR, list the sessions of that folder. Nothing is changed.
+    Every command accepts PROGRAM:ID for a session: convcli inspect codex:0c0ffee0
     """
     from convcli.jobs import programs
 
@@ -79,12 +79,11 @@ def command(
     else:
         chosen = [programs.get(name) for name in programs.names() if program in (None, name)]
         paths = [(path, each.name) for each in chosen for path in programs.files(each, home)]
-    paths.sort(key=lambda pair: _changed(pair[0]), reverse=True)
+    paths = _in_order(paths)
     codes, printer = _shared.ExitCodes(screen), _shared.DiagnosticPrinter(screen, reading)
-    is_filtered = reading.selection is not None or cwd is not None or (program is not None and folder is not None)
-    rows = _rows(paths if is_filtered else islice(paths, limit), reading, codes)
+    rows = _rows(paths, reading, codes)
     rows = (row for row in rows if program in (None, row["program"]) and (cwd is None or _is_below(row["cwd"], cwd)))
-    rows = islice(rows, limit)
+    rows = _below_sessions(_limited(rows, limit))
     if not paths:
         screen.announce("no sessions found\n")
     elif picks:
@@ -112,7 +111,37 @@ def _with_age(row: Row) -> Row:
     from convcli.cli._inspecting import age
     from convcli.views.columns import project_of
 
-    return {**row, "ended": age(row["end"]), "project": project_of(row["cwd"])}
+    title = f"↳ {row['title'] or ''}" if row.get("below") else row["title"]
+    return {**row, "title": title, "ended": age(row["end"]), "project": project_of(row["cwd"])}
+
+
+def _in_order(paths: list[tuple[str, str | None]]) -> list[tuple[str, str | None]]:
+    """Returns the files, the newest session first; the runs of its subagents follow a session."""
+    from convcli.jobs.agent_files import session_of
+
+    def key(pair: tuple[str, str | None]) -> tuple[float, str, bool, float]:
+        path, session = pair[0], session_of(pair[0])
+        session = session if session is not None and os.path.exists(session) else path
+        return -_changed(session), session, session != path, _changed(path)
+
+    return sorted(paths, key=key)
+
+
+def _limited(rows: Iterable[Row], limit: int | None) -> Iterator[Row]:
+    """Yields so many sessions; runs of subagents do not count."""
+    count = 0
+    for row in rows if limit != 0 else ():
+        count += row["parent"] is None
+        if limit is not None and count > limit:
+            return
+        yield row
+
+
+def _below_sessions(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yields each session, and below it the runs of its subagents."""
+    for session, *runs in nested(rows, lambda row: row["id"], lambda row: row["parent"]):
+        yield session
+        yield from ({**row, "below": True} for row in runs)
 
 
 def _changed(path: str) -> float:
@@ -153,8 +182,8 @@ def _opened(path: str, program: str | None, reading: ReadingOptions, names: Cont
 def _row(document: Document, program: str) -> Row:
     from convcli.jobs import programs
     from convcli.jobs.portions import portions
-    from convcli.views.gists import heading_of
     from convcli.views.rows import by_transcript
+    from convcli.views.titles import SHORT, title_of
 
     transcript = document.lift_leniently()[0]
     row: dict[str, Any] = by_transcript(
@@ -162,8 +191,12 @@ def _row(document: Document, program: str) -> Row:
     )
     size = None if document.line else _shared.size_of(document.file)  # one of many in a database has no size
     directory = transcript.cwd or programs.directory(program, document.file)
-    first = portions(transcript, document.dialect, None)[
-        0
-    ]  # a file with the run of a subagent repeats its session's id
-    about = {"program": program, "id": first.id or transcript.id, "cwd": directory, "size": size}
-    return {**row, **about, "title": heading_of(transcript)}
+    first = portions(transcript, document.dialect, None)[0]  # the file of a run repeats its session's id
+    about = {
+        "program": program,
+        "id": first.id or transcript.id,
+        "parent": first.parent,
+        "cwd": directory,
+        "size": size,
+    }
+    return {**row, **about, "title": title_of(transcript, SHORT)}

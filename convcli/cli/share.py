@@ -65,7 +65,7 @@ def command(
         name = output or f"share-{_name(transcript.id)}.{'md' if is_markdown else 'html'}"
         target = open_output(name, force=force, inputs=[path])
         try:
-            whole = transcript if is_markdown else with_runs(transcript, path, reading.opened)
+            whole = with_runs(transcript, path, reading.opened)
             for piece in _pieces(document, transcript, whole, redaction, is_markdown=is_markdown):
                 target.write(piece.encode("utf-8", "backslashreplace"))
             target.commit()
@@ -86,7 +86,7 @@ def _name(identifier: str | None) -> str:
 def _pieces(
     document: Document, transcript: Transcript, whole: Transcript, redaction: Redaction, *, is_markdown: bool
 ) -> Iterator[str]:
-    """Yields the page or the Markdown of a transcript without events. `whole` has the runs of other files too."""
+    """Returns the page or the Markdown of a transcript without events. `whole` has the runs of other files too."""
     from convcli.cli._pages import title_of
     from convcli.report import page
     from convcli.report.conversation import markdown
@@ -97,5 +97,5 @@ def _pieces(
     title, about = title_of(shown, document.file), facts_of(document, shown, row_of(document, shown))
     masked = sorted(redaction.counts.items())
     if is_markdown:
-        return markdown(shown, title, [fact.text for fact in about], masked)
+        return markdown(without_events(whole), title, [fact.text for fact in about], masked)
     return page.conversation(without_events(whole), title, about, masked=masked)

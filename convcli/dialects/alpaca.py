@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from convcli.families.rows.pairs import (
     CHOSEN,
     REJECTED,
+    StoredFields,
     first_answer,
     is_pair,
     keep_last_label,
@@ -156,9 +157,17 @@ CONVERSATION = fused(
     on_parts(_drop_part, "reasoning", "tool_call", "tool_result", "opaque", *MEDIA),
     on_messages(_alternate_roles),
 )
+UNSUPPORTED = (
+    unsupported.SESSION
+    | unsupported.REQUEST
+    | unsupported.TOOLS
+    | unsupported.MESSAGE
+    | unsupported.MEDIA
+    | unsupported.fields("message.model reasoning refusal tool_call tool_result opaque metadata")
+)
 FIT = {
     INSTRUCTION: (*CONVERSATION, on_messages(partial(keep_last_label, answers=True)), _drop_stale_columns),
-    PREFERENCE: (on_both(*CONVERSATION, answer=first_answer),),
+    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED), answer=first_answer),),
 }
 
 
@@ -210,14 +219,7 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     rules=(for_outputs(answered()),),
-    unsupported=(
-        unsupported.SESSION
-        | unsupported.REQUEST
-        | unsupported.TOOLS
-        | unsupported.MESSAGE
-        | unsupported.MEDIA
-        | unsupported.fields("message.model reasoning refusal tool_call tool_result opaque metadata")
-    ),
+    unsupported=UNSUPPORTED,
     has=unsupported.fields("message.label"),
     reasons={
         **dict.fromkeys(("tools", "tool_call", "tool_result"), "Alpaca rows have neither tools nor calls"),

@@ -93,7 +93,8 @@ def _match_of(native: Native) -> Evidence | None:
     time, content = native.get("ts"), native.get("content")
     if not isinstance(time, int) or time < 10**11 or not isinstance(content, (str, list)):
         return None
-    has_answers = not {"tool_use", "tool_result", "thinking"}.isdisjoint(map(kind_of, content))
+    kinds = map(kind_of, content) if isinstance(content, list) else ()
+    has_answers = not {"tool_use", "tool_result", "thinking"}.isdisjoint(kinds)
     return Evidence(96 if has_answers else 70 if isinstance(content, list) else 45, "times in milliseconds")
 
 

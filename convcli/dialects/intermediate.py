@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.objects import Keys, Native, get_extras, omit
-from convcli.model.dialect import RARE, Dialect, Evidence, Options
+from convcli.model import fields
+from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Media,
@@ -46,15 +47,10 @@ ENCODED: dict[Any, dict[str, str]] = {
 """By record type: JSON key → field."""
 
 KEYS: dict[Any, Keys] = {
-    Transcript: Keys(
-        "convcli id title model cwd createdAt updatedAt tools toolChoice settings messages head extras form"
-    ),
-    Message: Keys(
-        "role id parentId createdAt name model provider parts stopReason usage cost error weight label replaces "
-        "parentCallId extras"
-    ),
-    ToolDefinition: Keys("name description parameters strict custom title outputSchema annotations extras"),
-    **{cls: Keys(" ".join(dict.fromkeys(["type", *ENCODED[cls]]))) for cls in dict.fromkeys(PARTS.values())},
+    Transcript: Keys((MARK, *fields.TRANSCRIPT, "form")),
+    Message: Keys(fields.MESSAGE),
+    ToolDefinition: Keys(fields.TOOL),
+    **{cls: Keys(("type", *fields.PARTS[kind])) for kind, cls in PARTS.items()},
 }
 
 
@@ -184,5 +180,5 @@ DIALECT = Dialect(
     places=_places(),
     carries_all=True,
     keeps_form=True,
-    has=RARE,
+    has=fields.RARE,
 )

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from convcli.families.openai.calls import ROW_TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
-from convcli.families.rows.pairs import is_pair, lift_pair, on_both, pair_of
+from convcli.families.rows.pairs import StoredFields, is_pair, lift_pair, on_both, pair_of
 from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
@@ -218,9 +218,10 @@ CONVERSATION = fused(
     fitting.keep_functions(NAME),
     described,
 )
+UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.fields("document")
 FIT = {
     MESSAGES: (*CONVERSATION, fitting.without("message.label"), _drop_read_extras),
-    PREFERENCE: (on_both(*CONVERSATION), _drop_read_extras),
+    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True)), _drop_read_extras),
 }
 
 
@@ -310,8 +311,6 @@ RULES = (
     Rule(("wrong-type",), _find_null_weights),
     *training.RULES,
 )
-
-UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.fields("document")
 
 
 DIALECT = Dialect(

@@ -23,7 +23,7 @@ from convcli.families.openai import rules
 from convcli.families.openai.fitting import NO_REASONING, ROW_RESULTS, of_requests
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
-from convcli.families.rows.pairs import first_answer, is_pair, lift_pair, on_both, pair_of
+from convcli.families.rows.pairs import StoredFields, first_answer, is_pair, lift_pair, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, unsupported
@@ -156,9 +156,22 @@ CONVERSATION = fused(
     SETTINGS.fits,
 )
 ALONE = (*CONVERSATION, without("message.label"), _drop_keys(INPUT, *SIDES))
+UNSUPPORTED = (
+    COMMONLY_UNSUPPORTED
+    | unsupported.SESSION
+    | unsupported.fields(
+        "model toolChoice reasoning metadata video image.mediaType audio.name audio.detail document.detail "
+        "document.mediaType tool_result.name message.usage message.stopReason"
+    )
+    | unsupported.settings_but(*SETTINGS.names())
+)
+WITHOUT_LABEL = UNSUPPORTED | {"message.label"}
 FIT = {
     MESSAGES: ALONE,
-    PREFERENCE: (on_both(*CONVERSATION, answer=first_answer), _drop_keys(*SIDES)),
+    PREFERENCE: (
+        on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True), answer=first_answer),
+        _drop_keys(*SIDES),
+    ),
     REINFORCEMENT: (*ALONE, _drop_answers),
 }
 
@@ -224,17 +237,6 @@ def _pair_complete() -> Rule:
 
     return Rule(("key-beside-pair", "several-answers"), check)
 
-
-UNSUPPORTED = (
-    COMMONLY_UNSUPPORTED
-    | unsupported.SESSION
-    | unsupported.fields(
-        "model toolChoice reasoning metadata video image.mediaType audio.name audio.detail document.detail "
-        "document.mediaType tool_result.name message.usage message.stopReason"
-    )
-    | unsupported.settings_but(*SETTINGS.names())
-)
-WITHOUT_LABEL = UNSUPPORTED | {"message.label"}
 
 DIALECT = Dialect(
     name=NAME,

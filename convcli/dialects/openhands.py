@@ -6,6 +6,8 @@ Quirks
 - Each event is a row with a `kind`. Consecutive actions with the same `llm_response_id` are one answer.
 - An action has its call twice: `tool_call` is what the model wrote, `action` what the tool received.
 - A failed tool is marked in its observation; an agent error, or a rejection by the user, is an event of its own.
+- A message has texts that the program added, such as skills, in `extended_content`: the model reads them behind the
+  message.
 - Condensations, states and hooks are events. The tools of the system prompt are kept as extras.
 """
 
@@ -21,7 +23,7 @@ from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, split_data_url
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect, Evidence, ProgramTurns, tags
 from convcli.model.transcript import (
     Media,
     Message,
@@ -98,7 +100,11 @@ class _OpenHandsReader:
         thought = native.get("reasoning_content")
         if thought and native["role"] == "assistant":
             parts, part_paths = [Reasoning(thought), *parts], [("llm_message", "reasoning_content"), *part_paths]
-        message = self.add(native["role"], parts, part_paths, row, i, "llm_message")
+        added = row.get("extended_content") or []
+        parts += [_lift_content(content) for content in added]
+        part_paths += [("extended_content", k) for k in range(len(added))]
+        content_keys = ("llm_message", "extended_content") if added else ("llm_message",)
+        message = self.add(native["role"], parts, part_paths, row, i, *content_keys)
         read_keys = ("role", "content", *(("reasoning_content",) if thought and native["role"] == "assistant" else ()))
         rest = except_keys(native, *read_keys)
         extra = {**get_extras(message.extras, NAME), **({"llm_message": rest} if rest else {})}
@@ -196,6 +202,20 @@ def _lift_content(native: Native) -> Part:
     return Opaque(NAME, native)
 
 
+PROGRAM_TURNS = ProgramTurns(
+    tags("EXTRA_INFO")
+    | {
+        "Your previous response was blocked by the model's content filter.": "content-filter",
+        "The task appears incomplete (iteration ": "critic",
+        "The goal is NOT yet complete (audit iteration ": "goal",
+        "Resuming a goal that was paused or interrupted.": "goal",
+    },
+    NAME,
+    {("source",): {"environment": "environment", "hook": "hook"}},
+)
+"""Messages that are not from the user, those that the program sends in the user's name, and skills behind a message. An
+answer with a malformed call is answered in the user's name too, with texts that a user may write: they stay."""
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenHands",
@@ -204,6 +224,7 @@ DIALECT = Dialect(
     forms=("conversation",),
     detect=detect,
     lift=lift,
+    program_turns=PROGRAM_TURNS,
     rules=(
         links.paired(links.PairingRules(where="later", missing=None)),
         arguments.readable(),

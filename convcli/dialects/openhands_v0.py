@@ -21,7 +21,7 @@ from convcli.kit.objects import Native, make_extras, objects_in, omit
 from convcli.kit.sessions import add_event
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect, Evidence, ProgramTurns
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -162,6 +162,14 @@ def _has_values(native: Native) -> bool:
     return any(value is not None for value in native.values())
 
 
+PROGRAM_TURNS = ProgramTurns(
+    {
+        "Please continue on whatever approach you think is suitable.": "continuation",
+        "Let's get back on track. If you experienced errors before, do NOT resume your task.": "resumption",
+    }
+)
+"""What runs without a user send in the user's name: openhands/core/main.py at 00e9a0a6, and its evaluations."""
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenHands, version 0",
@@ -170,6 +178,7 @@ DIALECT = Dialect(
     forms=("trajectory",),
     detect=detect,
     lift=lift,
+    program_turns=PROGRAM_TURNS,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     places=EVENT.places("message")
     | paths(

@@ -29,6 +29,7 @@ JSON = pattern(r"""\s*(\{\s*["}]|\[\s*[][{"])""")
 
 PROGRAM_TURNS = ("keep", "drop")
 TOOLS = ("recorded", "program", "none")
+NO_PROGRAM = "none"
 
 
 def parsed(document: Any) -> Any:
@@ -118,12 +119,33 @@ def with_row_choices(
     options: Options,
     program_turns: Literal["keep", "drop"] | None,
     tools: Literal["recorded", "program", "none"] | None,
+    tools_of: str | None = None,
 ) -> Options:
-    """Returns the options with those of training rows. Raises JobError for an unknown choice."""
+    """Returns the options with those of training rows, and of the program whose tools the calls name.
+
+    Raises JobError for an unknown choice.
+    """
     for value, known in ((program_turns, PROGRAM_TURNS), (tools, TOOLS)):
         if value is not None and value not in known:
             raise unknown("choice", str(value), known, f"choose {', '.join(known)}")
-    return replace(options, program_turns=program_turns, tools=tools)
+    return replace(options, program_turns=program_turns, tools=tools, tools_of=program_of_tools(tools_of))
+
+
+def program_of_tools(name: str | None) -> str | None:
+    """Returns the program whose names the tools get; None for `none`. Raises JobError for an unknown program."""
+    if name is None or name == NO_PROGRAM:
+        return None
+    known = programs_of_tools()
+    if name not in known:
+        raise unknown("program", str(name), known, f"choose from {', '.join(known)}")
+    return name
+
+
+def programs_of_tools() -> list[str]:
+    """Returns the choices of the program whose names the tools get."""
+    from convcli.engine import tool_names
+
+    return [NO_PROGRAM, *tool_names.programs()]
 
 
 def _checked(set_keys: Mapping[str, Any], target: Dialect) -> SetKeys:

@@ -82,6 +82,8 @@ def _texts(value: Any, known: frozenset[str], key: str = "", *, is_known: bool =
     """
     if isinstance(value, dict):
         for name, child in value.items():
+            if child.__class__ is str and is_known and name in known:
+                continue  # most values of a document
             if name not in SCHEMAS and (name not in CALLED or not isinstance(child, dict)):
                 yield from _texts(child, known, name, is_known=is_known and name in known)
     elif isinstance(value, list):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 LOOK_AT = 16
 """Records of a file, and list items, that are checked."""
@@ -59,7 +59,12 @@ FORMATS = (
         "convcli reads the whole session, as opencode export prints it",
         is_piece=True,
     ),
-    Foreign("a Hermes session", ("system_prompt messages model_config",), "without the system prompt", "/messages"),
+    Foreign(
+        "a Hermes session",
+        ("system_prompt messages model_config", "platform session_start messages", "system_prompt messages started_at"),
+        "without the system prompt",
+        "/messages",
+    ),
     Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
     Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
@@ -96,8 +101,16 @@ FORMATS = (
     ),
     Foreign("a thread of the OpenAI Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
     Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
-    Foreign("Genkit messages", ("content/*/toolRequest", "content/*/toolResponse")),
-    Foreign("a Strands message", ("message message_id redact_message",)),
+    Foreign(
+        "Genkit messages",
+        (
+            "content/*/toolRequest",
+            "content/*/toolResponse",
+            "role=model content/*/text",
+            "messages/*/role=model messages/*/content/*/text",
+        ),
+    ),
+    Foreign("a Strands message", ("message message_id redact_message",), at="/message"),
     Foreign("the state of an AutoGen team", ("agent_states:dict type",), at="'/agent_states/*/agent_state'"),
     # telemetry and logs
     Foreign(
@@ -260,25 +273,35 @@ def condition(text: str) -> Mark:
     return Mark(tuple(words[:at].split("/")), tests[sign], text.startswith("!"))
 
 
+Marks: TypeAlias = list[tuple[tuple[Mark, ...], Foreign]]
+
+
 @cache
-def _by_key() -> dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]]:
-    """Indexes the marks by the first keys that they ask for (`_keys`): a document has few of these."""
-    index: dict[tuple[str, ...], list[tuple[tuple[Mark, ...], Foreign]]] = {}
+def _by_key() -> tuple[dict[str, Marks], dict[str, dict[str, Marks]]]:
+    """Indexes the marks by the first key that they ask for: a document has few of these.
+
+    Those that ask for a key of the items of a list (`KEY/*/NAME`) are apart, by both keys."""
+    of_key: dict[str, Marks] = {}
+    of_items: dict[str, dict[str, Marks]] = {}
     for known in FORMATS:
         for text in known.marks:
             marks = tuple(condition(piece) for piece in text.split())
-            path = marks[0].path
-            index.setdefault(path[:3] if path[1:2] == ("*",) else path[:1], []).append((marks, known))
-    return index
+            key, *rest = marks[0].path
+            index, key = (of_items.setdefault(key, {}), rest[1]) if rest[:1] == ["*"] else (of_key, key)
+            index.setdefault(key, []).append((marks, known))
+    return of_key, of_items
 
 
-def _keys(value: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yields the keys of an object, and those of the objects in its lists."""
+def _marks_for(value: dict[str, Any]) -> Iterator[tuple[tuple[Mark, ...], Foreign]]:
+    """Yields the marks that ask for a key of the object, or for one of the objects in its lists."""
+    of_key, of_items = _by_key()
     for key, below in value.items():
-        yield (key,)
-        if isinstance(below, list):
-            objects = [item for item in below[:LOOK_AT] if isinstance(item, dict)]
-            yield from ((key, "*", name) for name in dict.fromkeys(chain.from_iterable(objects)))
+        if key in of_key:
+            yield from of_key[key]
+        if key in of_items and isinstance(below, list):
+            objects = (item for item in below[:LOOK_AT] if isinstance(item, dict))
+            for name in dict.fromkeys(chain.from_iterable(objects)):
+                yield from of_items[key].get(name, ())
 
 
 def recognise(values: Iterable[Any]) -> Foreign | None:
@@ -292,9 +315,7 @@ def recognise(values: Iterable[Any]) -> Foreign | None:
 
 
 def _of_object(value: dict[str, Any]) -> Foreign | None:
-    index = _by_key()
-    for keys in _keys(value):
-        for marks, known in index.get(keys, ()):
-            if all(mark.holds(value) for mark in marks):
-                return known
+    for marks, known in _marks_for(value):
+        if all(mark.holds(value) for mark in marks):
+            return known
     return None

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from convcli.engine import answers, conversion, pipeline
+from convcli.engine import answers, conversion, pipeline, reading
 from convcli.engine.conversion import Conversion
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import with_items, with_value
 from convcli.model.errors import RefusedError
+from convcli.model.fields import REFERENCES
 from convcli.model.findings import Finding
 from convcli.model.transcript import Path, Transcript
 from convcli.proof.difference import difference
@@ -43,7 +44,6 @@ MAX_DEPTH = 5
 """Levels of nested objects and lists of a value that is tried."""
 MAX_NEAR = 12
 """Values before and after a value that are tried in its place."""
-REFERENCES = ("head", "message.parentId", "message.parentCallId", "message.replaces")
 LINKS = frozenset((*REFERENCES, "tool_call.id", "tool_result.toolCallId"))
 """Fields that tie the messages and parts of a conversation to each other. A reference has an effect only if it names
 something in the document."""
@@ -88,12 +88,12 @@ class Relaxed(NamedTuple):
 
 
 def lift(document: Any, dialect: Dialect) -> tuple[Transcript, list[Finding]]:
-    """Returns the transcript of a document as `conversion.lift` does, with findings on values that were set aside.
+    """Returns the transcript of a document as `reading.lift` does, with findings on values that were set aside.
 
     Raises RefusedError if anything else is wrong with the document.
     """
     try:
-        return conversion.lift(document, dialect, advises=False), []
+        return reading.lift(document, dialect, advises=False), []
     except RefusedError:
         rest = relaxed(document, dialect)
         if rest is None:
@@ -111,7 +111,7 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options) -
         return pipeline.convert(document, source, target, strict)
     rest = relaxed(document, source)
     if rest is None:
-        raise RefusedError(conversion.objections(document, source))
+        raise RefusedError(reading.objections(document, source))
     if source is target and strict == conversion.BY_DEFAULT:
         return Conversion(document, rest.transcript, [], rest.findings)
     result = pipeline.of_transcript(rest.document, rest.transcript, source, target, strict)
@@ -140,7 +140,7 @@ def relaxed(document: Any, dialect: Dialect) -> Relaxed | None:
     trial = _Trial(document, rest, bare, dialect)
     if not all(map(trial.is_outside, _representatives(removed))):
         return None
-    if conversion.not_understood(rest, bare, dialect) is not None:
+    if reading.not_understood(rest, bare, dialect) is not None:
         return None
     values = [_set_aside(document, path, breach, dialect) for path, breach in removed.items()]
     return Relaxed(rest, _with_values(bare, values), values)

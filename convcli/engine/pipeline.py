@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from convcli.engine import answers
-from convcli.engine.conversion import (
-    BY_DEFAULT,
-    Conversion,
-    compared,
-    empty_finding,
-    lift,
-    lower,
-    not_understood,
-    objections,
-)
+from convcli.engine.conversion import BY_DEFAULT, Conversion, lower, read_back
+from convcli.engine.reading import empty_finding, lift, not_understood, objections
 from convcli.engine.shortcut import is_clean
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
@@ -92,7 +84,7 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
         return lenient.convert(document, source, target, options)
     if options == BY_DEFAULT and _has_shapes(document, source, target) and next(_begun(source, target)) >= FEW:
         return remembering(source, target).convert(document)
-    return at_length(document, source, target, options)
+    return convert_in_full(document, source, target, options)
 
 
 def _has_shapes(document: Any, source: Dialect, target: Dialect) -> bool:
@@ -113,68 +105,60 @@ def remembering(source: Dialect, target: Dialect) -> PairConverter:
     """Returns the converter that remembers the shapes of a pair."""
     from convcli.engine.shapes.memo import PairConverter
 
-    return PairConverter(source, target, at_length)
+    return PairConverter(source, target, convert_in_full)
 
 
-def at_length(
+def convert_in_full(
     document: Any, source: Dialect, target: Dialect, options: Options = BY_DEFAULT, *, is_composed: bool = False
 ) -> Conversion:
     """Converts like `convert`, without remembered shapes.
 
     `is_composed`: no file holds the document as it is. It is written anew, in its own dialect too.
     """
-    conversion = _converted(document, source, target, options, is_composed=is_composed)
-    return _with_input(conversion, document, source, target)
+    transcript, bare_options = lift(document, source), _without_keys(options)
+    if is_composed:
+        conversion = lower(transcript, target, bare_options, source)
+    elif source is target and _changes_nothing(transcript, source, bare_options):
+        conversion = _unchanged(document, transcript, source)
+    else:
+        conversion = _rewritten(document, transcript, source, target, bare_options)
+    return _finished(conversion, document, source, target, options)
 
 
 def of_transcript(
     document: Any, transcript: Transcript, source: Dialect, target: Dialect, options: Options
 ) -> Conversion:
-    """Converts like `at_length` a document whose transcript is known."""
-    bare_options = replace(options, set_keys=(), default_keys=())
-    conversion = _written(document, transcript, source, target, bare_options)
-    if bare_options != options:
-        from convcli.engine.set_keys import with_set_keys
-
-        conversion = with_set_keys(conversion, options, target, source)
-    return _with_input(conversion, document, source, target)
+    """Converts a document whose transcript is known. It is written anew, in its own dialect too."""
+    conversion = _rewritten(document, transcript, source, target, _without_keys(options))
+    return _finished(conversion, document, source, target, options)
 
 
-def _with_input(conversion: Conversion, document: Any, source: Dialect, target: Dialect) -> Conversion:
-    """Adds the findings on the input that the output will not show."""
-    of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source)
-    if of_input:
-        known = {(finding.code, finding.where) for finding in conversion.findings}
-        conversion.findings[:0] = [finding for finding in of_input if (finding.code, finding.where) not in known]
-    return conversion
+def _without_keys(options: Options) -> Options:
+    """Returns the options without the keys to set, which are set in the output."""
+    return replace(options, set_keys=(), default_keys=()) if options.set_keys or options.default_keys else options
 
 
-def _converted(
-    document: Any, source: Dialect, target: Dialect, options: Options, *, is_composed: bool = False
-) -> Conversion:
-    if options.set_keys or options.default_keys:
-        from convcli.engine.set_keys import with_set_keys
-
-        bare_options = replace(options, set_keys=(), default_keys=())
-        bare = _converted(document, source, target, bare_options, is_composed=is_composed)
-        return with_set_keys(bare, options, target, source)
-    if is_composed:
-        return lower(lift(document, source), target, options, source)
-    if source is target and options.models:
+def _changes_nothing(transcript: Transcript, source: Dialect, options: Options) -> bool:
+    """True if a document stays as it is in its own dialect."""
+    if options.models:
         from convcli.engine.model_names import renames
 
-        if not renames(lift(document, source), options.models):
+        if not renames(transcript, options.models):
             options = replace(options, models=())
-    if source is target and options == BY_DEFAULT:
-        return _unchanged(document, source)
-    return _written(document, lift(document, source), source, target, options)
+    if options.tools_of is not None:
+        from convcli.engine.tool_names import renamed
+
+        if renamed(transcript, source, options.tools_of) is transcript:
+            options = replace(options, tools_of=None)
+    return options == BY_DEFAULT
 
 
-def _written(document: Any, transcript: Transcript, source: Dialect, target: Dialect, options: Options) -> Conversion:
+def _rewritten(document: Any, transcript: Transcript, source: Dialect, target: Dialect, options: Options) -> Conversion:
+    """Returns the conversion of a transcript: to and from the intermediate format, with the source's spelling."""
     if target.keeps_form and source.is_written and options == BY_DEFAULT:
         from convcli.engine.spelling import with_form
 
-        return compared(transcript, with_form(transcript, document, source, target), target, source)
+        return read_back(transcript, with_form(transcript, document, source, target), target, source)
     empty = None if target.keeps_form or source is target else empty_finding(document, transcript, source)
     if empty is not None:
         raise RefusedError([empty])
@@ -191,8 +175,20 @@ def _written(document: Any, transcript: Transcript, source: Dialect, target: Dia
     return conversion
 
 
-def _unchanged(document: Any, dialect: Dialect) -> Conversion:
-    transcript = lift(document, dialect)
+def _finished(conversion: Conversion, document: Any, source: Dialect, target: Dialect, options: Options) -> Conversion:
+    """Sets the keys of the options, and adds the findings on the input that the output will not show."""
+    if options.set_keys or options.default_keys:
+        from convcli.engine.set_keys import with_set_keys
+
+        conversion = with_set_keys(conversion, options, target, source)
+    of_input = [] if source is target else verdict.of_input(document, conversion.transcript, source)
+    if of_input:
+        known = {(finding.code, finding.where) for finding in conversion.findings}
+        conversion.findings[:0] = [finding for finding in of_input if (finding.code, finding.where) not in known]
+    return conversion
+
+
+def _unchanged(document: Any, transcript: Transcript, dialect: Dialect) -> Conversion:
     if not dialect.is_written:
         raise JobError("read-only-dialect", f"{dialect.title} is read-only")
     return Conversion(document, transcript, [], _judged(document, transcript, dialect))

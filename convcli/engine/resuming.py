@@ -33,11 +33,17 @@ def resumed(
     messages = [replace(one, parent_call_id=None) for one in messages] if is_agent else messages
     prepared = replace(transcript, messages=messages, id=id_, cwd=cwd)
     prepared = prepared if fit is None else fit(prepared)
-    document = conversion.written(prepared, target, options, source)
+    document = conversion.write(prepared, target, options, source)
     if target.lift(document).id is None:
-        document = conversion.written(replace(prepared, id=uuid_of(document)), target, options, source)
+        document = conversion.write(replace(prepared, id=uuid_of(document)), target, options, source)
     left_out = conversion.left_out(transcript, options, source, target)
-    return conversion.compared(transcript, document, target, source, purpose="request", left_out=left_out)
+    done = conversion.read_back(transcript, document, target, source, purpose="request", left_out=left_out)
+    if options.tools_of is not None:
+        from convcli.engine import tool_names
+
+        after = tool_names.renamed(transcript, source, options.tools_of)
+        done.losses = tool_names.explained(done.losses, transcript, after)
+    return done
 
 
 def _followed(messages: list[Message]) -> list[Message]:

@@ -112,29 +112,35 @@ JSON_TYPES: dict[type, str] = {
 
 def adds_tools(transcript: Transcript, source: Dialect | None, target: Dialect, options: Options) -> bool:
     """True if a row needs definitions of tools that its session does not have."""
-    if source is None or not source.is_session or not target.is_training or transcript.tools or options.tools == "none":
+    if source is None or not source.is_session or not target.is_training or options.tools == "none":
         return False
-    return any(part.__class__ is ToolCall for message in transcript.messages for part in message.parts)
+    defined = {tool.name for tool in transcript.tools or ()}
+    return any(
+        part.__class__ is ToolCall and part.name not in defined
+        for message in transcript.messages
+        for part in message.parts
+    )
 
 
 def with_tools(transcript: Transcript, source: Dialect, options: Options) -> Transcript:
-    """Returns the transcript with a definition for every tool that it calls, sorted by name.
+    """Returns the transcript with a definition for every tool that it calls: behind its own, those it lacks, by name.
 
     With `tools="program"` a definition comes from the table of the agent program, if it has the tool. Any other states
     only the name and the arguments of the calls.
     """
-    calls: dict[str, list[ToolCall]] = {}
+    own = transcript.tools or []
+    defined, calls = {tool.name for tool in own}, dict[str, list[ToolCall]]()
     for message in transcript.messages:
         for part in message.parts:
-            if part.__class__ is ToolCall:
+            if part.__class__ is ToolCall and part.name not in defined:
                 calls.setdefault(part.name, []).append(part)
     known: Mapping[str, ToolDefinition] = {}
     if options.tools == "program":
         from convcli.engine.program_tools import tools_of
 
-        known = tools_of(source.name)
+        known = {**tools_of(source.name), **tools_of(options.tools_of or "")}
     tools = [known.get(name) or seen_in(name, calls[name]) for name in sorted(calls)]
-    return replace(transcript, tools=tools)
+    return replace(transcript, tools=[*own, *tools])
 
 
 def seen_in(name: str, calls: list[ToolCall]) -> ToolDefinition:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.engine.conversion import Conversion, compared, left_out
+from convcli.engine.conversion import Conversion, left_out, read_back
 from convcli.model.dialect import Dialect, Options, SetKeys
 from convcli.model.errors import JobError
 from convcli.model.transcript import Path
@@ -70,7 +70,7 @@ def with_set_keys(conversion: Conversion, options: Options, target: Dialect, sou
     if document is conversion.document:
         return conversion
     excluded = left_out(conversion.transcript, options, source, target)
-    done = compared(conversion.transcript, document, target, source, left_out=excluded)
+    done = read_back(conversion.transcript, document, target, source, left_out=excluded)
     done.losses = [*reversed(silent), *_explained(done.losses, conversion.losses)]
     return done
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.engine.conversion import BY_DEFAULT, Conversion, compared, written
+from convcli.engine.conversion import BY_DEFAULT, Conversion, read_back, write
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, RefusedError
@@ -28,7 +28,7 @@ FORM = "form"
 def with_form(transcript: Transcript, document: Any, source: Dialect, hub: Dialect) -> Any:
     """Returns the document in the intermediate format, with `form` if `source` would spell the transcript otherwise, or
     if the transcript has ids that the source lacks."""
-    stored = written(transcript, hub, BY_DEFAULT, source)
+    stored = write(transcript, hub, BY_DEFAULT, source)
     spellings = [(usual, patch(usual, document)) for usual in _spellings(hub.lift(stored), source, hub)]
     has_generated = transcript.origin is not None and bool(transcript.origin.generated_ids)
     if not spellings or not (spellings[0][1] or has_generated):
@@ -48,7 +48,7 @@ def respelled(transcript: Transcript, stored: Any, hub: Dialect, target: Dialect
     for usual in _spellings(transcript, target, hub):
         if exact_json.digest(usual) == form["digest"]:
             document = _applied(usual, form["patch"], target)
-            return None if document is None else compared(transcript, document, target, hub, is_original=True)
+            return None if document is None else read_back(transcript, document, target, hub, is_original=True)
     return None
 
 
@@ -57,7 +57,7 @@ def _spellings(transcript: Transcript, dialect: Dialect, hub: Dialect) -> Iterat
     usual = dialect.form(transcript)
     for form in dict.fromkeys((usual, *dialect.forms)):
         try:
-            yield written(transcript, dialect, Options(form=form), hub)
+            yield write(transcript, dialect, Options(form=form), hub)
         except RefusedError:  # the extras do not pass the schema in this form
             continue
 

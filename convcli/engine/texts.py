@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from convcli.engine.conversion import Conversion, compared
+from convcli.engine.conversion import Conversion, read_back
 from convcli.kit.values import read_json
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
@@ -84,7 +84,7 @@ def with_arguments(result: Conversion, source: Dialect, target: Dialect, style: 
         holder[path[-1]] = _styled(holder[path[-1]], style)
     if not schemas.accepts(target.name, changed):
         raise JobError("usage", f"--arguments {style}: {target.title} does not support this")
-    return compared(result.transcript, changed, target, source)
+    return read_back(result.transcript, changed, target, source)
 
 
 def argument_steps(dialect: Dialect) -> Path:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from convcli.kit.objects import omit
 from convcli.kit.streams import ASSEMBLED
 from convcli.model.dialect import Dialect, Options
-from convcli.model.errors import ConvcliError, RefusedError
+from convcli.model.errors import ConvcliError, JobError, RefusedError
 from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult, Transcript
 from convcli.validation import schemas
 from convcli.wire import exact_json
@@ -25,11 +25,14 @@ _SHAPE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeErro
 Record = TypeVar("Record", Transcript, Message, ToolDefinition, Part)
 
 
-def lowered(transcript: Transcript, source: Dialect | None, target: Dialect, options: Options) -> Any:
-    """Writes the document in `target`, which must be writable: with all its extras, otherwise without them.
+def write(transcript: Transcript, source: Dialect | None, target: Dialect, options: Options) -> Any:
+    """Writes the document in `target`: with all its extras, otherwise without them.
 
-    Raises RefusedError if it does not pass the schema even then.
+    Raises JobError if the target is read-only, and RefusedError if the document does not pass the schema even without
+    extras.
     """
+    if not target.is_written:
+        raise JobError("read-only-dialect", f"{target.title} is read-only")
     if not _has_extras(transcript, source, target):
         return target.lower(transcript, options)
     if source is None or source.carries_all or source.answer_boundaries is not None:

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from convcli.kit.ids import set_session_id
 from convcli.kit.objects import get_extras, make_extras
-from convcli.model.dialect import RARE, BodyForm, Dialect, Options, Pass
+from convcli.model.dialect import BodyForm, Dialect, Options, Pass
+from convcli.model.fields import RARE
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import OUTSIDE, Message, Origin, Path, Transcript
 from convcli.validation.survey import Survey

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from convcli.jobs.inputs import Document, Input
 from convcli.model.errors import ConvcliError
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
+from convcli.wire.patterns import pattern
 
 PREFIX, SUFFIX, FOLDER = "agent-", ".jsonl", "subagents"
 FILES = f"{PREFIX}*{SUFFIX}"
@@ -27,6 +28,7 @@ BEGINNING = 1 << 16
 """Bytes of a file in which it names its session."""
 MOST_FILES = 1_000
 """Files that are looked at."""
+_SESSION = pattern(rb'"sessionId": ?"([\w-]{1,80})"')
 
 
 def with_runs(
@@ -57,6 +59,18 @@ def with_runs(
     return replace(transcript, messages=[*transcript.messages, *messages]) if messages else transcript
 
 
+def session_of(path: str) -> str | None:
+    """Returns the file of the session whose subagent's run is in this file; None for any other file."""
+    folder, name = os.path.split(path)
+    if not (name.startswith(PREFIX) and name.endswith(SUFFIX)):
+        return None
+    before, inside, _ = f"{folder}{os.sep}".rpartition(f"{os.sep}{FOLDER}{os.sep}")
+    if inside:
+        return f"{before}{SUFFIX}"
+    found = _SESSION.search(_beginning(path))
+    return os.path.join(folder, f"{found[1].decode()}{SUFFIX}") if found is not None else None
+
+
 def _calls_without_run(transcript: Transcript) -> list[ToolCall]:
     started = {message.parent_call_id for message in transcript.messages}
     parts = (part for message in transcript.messages for part in message.parts)
@@ -85,11 +99,16 @@ def _files(path: str, session: str) -> Iterator[str]:
 
 
 def _names(path: str, session: str) -> bool:
+    return session.encode("utf-8", "replace") in _beginning(path)
+
+
+def _beginning(path: str) -> bytes:
+    """Returns the beginning of a regular file; nothing of a link, or of what cannot be read."""
     with suppress(OSError):
         if stat.S_ISREG(os.lstat(path).st_mode):
             with open(path, "rb") as file:
-                return session.encode("utf-8", "replace") in file.read(BEGINNING)
-    return False
+                return file.read(BEGINNING)
+    return b""
 
 
 def _call_of(run: Transcript, name: str, calls: list[ToolCall], results: dict[str, str]) -> ToolCall | None:

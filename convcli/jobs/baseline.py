@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from convcli.files.packed import unreadable
+from convcli.files.side_files import read_side_file
 from convcli.model.errors import JobError
 from convcli.model.findings import Finding
 from convcli.wire import exact_json
@@ -34,8 +35,7 @@ class Baseline:
     def load(self) -> Baseline:
         """Loads the file and returns itself. Raises JobError if it is missing, unreadable, or not a baseline."""
         try:
-            with open(self.path, "rb") as file:
-                self._left = Counter(dict(_rows(json.loads(file.read()))))
+            self._left = Counter(dict(_rows(json.loads(read_side_file(self.path)))))
         except FileNotFoundError:
             help_text = "convcli validate FILE… --baseline FILE --write-baseline writes it"
             raise JobError("no-such-file", "there is no such baseline", file=self.path, help=help_text) from None

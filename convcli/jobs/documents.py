@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from convcli.engine import conversion, pipeline, texts
+from convcli.engine import conversion, pipeline, reading, texts
 from convcli.engine.texts import ArgumentStyle
 from convcli.files.framing import Record
 from convcli.model.dialect import Dialect, Options
@@ -122,7 +122,7 @@ class Document(msgspec.Struct):
     def lift(self) -> Transcript:
         """Returns the document's transcript. Raises RefusedError whose findings have file and pointer."""
         with self._locating():
-            return conversion.lift(self.value, self.dialect)
+            return reading.lift(self.value, self.dialect)
 
     def lift_leniently(self) -> tuple[Transcript, list[Finding]]:
         """Returns the transcript as `lift` does, with findings on values of a wrong type that were set aside."""
@@ -153,7 +153,7 @@ class Document(msgspec.Struct):
             if transcript is not None:
                 result = pipeline.of_transcript(self.value, transcript, self.dialect, target, options)
             elif self.routes:
-                result = pipeline.at_length(self.value, self.dialect, target, options, is_composed=True)
+                result = pipeline.convert_in_full(self.value, self.dialect, target, options, is_composed=True)
             else:
                 result = pipeline.convert(self.value, self.dialect, target, options)
             if arguments is not None:

@@ -25,7 +25,9 @@ from convcli.jobs.presets import PRESETS as PRESETS
 from convcli.jobs.presets import Pattern as Pattern
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ContentError, JobError
+from convcli.model.findings import Finding
 from convcli.validation import schemas
+from convcli.validation.unknown import of_container
 from convcli.validation.wording import SAFE_WORD, described, nearest, unknown
 from convcli.wire import exact_json, pointers
 from convcli.wire.exact_json import Position
@@ -209,8 +211,15 @@ class Picker:
             document = Document(self._name, line, value, record.raw, dialect, outer.at + chosen.at, *rest)
             free = (AnswerValue(at, values[at]) for at in calls.answers(pick.at) if at not in used)
             used |= _answered(document, chosen.at, free)
+            if shell is not None:
+                document.notes = (*document.notes, *self._around(dialect, shell, line))
             yield document
             shell = None
+
+    def _around(self, dialect: Dialect, shell: Any, line: int) -> Iterator[Finding]:
+        """Yields what the dialect does not know around its transcripts."""
+        for finding in of_container(dialect, shell):
+            yield msgspec.structs.replace(finding, file=self._name, line=line)
 
     def _in_member(self, value: Any) -> str:
         """Suggests a pattern if one that was meant for lines matches inside a member of an array."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -109,6 +110,14 @@ def count_others(paths: Iterable[str]) -> dict[str, int]:
                     suffix = os.path.splitext(without_packing(name))[1].lower()
                     counts[suffix] = counts.get(suffix, 0) + 1
     return counts
+
+
+def is_named_pipe(path: str) -> bool:
+    """True for a pipe that has no writer until a program opens it; one of a shell's `<(command)` has a writer."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode) and not path.startswith(("/dev/fd/", "/proc/"))
+    except (OSError, ValueError):
+        return False
 
 
 def _matches(pattern: str) -> list[InputFile]:

@@ -96,7 +96,7 @@ def directory(name: str, path: str) -> str | None:
 
 def _neighbour(path: str) -> Any:
     with suppress(OSError, ValueError, ContentError):
-        return _content(path, os.stat(path).st_mtime_ns)
+        return None if may_wait(path) else _content(path, os.stat(path).st_mtime_ns)
     return None
 
 

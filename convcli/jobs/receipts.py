@@ -6,6 +6,7 @@ otherwise they are absolute, with `~` for the home directory.
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import sys
@@ -17,7 +18,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from convcli.files.packed import unreadable
+from convcli.files.packed import may_wait, unreadable
+from convcli.files.side_files import read_side_file
 from convcli.files.sqlite import JOURNAL, LOG
 from convcli.jobs.converting import Summary
 from convcli.model.errors import JobError
@@ -151,7 +153,7 @@ class Recorder:
             sources=sorted(summary.sources),
             target=summary.target,
             inputs=[self._input(path, state) for path, state in self._inputs.items()],
-            outputs=[_recorded(path, self._paths.stored(path), role) for role, path in outputs],
+            outputs=[self._output(role, path) for role, path in outputs],
             transcripts=summary.transcripts,
             rows=summary.rows,
             refused=summary.refused,
@@ -173,6 +175,10 @@ class Recorder:
         record = _recorded(path, name)
         return record if _state(path) == state else changed
 
+    def _output(self, role: Role, path: str) -> FileRecord:
+        name = self._paths.stored(path)
+        return FileRecord(name, role, unchecked="not a regular file") if may_wait(path) else _recorded(path, name, role)
+
 
 def _logs_of(path: str) -> list[str]:
     """Returns the files beside a SQLite database that contain its last changes."""
@@ -193,6 +199,8 @@ def _state(path: str) -> _State | None:
 
 def _recorded(path: str, name: str, role: Role | None = None) -> FileRecord:
     try:
+        if may_wait(path):
+            raise OSError(errno.EINVAL, "it is not a regular file")
         with open(path, "rb") as file:
             return FileRecord(name, role, os.fstat(file.fileno()).st_size, file_digest(file, "sha256").hexdigest())
     except OSError as error:
@@ -222,8 +230,7 @@ def _versions() -> dict[str, str]:
 def load(path: str) -> Receipt:
     """Returns the receipt in a file. Raises JobError if it is missing, unreadable or no receipt."""
     try:
-        with open(path, "rb") as file:
-            receipt = msgspec.json.decode(file.read(), type=Receipt)
+        receipt = msgspec.json.decode(read_side_file(path), type=Receipt)
     except FileNotFoundError:
         help_text = "convcli convert … --receipt FILE writes it"
         raise JobError("no-such-file", "there is no such receipt", file=path, help=help_text) from None

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from convcli.engine.redaction.redactor import Hit, Redactor
 from convcli.files.layouts import DocumentWriter
 from convcli.files.packed import unreadable
+from convcli.files.side_files import read_side_file
 from convcli.jobs.documents import Document
 from convcli.model.errors import JobError
 from convcli.proof.reasons import MISSING, Loss
@@ -47,8 +48,7 @@ class Allowed:
 def load_allowed(path: str) -> Allowed:
     """Returns the accepted values of a file. Raises JobError if it is missing, unreadable or another file."""
     try:
-        with open(path, "rb") as file:
-            value = json.loads(file.read())
+        value = json.loads(read_side_file(path))
         if value["convcli-allow"] != VERSION:
             raise ValueError("another version")
         return Allowed(str(value["salt"]), map(str, value["digests"]))

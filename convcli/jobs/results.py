@@ -18,7 +18,9 @@ from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
-from convcli.proof.reasons import Loss
+from convcli.proof.reasons import Level, Loss
+from convcli.validation import unknown
+from convcli.wire.pointers import pointer
 
 if TYPE_CHECKING:
     from convcli.jobs.splitting import Splitting
@@ -185,13 +187,16 @@ def _converted(
 
 
 def container_losses(document: Document, target: Dialect) -> list[Loss]:
-    """The loss of what surrounds the transcripts of a file, with the first of them, if each is written alone."""
-    node, keys = document.shell, list(document.others)
-    for step in document.dialect.many.split("/")[:-1]:
-        keys += [key for key in node if key != step] if isinstance(node, dict) else []
-        node = node.get(step) if isinstance(node, dict) else None
-    if not keys:
-        return []
+    """The losses of what surrounds the transcripts of a file, with the first of them, if each is written alone: one of
+    metadata, and one of each key that holds content."""
+    paths = list(unknown.keys_around(document.dialect, document.shell))
+    content = unknown.content_around(document.dialect, document.shell)
+    losses = [_container_loss(document, target, [str(path[-1])], "content", pointer(path)) for path in content]
+    rest = [*document.others, *(str(path[-1]) for path in paths if path not in content)]
+    return losses + ([_container_loss(document, target, rest, "context", "")] if rest else [])
+
+
+def _container_loss(document: Document, target: Dialect, keys: list[str], level: Level, where: str) -> Loss:
     named = ", ".join(keys[:MOST_KEYS]) + (", …" if len(keys) > MOST_KEYS else "")
     why = f"transcripts are written without the document around them ({named}); a restore file keeps it"
     if document.others:
@@ -200,7 +205,7 @@ def container_losses(document: Document, target: Dialect) -> list[Loss]:
         why = (
             f"the document around the transcripts ({named}) is written only with all of one file, as one JSON document"
         )
-    return [Loss("dropped", "", "container", "context", why, line=document.line, file=document.file)]
+    return Loss("dropped", where, "container", level, why, line=document.line, file=document.file)
 
 
 def as_warning(finding: Finding, target: Dialect) -> Finding:

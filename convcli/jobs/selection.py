@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Protocol, runtime_checkable
 
+from convcli.files.packed import may_wait
 from convcli.jobs.documents import Document, Item
 from convcli.model.errors import ConvcliError, JobError
 
@@ -45,7 +46,7 @@ class Selection:
         self._drawn: set[tuple[str, int]] | None = None
 
     def scan(self, paths: Iterable[str], opened: Callable[[str], AbstractContextManager[Iterable[Item]]]) -> None:
-        """Draws the sample, if requested. Raises JobError for standard input, which can be read only once."""
+        """Draws the sample, if requested. Raises JobError for standard input and pipes, which can be read only once."""
         paths = list(paths)
         if any(isinstance(condition, ReadsAhead) and condition.reads_ahead for condition in self.conditions):
             for _, _, document in self._read(paths, opened):
@@ -88,8 +89,9 @@ class Selection:
     ) -> Iterator[tuple[str, int, Document]]:
         """Yields all documents. Errors of inputs are reported later, when they are processed."""
         for path in paths:
-            if path == "-":
-                message = "--sample and --dedupe=prefix read inputs twice, and standard input can be read only once"
+            if path == "-" or may_wait(path):
+                name = "standard input" if path == "-" else "a pipe"
+                message = f"--sample and --dedupe=prefix read inputs twice, and {name} can be read only once"
                 raise JobError("usage", message)
             with suppress(ConvcliError), opened(path) as items:
                 for number, item in enumerate(items):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from convcli.engine.known_formats import LOOKS_LIKE
+from convcli.files.packed import may_wait
 from convcli.jobs.inputs import split_line
 from convcli.jobs.logs import TURN
 from convcli.model.errors import ContentError
@@ -20,6 +21,8 @@ def is_no_transcript(path: str, error: ContentError) -> bool:
     unsupported format is a transcript.
     """
     if error.code not in ("not-json", "unknown-dialect") or error.message.startswith(LOOKS_LIKE):
+        return False
+    if may_wait(path):
         return False
     try:
         with open(split_line(path)[0], "rb") as file:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from convcli.model.fields import MESSAGE as MESSAGE_FIELDS
+from convcli.model.fields import RARE, TOOL, TRANSCRIPT
 from convcli.model.transcript import MEDIA_KINDS
 
 
@@ -13,21 +15,23 @@ def fields(names: str) -> frozenset[str]:
 MEDIA = frozenset(MEDIA_KINDS)
 PARTS = ("text", "reasoning", "tool_call", "tool_result")
 
-SESSION = frozenset(("id", "title", "cwd", "createdAt", "updatedAt", "head"))
-"""Fields of a stored transcript."""
 REQUEST = frozenset(("model", "settings", "toolChoice"))
 """Fields of a request other than messages and tools."""
+SESSION = frozenset(TRANSCRIPT) - REQUEST - {"messages", "tools", "extras"}
+"""Fields of a stored transcript."""
 TOOLS = frozenset(("tools", "tool"))
-MESSAGE = frozenset(
-    f"message.{name}" for name in ("id", "parentId", "createdAt", "name", "usage", "error", "stopReason")
+MESSAGE = (
+    frozenset(f"message.{name}" for name in MESSAGE_FIELDS if name not in ("role", "parts", "model", "extras")) - RARE
 )
-"""Fields of a message, except its model."""
+"""Fields of a message, except its model and rare ones."""
 AROUND_PARTS = SESSION | REQUEST | TOOLS | MESSAGE
 """All of these: the fields around the parts of messages."""
 METADATA = frozenset(f"{part}.metadata" for part in (*PARTS, *MEDIA))
 CALL_ONLY = frozenset(("tool_call.rawArguments", "tool_result.status"))
 """Fields of calls and results other than their values."""
-FUNCTION_ONLY = frozenset(f"tool.{name}" for name in ("title", "strict", "outputSchema", "annotations"))
+FUNCTION_ONLY = (
+    frozenset(f"tool.{name}" for name in TOOL if name not in ("name", "description", "parameters", "extras")) - RARE
+)
 """Fields of tools other than name, description and parameters."""
 
 

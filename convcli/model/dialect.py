@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.model.errors import JobError
+from convcli.model.fields import RARE
 from convcli.model.row_columns import MARK, has_columns, marked
 from convcli.model.rule import Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
@@ -41,7 +42,8 @@ class Options(msgspec.Struct, frozen=True):
     model would be sent next · `set_keys`: keys to set in every output · `default_keys`: keys to set where they are
     missing or null · `models`: other names for models · `program_turns`: turns that an agent program wrote in the
     user's place, which training rows lack by default · `tools`: the definitions in a training row from a session
-    without any: those that the calls show (the default), those of the agent program, or none · `lenient`:
+    without any: those that the calls show (the default), those of the agent program, or none · `tools_of`: the
+    agent program whose names the tools of another get, or none · `lenient`:
     values of a wrong type outside of the conversation are set aside.
     """
 
@@ -52,6 +54,7 @@ class Options(msgspec.Struct, frozen=True):
     set_keys: SetKeys = ()
     program_turns: Literal["keep", "drop"] | None = None
     tools: Literal["recorded", "program", "none"] | None = None
+    tools_of: str | None = None
     default_keys: SetKeys = ()
     models: ModelNames = ()
     lenient: bool = False
@@ -158,10 +161,6 @@ unchanged."""
 
 CUSTOM = frozenset(("tool.custom", "tool_call.custom"))
 """Tools whose input is a free text."""
-RARE = CUSTOM | frozenset(
-    f"message.{field}" for field in ("weight", "label", "replaces", "parentCallId", "cost", "provider")
-)
-"""Fields that hardly any format has: a dialect lists those that it `has`."""
 
 
 BeginsAnswer: TypeAlias = Callable[[Any], bool]
@@ -258,6 +257,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The path of the transcripts in a document with several: names separated by `/`, and `*` at the end for the items
     of a list (`samples/*`). `detect` gets the whole document, everything else one item. A document without this path is
     one transcript."""
+    around: frozenset[str] = frozenset()
+    """Keys around these transcripts that are metadata although they may hold text. Any other key is content where it
+    holds text."""
     is_collected: bool = True
     """True if several transcripts are written into such a document. False if it needs more than the transcripts."""
     bodies: Mapping[str, BodyForm] = {}

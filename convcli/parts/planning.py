@@ -81,6 +81,7 @@ class Task(msgspec.Struct, frozen=True):
     chunk: int = 0
     program_turns: Literal["keep", "drop"] | None = None
     tools: Literal["recorded", "program", "none"] | None = None
+    tools_of: str | None = None
     columns: str | None = None
     splitting: Splitting | None = None
     set_keys: Mapping[str, Any] = {}
@@ -114,7 +115,7 @@ class Task(msgspec.Struct, frozen=True):
             models=self.models,
             lenient=self.lenient,
         )
-        options = arguments.with_row_choices(options, self.program_turns, self.tools)
+        options = arguments.with_row_choices(options, self.program_turns, self.tools, self.tools_of)
         if converting.writes_rows(target):
             message = f"a {target.title} file has one transcript, but a part has several"
             raise JobError(

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from convcli.model import fields
 from convcli.model.dialect import Dialect, LossKind
-from convcli.model.transcript import MEDIA_KINDS
 from convcli.wire.decimals import builtins
 
 Level = Literal["content", "context", "envelope"]
@@ -60,19 +60,10 @@ def is_chosen(loss: Loss) -> bool:
     return loss.why == SET or loss.field.startswith(PROGRAM_TURN)
 
 
-CONTENT = frozenset(
-    (
-        "text", "reasoning", "refusal", "image", "audio", "video", "document", "opaque", "tool_call", "tool_result",
-        "message", "message.role", "branch", "history",
-        "reasoning.text", "reasoning.summary", "text.text", "refusal.text",
-        "tool_call.name", "tool_call.arguments", "tool_call.rawArguments",
-        "tool_result.kind", "tool_result.value", "tool_result.isError", "tool_result.name", "opaque.value",
-        "tool", "tool.name", "tool.description", "tool.parameters", "tools", "toolChoice",
-    )
-)  # fmt: skip
-"""Fields that change what a model reads; media fields are listed separately. Everything else is context."""
-
-MEDIA_CONTENT = ("data", "url", "fileId", "path", "text", "mediaType")
+NODES = frozenset((*fields.PARTS, "message", "branch", "history", "tool"))
+"""What is lost whole: a part, a message, the messages of other branches, those that a summary replaces, and a tool."""
+CONTENT = NODES | {name for name, field in fields.FIELDS.items() if field.is_content}
+"""What changes what a model reads. Everything else is context."""
 
 MISSING = msgspec.UNSET
 
@@ -92,29 +83,7 @@ REASONS = {
 UNKNOWN_ROW = "convcli does not know rows like this, and what they say in the conversation"
 """The reason for an event of an unknown type, or with an unknown key, that holds content."""
 
-UNSUPPORTED_REASONS = {
-    "message.id": "target messages have no id",
-    "message.parentId": "target messages have no parent",
-    "message.createdAt": "target messages have no time",
-    "message.name": "target messages have no name",
-    "message.model": "target messages have no model of their own",
-    "message.usage": "target messages have no usage",
-    "message.error": "target messages have no field for a failure",
-    "message.stopReason": "target messages have no stop reason",
-    "message.cost": "target messages have no cost",
-    "message.provider": "target messages have no provider",
-    "message.weight": "target messages have no training weight",
-    "message.label": "target messages are not preference pairs",
-    "message.replaces": "target messages cannot mark what they replace",
-    "message.parentCallId": "target messages cannot name the call that they belong to",
-    "tool_result.name": "a target result names its call, not its tool",
-    "tool_result.status": "target results have no status",
-    "tool.outputSchema": "target tools have no schema for their results",
-    "tool.title": "target tools have no title",
-    "tool.annotations": "target tools have no annotations",
-    "image.name": "target images have no name",
-    "image.detail": "target images have no detail",
-}
+USUAL_REASONS = {name: field.why for name, field in fields.FIELDS.items() if field.why}
 """The usual reasons for fields that a dialect lacks; for others it is `{title} cannot store this field`."""
 
 
@@ -125,10 +94,7 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
         dialect, _, key = field[7:].partition(".")
         owner = source if source is not None and source.owns(dialect) else target
         return "envelope" if owner is not None and key.partition(".")[0] in owner.envelope else "context"
-    node, _, name = field.partition(".")
-    if field in CONTENT or node == PROGRAM_TURN or (node in MEDIA_KINDS and name in MEDIA_CONTENT):
-        return "content"
-    return "context"
+    return "content" if field in CONTENT or field.partition(".")[0] == PROGRAM_TURN else "context"
 
 
 NO_FIELD = "cannot store this field"
@@ -173,8 +139,8 @@ def traced_reason(
     for name in ("moved",) if kind == "moved" else general(field):
         if (name in reasons or name in REASONS) and not (name != field and _is_of_another_form(name, target, form)):
             return (reasons[name], f"{own}[{name}]") if name in reasons else (REASONS[name], f"REASONS[{name}]")
-        if name in unsupported and name in UNSUPPORTED_REASONS:
-            return UNSUPPORTED_REASONS[name], f"UNSUPPORTED_REASONS[{name}]"
+        if name in unsupported and name in USUAL_REASONS:
+            return USUAL_REASONS[name], f"USUAL_REASONS[{name}]"
     if kind == "dropped":
         is_key = field.startswith("extras.")
         table = "" if target is None else f"{target.name}: {'schema' if is_key else 'unsupported'}"

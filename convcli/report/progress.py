@@ -18,6 +18,8 @@ FIRST, EVERY = 1.0, 0.25
 """Seconds before the line is drawn for the first time on a terminal, and between two drawings."""
 EVERY_LINE = 10.0
 """Seconds between two lines where stderr is no terminal."""
+SMALLEST = 1 << 16
+"""Bytes of a job below which there is no line: it is never long by itself, whatever else the machine does."""
 ESTIMATE_FROM = 0.02
 """The part of the work that must be done before the line estimates the time that is left."""
 BAR = 20
@@ -35,7 +37,7 @@ class Progress:
         self.total, self.passed, self.inputs = total, 0, 0
         self.reading: Callable[[], int] = lambda: 0
         self._begin, self._drawn = monotonic(), False
-        self._shown = shown and total > 0 and sys.stderr is not None and hasattr(signal, "setitimer")
+        self._shown = shown and total >= SMALLEST and sys.stderr is not None and hasattr(signal, "setitimer")
         self._redrawn = is_terminal()
 
     def __enter__(self) -> Progress:

@@ -36,7 +36,7 @@ from typing import Any
 import msgspec
 
 from convcli import dialects
-from convcli.engine import conversion, pipeline, untrusted
+from convcli.engine import conversion, pipeline, reading, untrusted
 from convcli.engine.conversion import Conversion
 from convcli.engine.emptied import is_emptied
 from convcli.engine.restore import record, restore
@@ -57,7 +57,7 @@ from convcli.wire.decimals import builtins
 HUB = "intermediate"
 KINDS = {"text", "data", "error", "multimodal"}
 NOT_UNDERSTOOD = {"no-messages", "several-streams"}
-"""The codes of `conversion.not_understood`."""
+"""The codes of `reading.not_understood`."""
 FORM_KEY = f'"{FORM}"'.encode()
 TEXT_OF = json.JSONEncoder().encode
 """`json.dumps`, without its search for options at each call."""
@@ -71,7 +71,7 @@ def assert_laws(dialect: Dialect, document: Any) -> None:
     hub = dialects.get(HUB)
     assert_refuses_nothing(dialect, document)
     assert_keeps(dialect, document)
-    if conversion.not_understood(document, dialect.lift(document), dialect) is not None:
+    if reading.not_understood(document, dialect.lift(document), dialect) is not None:
         return
     assert_conversion(dialect, hub, document)
     assert_pure(dialect, hub, document)
@@ -281,9 +281,9 @@ def assert_order_is_kept(before: Transcript, after: Transcript, losses: list[Los
 
 def assert_pure(source: Dialect, target: Dialect, document: Any) -> None:
     """L8: writing a transcript twice, a deep copy and a pickle gives the same result and leaves it unchanged."""
-    transcript = conversion.lift(document, source)
+    transcript = reading.lift(document, source)
     before = exact_json.key(facts(transcript))
-    written = exact_json.key(conversion.written(transcript, target, conversion.BY_DEFAULT, source))
+    written = exact_json.key(conversion.write(transcript, target, conversion.BY_DEFAULT, source))
     assert exact_json.key(facts(transcript)) == before, f"L8: {target.name} changes the transcript"
     copies: tuple[tuple[str, Callable[[], Transcript]], ...] = (
         ("the same transcript", lambda: transcript),
@@ -291,7 +291,7 @@ def assert_pure(source: Dialect, target: Dialect, document: Any) -> None:
         ("a pickle", lambda: pickle.loads(pickle.dumps(transcript))),
     )
     for name, copied in copies:
-        again = exact_json.key(conversion.written(copied(), target, conversion.BY_DEFAULT, source))
+        again = exact_json.key(conversion.write(copied(), target, conversion.BY_DEFAULT, source))
         assert again == written, f"L8: {target.name} writes {name} of {source.name} differently"
 
 
@@ -319,7 +319,7 @@ def assert_refuses_nothing(dialect: Dialect, document: Any) -> None:
     is_refused = has_only_events or is_emptied(transcript)
     judged = any(finding.code == "no-messages" for finding in pipeline.validate(document, dialect))
     try:
-        conversion.lift(document, dialect)
+        reading.lift(document, dialect)
         refused = False
     except RefusedError as error:
         refused = error.code == "no-messages"

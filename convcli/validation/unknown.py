@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
 from convcli.model.transcript import Extras, Opaque, Path, Transcript
+from convcli.proof.language import holds_content
 from convcli.proof.levels import EXTRAS, OTHER_BLOCKS, TYPES, Knowledge, is_judged, may_be_content, row_type
 from convcli.proof.places import Places
 from convcli.proof.reasons import Loss
@@ -51,6 +52,26 @@ def of_kept(transcript: Transcript, source: Dialect, target: Dialect, lost: Iter
         return []
     known = {finding.message for finding in lost}
     return [finding for finding in of_transcript(transcript, source) if finding.message not in known]
+
+
+def keys_around(dialect: Dialect, container: Any) -> Iterator[Path]:
+    """Yields the paths of the keys around the transcripts of a document with several."""
+    path: Path = ()
+    node = container
+    for step in dialect.many.split("/")[:-1]:
+        yield from ((*path, key) for key in (node if isinstance(node, dict) else ()) if key != step)
+        path, node = (*path, step), node.get(step) if isinstance(node, dict) else None
+
+
+def content_around(dialect: Dialect, container: Any) -> list[Path]:
+    """Returns those that the dialect does not know and that hold content."""
+    paths = keys_around(dialect, container)
+    return [path for path in paths if path[-1] not in dialect.around and holds_content(resolve(container, path))]
+
+
+def of_container(dialect: Dialect, container: Any) -> list[Finding]:
+    """A warning for each of them."""
+    return [_key_finding(dialect, str(path[-1]), path) for path in content_around(dialect, container)]
 
 
 @cache

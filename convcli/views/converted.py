@@ -62,6 +62,7 @@ def rows(
     map_model: Mapping[str, str] | None = None,
     program_turns: Literal["keep", "drop"] | None = None,
     tools: Literal["recorded", "program", "none"] | None = None,
+    tools_of: str | None = None,
     columns: str | Iterable[str] | None = None,
     split_at: Literal["compaction"] | None = None,
     max_turns: int | None = None,
@@ -82,7 +83,7 @@ def rows(
     """
     target, own = dialects.get(to), None if source is None else dialects.get(source)
     options = arguments.options(target, form, branch, 0, view, set, default, map_model)
-    options = arguments.with_row_choices(options, program_turns, tools)
+    options = arguments.with_row_choices(options, program_turns, tools, tools_of)
     words = columns if columns is None or isinstance(columns, str) else ",".join(columns)
     split = splitting(split_at, max_turns, max_tokens, tokenizer)
     shape = RowShape(row_columns.chosen(words, target, is_table=False), split, target.is_training)

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from convcli.files.packed import unreadable
+from convcli.files.side_files import read_side_file
 from convcli.model.errors import JobError
 from convcli.model.transcript import Message, Transcript
 from convcli.wire.patterns import pattern
@@ -109,8 +110,7 @@ class Prices:
 def load(path: str) -> dict[str, dict[str, Any]]:
     """Returns the entries of a file in litellm's format that price tokens. Raises JobError."""
     try:
-        with open(path, "rb") as file:
-            document = json.loads(file.read())
+        document = json.loads(read_side_file(path))
     except FileNotFoundError:
         raise JobError("no-such-file", "there is no such file of prices", file=path) from None
     except OSError as error:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import takewhile
 
+from convcli.files.packed import may_wait
 from convcli.jobs.results import ItemResult
 from convcli.model.transcript import ToolCall
 from convcli.views.columns import program_of
@@ -63,8 +64,11 @@ def licences(paths: Iterable[str]) -> dict[str, set[str]]:
 
 def _licences_of(folder: str) -> list[str]:
     """Returns the licences in the YAML header of a card: a word, or a list of words."""
+    card = os.path.join(folder, README)
+    if may_wait(card):
+        return []
     try:
-        with open(os.path.join(folder, README), encoding="utf-8") as file:
+        with open(card, encoding="utf-8") as file:
             lines = file.read(MOST_OF_CARD).splitlines()
     except (OSError, UnicodeDecodeError):
         return []

@@ -6,25 +6,12 @@ import os
 from typing import NamedTuple
 
 from convcli.jobs.documents import Document
-from convcli.model.transcript import Message, Text, Transcript
+from convcli.model.transcript import Transcript
 from convcli.validation.wording import counted
 from convcli.views import columns
 from convcli.views.changes import files_changed
 from convcli.views.costs import Prices
-from convcli.views.program_texts import is_of_program
 from convcli.views.rows import CallPairs, Row, is_error, seconds_between
-from convcli.wire.patterns import pattern
-
-LONGEST_TITLE = 120
-"""Characters of a title; longer ones are cut between words."""
-READ = 1_000
-"""Characters of a prompt in which its title is looked for."""
-_MARKS = pattern(r"`|\*\*|~~")
-_MARKUP = pattern(r"```\w*|^\s{0,3}(?:#{1,6}|>|[-*+])\s+", 8)  # MULTILINE
-_EMPTY_LINE = pattern(r"\n[ \t]*\n")
-_IMAGE_TAG = pattern(r"</?image\b[^\n]*>")
-"""A tag that Codex writes around an image."""
-_LINK = pattern(r"!?\[([^\[\]]{1,200})\]\([^()\s]{1,500}\)")
 
 
 class Fact(NamedTuple):
@@ -89,47 +76,6 @@ def failures_of(transcript: Transcript) -> int:
     """Returns the number of failed calls and of answers that ended with an error."""
     failed = sum(is_error(part) for message in transcript.messages for part in message.parts)
     return failed + sum(message.error is not None for message in transcript.messages)
-
-
-def title_of(transcript: Transcript) -> str:
-    """Returns the title: that of the session, else its first prompt, without markup; empty if there is none.
-
-    A command alone, such as `/model`, is a title only if no other prompt follows.
-    """
-    if transcript.title and (title := plain(transcript.title)):
-        return title
-    first = ""
-    for prompt in filter(None, map(prompt_of, transcript.messages)):
-        if not prompt.startswith("/") or " " in prompt:
-            return prompt
-        first = first or prompt
-    return first
-
-
-def prompt_of(message: Message, width: int = LONGEST_TITLE) -> str:
-    """Returns the beginning of a user message on one line; empty if a program wrote all of it."""
-    if message.role != "user":
-        return ""
-    texts = (part.text for part in message.parts if isinstance(part, Text) and not is_of_program(part.text))
-    texts = (text for text in texts if not _IMAGE_TAG.fullmatch(text[:READ].strip()))
-    return next(filter(None, (plain(_beginning(text), width) for text in texts)), "")
-
-
-def _beginning(text: str) -> str:
-    """Returns the first paragraph, with the next one if it introduces something."""
-    paragraphs = [paragraph for paragraph in _EMPTY_LINE.split(text[:READ].strip()) if paragraph.strip()]
-    end = next(
-        (at for at, paragraph in enumerate(paragraphs, 1) if not paragraph.rstrip().endswith(":")), len(paragraphs)
-    )
-    return "\n".join(paragraphs[:end])
-
-
-def plain(text: str, width: int = LONGEST_TITLE) -> str:
-    """Returns text on one line and without the markup of Markdown, cut between words."""
-    words = " ".join(_MARKS.sub("", _MARKUP.sub(" ", _LINK.sub(r"\1", text[:READ]))).split())
-    if len(words) <= width:
-        return words
-    return f"{words[: width - 1].rpartition(' ')[0] or words[: width - 1]}…"
 
 
 def duration(seconds: float | None) -> str:

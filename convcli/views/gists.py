@@ -1,22 +1,19 @@
-"""Short summaries: of a call, its command or most informative argument; of a session, its first user message."""
+"""Calls in a few words: the command, or the most informative argument."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from convcli.model.transcript import Text, Transcript
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
 COMMANDS = ("command", "cmd", "script")
 INFORMATIVE = (
     "pattern", "query", "file_path", "path", "filePath", "absolute_path", "filename", "file", "notebook_path", "url",
-    "prompt", "description", "name", "id",
+    "prompt", "result", "description", "name", "id",
 )  # fmt: skip
 """Argument names, the most informative first."""
 LONGEST = 100
-WORDS = 60
-"""Maximum length of the text that stands for a session without a title."""
 
 
 def gist(arguments: Any, width: int = LONGEST) -> str:
@@ -34,24 +31,6 @@ def gist(arguments: Any, width: int = LONGEST) -> str:
         return _cut(_line(arguments), width) if arguments else ""
     value, room = _line(arguments[name]), width - len(name) - 1
     return f"{name}={_end(value, room) if '/' in value and ' ' not in value else _cut(value, room)}"
-
-
-def first_words(transcript: Transcript, width: int = WORDS) -> str:
-    """Returns the first user text on one line; text that a program inserted, and its commands, only if no other."""
-    texts = [
-        " ".join(part.text[: 4 * width].split())
-        for message in transcript.messages
-        if message.role == "user"
-        for part in message.parts
-        if isinstance(part, Text) and part.text.strip()
-    ]
-    return _cut(next((text for text in texts if not text.startswith(("<", "/"))), texts[0] if texts else ""), width)
-
-
-def heading_of(transcript: Transcript, width: int = WORDS) -> str:
-    """Returns the title of a session, or else its first words, on one line."""
-    title = " ".join((transcript.title or "")[: 4 * width].split())
-    return _cut(title, width) if title else first_words(transcript, width)
 
 
 def command_of(value: Any) -> str | None:

@@ -21,7 +21,8 @@ _STATED = pattern(r"(?:exited with|exit) code:? (?P<code>-?[0-9]{1,10})\b", re.I
 """A statement of the exit code within a failure."""
 BEGINNING = 200
 """Characters of a failure in which its exit code may be stated."""
-_WRAPPED = pattern(r"\s*<tool_use_error>(.*)</tool_use_error>\s*", 16)  # DOTALL
+_WRAPPED = pattern(r"\s*<(?P<tag>tool_use_error|system)>(?P<text>.*?)</(?P=tag)>\s*", 16)  # DOTALL
+"""An element around a failure: of Claude Code, and of Kimi CLI."""
 
 
 class CommandOutput(NamedTuple):
@@ -33,7 +34,8 @@ class CommandOutput(NamedTuple):
 
 
 def output_of(text: str, *, is_failed: bool = False) -> CommandOutput:
-    """Returns the output of a result. Codex puts a preamble or a JSON object around it, Claude Code a tag or a line.
+    """Returns the output of a result. Codex puts a preamble or a JSON object around it, Claude Code and Kimi CLI a tag,
+    Claude Code also a line.
 
     The text of a failure may also state the exit code in a sentence, which stays in the text.
     """
@@ -49,9 +51,9 @@ def _without_frame(text: str) -> CommandOutput:
         return CommandOutput(text[found.end() :], int(code) if code else None, _number(seconds))
     if text.startswith('{"output":'):
         return _of_json(text)
-    wrapped = _WRAPPED.fullmatch(text) if text.lstrip().startswith("<tool_use_error>") else None
+    wrapped = _WRAPPED.fullmatch(text) if text.lstrip().startswith("<") else None
     if wrapped is not None:
-        return CommandOutput(wrapped[1].strip())
+        return CommandOutput(wrapped["text"].strip())
     stated = _EXIT.match(text[:LONGEST_PREAMBLE])
     return CommandOutput(text[stated.end() :], int(stated["code"])) if stated is not None else CommandOutput(text)
 

@@ -11,11 +11,13 @@ from urllib.parse import parse_qs, urlencode
 from msgspec import Struct, structs
 
 from convcli.jobs.documents import Document
+from convcli.jobs.portions import portions
 from convcli.model.transcript import Transcript
 from convcli.validation.wording import counted
 from convcli.views import facts
 from convcli.views.columns import directory_of, project_of
 from convcli.views.costs import Prices, undated
+from convcli.views.nesting import nested
 from convcli.views.rows import by_transcript, seconds_between
 from convcli.views.timeline import day_of
 
@@ -34,8 +36,9 @@ LONGEST_SEARCH = 200
 class SessionRow(Struct, frozen=True):
     """A session in a list. Counts are None if only the beginning of the session was read; `cost` if no price is known.
 
-    `failures` are failed calls and answers · `tokens` are those read and written · `seconds` from the first to the last
-    message · `cost` in US dollars.
+    `id` is its own, and `parent` that of the session that started it, for the run of a subagent · `failures` are failed
+    calls and answers · `tokens` are those read and written · `seconds` from the first to the last message · `cost` in
+    US dollars.
     """
 
     title: str = ""
@@ -49,6 +52,8 @@ class SessionRow(Struct, frozen=True):
     failures: int | None = None
     tokens: int | None = None
     cost: float | None = None
+    id: str = ""
+    parent: str = ""
 
     @property
     def day(self) -> str:
@@ -63,7 +68,10 @@ def session_row(document: Document, transcript: Transcript, title: str, prices: 
     """Returns the row of a session."""
     row = by_transcript(transcript, document.file, document.number, document.dialect.name)
     seconds = seconds_between(row["begin"], row["end"])
+    first = portions(transcript, document.dialect, None)[0]
     return SessionRow(
+        id=first.id or transcript.id or "",
+        parent=first.parent or "",
         title=title,
         project=project_of(directory_of(document, transcript)) or "",
         program=facts.program_of(document),
@@ -136,26 +144,50 @@ class ListView(NamedTuple):
         return self._replace(sort=sort, is_reversed=sort == self.sort and not self.is_reversed)
 
 
+Named: TypeAlias = tuple[str, SessionRow]
+"""A row and the name of its page."""
+
+
 class Group(NamedTuple):
-    """Sessions of one day or project, by their page, with their totals. `label` is empty if nothing is grouped."""
+    """Sessions of one day or project, each followed by the runs of its subagents, with their totals.
+
+    `label` is empty if nothing is grouped. `runs` are the names of the rows that stand below a session.
+    """
 
     label: str
-    rows: Sequence[tuple[str, SessionRow]]
+    rows: Sequence[Named]
     total: SessionRow
+    runs: frozenset[str] = frozenset()
+
+    @property
+    def sessions(self) -> int:
+        """Returns the number of sessions without the runs below them."""
+        return len(self.rows) - len(self.runs)
 
 
 def grouped(rows: Mapping[str, SessionRow], view: ListView) -> list[Group]:
     """Returns the groups, and the rows in each, in the order of the view. `rows` are by the name of their page."""
-    groups = dict[str, dict[str, SessionRow]]()
-    for name, row in rows.items():
-        label = {"day": row.day, "project": row.project, "none": ""}[view.by]
-        groups.setdefault(label, {})[name] = row
-    made = [
-        Group(_label(label, view.by), _in_order(each, view), total(each.values())) for label, each in groups.items()
-    ]
+    groups = dict[str, list[list[Named]]]()
+    for family in families(rows):
+        row = family[0][1]
+        groups.setdefault({"day": row.day, "project": row.project, "none": ""}[view.by], []).append(family)
+    made = [_group(_label(label, view.by), each, view) for label, each in groups.items()]
     if view.sort in TEXTS:
         return sorted(made, key=lambda group: group.label.casefold(), reverse=view.is_descending)
     return sorted(made, key=lambda group: _key(group.total, view), reverse=view.is_descending)
+
+
+def families(rows: Mapping[str, SessionRow]) -> list[list[Named]]:
+    """Returns each session with the runs that it started, the oldest first."""
+    oldest_first = sorted(rows.items(), key=lambda pair: pair[1].begin)
+    return nested(oldest_first, lambda pair: pair[1].id, lambda pair: pair[1].parent)
+
+
+def _group(label: str, families_: list[list[Named]], view: ListView) -> Group:
+    rows = [pair for family in _in_order(families_, view) for pair in family]
+    runs = frozenset(name for family in families_ for name, _ in family[1:])
+    latest = max(family[0][1].begin for family in families_)
+    return Group(label, rows, structs.replace(total(row for _, row in rows), begin=latest), runs)
 
 
 def _label(label: str, by: Grouping) -> str:
@@ -164,9 +196,9 @@ def _label(label: str, by: Grouping) -> str:
     return label or ("no project" if by == "project" else "")
 
 
-def _in_order(rows: Mapping[str, SessionRow], view: ListView) -> list[tuple[str, SessionRow]]:
-    newest_first = sorted(rows.items(), key=lambda pair: pair[1].begin, reverse=True)
-    return sorted(newest_first, key=lambda pair: _key(pair[1], view), reverse=view.is_descending)
+def _in_order(families_: list[list[Named]], view: ListView) -> list[list[Named]]:
+    newest_first = sorted(families_, key=lambda family: family[0][1].begin, reverse=True)
+    return sorted(newest_first, key=lambda family: _key(family[0][1], view), reverse=view.is_descending)
 
 
 def _key(row: SessionRow, view: ListView) -> tuple[bool, Any]:
@@ -176,12 +208,15 @@ def _key(row: SessionRow, view: ListView) -> tuple[bool, Any]:
     return is_known == view.is_descending, (value.casefold() if isinstance(value, str) else value) if is_known else 0
 
 
-def about(rows: Sequence[SessionRow]) -> list[facts.Fact]:
+def about(named: Mapping[str, SessionRow]) -> list[facts.Fact]:
     """Returns the totals of a list of sessions; what there is none of is left out."""
+    rows, sessions = list(named.values()), len(families(named))
     sums, unread = total(rows), sum(row.messages is None for row in rows)
+    runs = len(rows) - sessions
     projects = len({row.project for row in rows if row.project})
     words = [
-        facts.Fact(counted(len(rows), "session")),
+        facts.Fact(counted(sessions, "session")),
+        facts.Fact(counted(runs, "subagent run") if runs else ""),
         facts.Fact(f"{unread:,} still being counted" if unread else ""),
         facts.Fact(counted(projects, "project") if projects else "", "project"),
         facts.Fact(counted(sums.messages or 0, "message")),

@@ -20,7 +20,7 @@ from convcli.files.packed import unreadable
 from convcli.files.sqlite import JOURNAL, LOG, SHARED_MEMORY
 from convcli.views.session_rows import SessionRow
 
-FORMAT = 1
+FORMAT = 2
 """The version of the tables. Databases of other versions are made again."""
 CACHE = 8 << 20
 """Bytes of the database in memory."""

@@ -32,3 +32,28 @@ def test_a_turn_of_the_program_that_is_left_out_does_not_stop_a_job(tmp_path: Pa
     assert json.loads(done.stdout)["losses"] == 0
     (loss,) = [each for each in json.loads(losses.read_bytes()) if each["field"].startswith("programTurn")]
     assert (loss["kind"], loss["level"]) == ("dropped", "content")
+
+
+def test_tools_get_the_names_of_another_program(tmp_path: Path) -> None:
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}
+    row = {**SESSION[-1], "uuid": "u9", "parentUuid": SESSION[-1]["uuid"], "type": "assistant"}
+    source = write(tmp_path / "a.jsonl", *SESSION, {**row, "message": {"role": "assistant", "content": [call]}})
+    losses = tmp_path / "losses.json"
+    done = run("convert", source, "--to", "openai-chat", "--tools-of", "codex", "--losses", losses)
+    assert b'"exec_command"' in done.stdout
+    changed = [loss for loss in json.loads(losses.read_bytes()) if loss["field"] == "tool_call.name"]
+    assert [(loss["kind"], loss["before"], loss["after"]) for loss in changed] == [("changed", "Bash", "exec_command")]
+    assert b'"exec_command"' not in run("convert", source, "--to", "openai-chat", "--tools-of", "none").stdout
+    done = run("convert", source, "--to", "openai-chat", "--tools-of", "codx")
+    assert (done.returncode, b"error[unknown-program]" in done.stderr) == (2, True)
+
+
+def test_resume_renames_tools_on_request(tmp_path: Path) -> None:
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}
+    row = {**SESSION[-1], "uuid": "u9", "parentUuid": SESSION[-1]["uuid"], "type": "assistant"}
+    source = write(tmp_path / "a.jsonl", *SESSION, {**row, "message": {"role": "assistant", "content": [call]}})
+    for options, name in (((), b'"Bash"'), (("--tools-of", "codex"), b'"exec_command"')):
+        home = tmp_path / name.decode().strip('"')
+        run("resume", source, "--in", "codex", "--home", home, "--cwd", tmp_path, *options)
+        (session,) = home.rglob("*.jsonl")
+        assert name in session.read_bytes()

@@ -79,12 +79,26 @@ def test_a_session_is_named_by_its_program_and_the_beginning_of_its_id(home: Pat
     assert json.loads(done.stdout)["dialect"] == "codex"
 
 
-def test_the_run_of_a_subagent_is_listed_with_its_own_id_and_named_by_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("run_file", ["agent-a7.jsonl", "s-1/subagents/agent-a7.jsonl"])
+def test_the_run_of_a_subagent_stands_below_its_session_and_is_named_by_its_own_id(
+    tmp_path: Path, run_file: str
+) -> None:
     folder = tmp_path / ".claude" / "projects" / "-p"
     about = {"type": "user", "sessionId": "s-1", "version": "2.1.0", "message": {"role": "user", "content": "Hi."}}
-    put(folder / "s-1.jsonl", {**about, "uuid": "u0", "isSidechain": False})
-    put(folder / "agent-a7.jsonl", {**about, "uuid": "u1", "isSidechain": True, "agentId": "a7"})
-    assert {row["id"] for row in rows("--home", tmp_path)} == {"s-1", "a7"}
+    names = ["s-1.jsonl", "s-2.jsonl", run_file, "s-3.jsonl"]
+    put(folder / names[0], {**about, "uuid": "u0", "isSidechain": False})
+    put(folder / names[1], {**about, "uuid": "u2", "isSidechain": False, "sessionId": "s-2"})
+    put(folder / names[2], {**about, "uuid": "u1", "isSidechain": True, "agentId": "a7"})
+    put(folder / names[3], {**about, "uuid": "u3", "isSidechain": False, "sessionId": "s-3"})
+    for age, name in enumerate(names):
+        os.utime(folder / name, (1_000_000 - age, 1_000_000 - age))
+    listed = rows("--home", tmp_path)
+    assert [row["id"] for row in listed] == ["s-1", "a7", "s-2", "s-3"]
+    assert [row["parent"] for row in listed] == [None, "s-1", None, None]
+    assert [row["id"] for row in rows("--home", tmp_path, "--limit", 2)] == ["s-1", "a7", "s-2"]
+    assert rows("--home", tmp_path, "--limit", 0) == []
+    code, shown = on_terminal(command("sessions", "--home", tmp_path), 120, environment(NO_COLOR="1", TERM="dumb"))
+    assert (code, [line[:5] for line in shown.splitlines()[1:3]]) == (0, ["Hi.  ", "↳ Hi."])
     done = run("detect", "claude-code:a7", env=environment(HOME=str(tmp_path)))
     assert b"agent-a7.jsonl" in done.stdout + done.stderr
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import conversion, detection, pipeline
+from convcli.engine import detection, pipeline, reading
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
@@ -328,7 +328,7 @@ BEGUN = {"sessionId": "s", "startTime": "2026-01-01T00:00:00Z"}
 )
 def test_older_and_forked_sessions_are_recognised_and_read(document: Any, roles: list[str]) -> None:
     assert detection.detect(document).dialect == "gemini-cli"
-    assert [message.role for message in conversion.lift(document, GEMINI_CLI).messages] == roles
+    assert [message.role for message in reading.lift(document, GEMINI_CLI).messages] == roles
 
 
 @pytest.mark.parametrize("row", [{"sessionId": "s", "uuid": "u", "startTime": "t"}, {"sessionId": "s", "type": "user"}])

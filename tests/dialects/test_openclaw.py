@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import conversion, pipeline
+from convcli.engine import conversion, pipeline, reading
 from convcli.model.branches import active, context
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
@@ -364,7 +364,7 @@ def test_the_text_that_forks_write_as_the_version_is_kept() -> None:
     header = {"type": "session", "version": "0.4.2", "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/"}
     said = {"role": "user", "content": "Hi."}
     rows = Rows([header, {"type": "message", "id": "a", "parentId": None, "timestamp": "t", "message": said}])
-    transcript = conversion.lift(rows, OPENCLAW)
+    transcript = reading.lift(rows, OPENCLAW)
     assert [message.role for message in transcript.messages] == ["user"]
     assert OPENCLAW.lower(transcript)[0]["version"] == "0.4.2"
 

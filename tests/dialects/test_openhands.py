@@ -52,3 +52,8 @@ def test_other_keys_of_an_action_are_kept_with_the_call() -> None:
     events = [(call.extras or {})["openhands"]["event"] for call in calls]
     assert [event["summary"] for event in events] == ["list", "read"]
     assert [event.get("id") for event in events] == [None, "e4"]
+
+
+def test_a_message_has_the_skills_that_the_model_read_with_it() -> None:
+    texts = [part.text for part in lifted("skills").messages[0].parts if isinstance(part, Text)]
+    assert texts == ["When is high water?", "<EXTRA_INFO>\nTides are in tides.csv.\n</EXTRA_INFO>"]

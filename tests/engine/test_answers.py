@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import answers, conversion, pipeline
+from convcli.engine import answers, pipeline, reading
 from convcli.engine.restore import record, restore
 from convcli.testing import facts
 from convcli.wire import exact_json
@@ -88,7 +88,7 @@ RECORDS: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", RECORDS)
 def test_the_conversation_ends_with_the_answer(name: str) -> None:
     source, document = RECORDS[name]
-    transcript = conversion.lift(document, dialects.get(source))
+    transcript = reading.lift(document, dialects.get(source))
     assert transcript.messages[-1].role == "assistant"
     assert transcript.messages[0].role == "user"
     assert transcript.messages[-1].parts
@@ -134,7 +134,7 @@ def test_losses_of_the_answer_stand_in_the_record() -> None:
 
 def test_the_answer_has_ids_of_its_own_for_calls_without_ids() -> None:
     source, document = RECORDS["gemini"]
-    transcript = conversion.lift(document, dialects.get(source))
+    transcript = reading.lift(document, dialects.get(source))
     ids = [part.id for message in transcript.messages for part in message.parts if part.type == "tool_call"]
     assert len(ids) == len(set(ids)) == 2
 
@@ -143,7 +143,7 @@ def test_a_conversation_that_has_its_answer_is_left_as_it_is() -> None:
     messages = [QUESTION, {"role": "assistant", "content": "Sunny."}]
     document = {"messages": messages, "answer": "It is sunny, and the wind is light."}
     own = dialects.get("openai-chat")
-    assert len(conversion.lift(document, own).messages) == 2
+    assert len(reading.lift(document, own).messages) == 2
     assert [(finding.code, finding.where) for finding in pipeline.validate(document, own)] == [
         ("unknown-content", "/answer")
     ]
@@ -152,4 +152,4 @@ def test_a_conversation_that_has_its_answer_is_left_as_it_is() -> None:
 @pytest.mark.parametrize("value", ["", "  ", 7, None, [], {}, '{"a": 1}', {"status": "ok"}])
 def test_what_is_no_answer_is_carried(value: Any) -> None:
     document = {"messages": [QUESTION], "response": value}
-    assert len(conversion.lift(document, dialects.get("openai-chat")).messages) == 1
+    assert len(reading.lift(document, dialects.get("openai-chat")).messages) == 1

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects, testing
-from convcli.engine import conversion
+from convcli.engine import reading
 from convcli.engine.compare import Difference, differences
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
@@ -118,7 +118,7 @@ def edits(document: Any, dialect: Dialect) -> Iterator[tuple[Path, Any]]:
 def lifted(document: Any, dialect: Dialect) -> Transcript | None:
     """The transcript; None if an edit made events of several answers of one, which are refused in one list."""
     try:
-        return conversion.lift(document, dialect)
+        return reading.lift(document, dialect)
     except RefusedError as error:
         if [finding.code for finding in error.findings] == ["several-streams"]:
             return None
@@ -126,7 +126,7 @@ def lifted(document: Any, dialect: Dialect) -> Transcript | None:
 
 
 def assert_told_at_its_place(document: Any, dialect: Dialect) -> None:
-    before = conversion.lift(document, dialect)  # as the command does
+    before = reading.lift(document, dialect)  # as the command does
     for path, other in edits(document, dialect):
         after = lifted(other, dialect)
         if after is None:

@@ -108,3 +108,26 @@ def test_a_format_that_can_be_read_in_some_way_is_never_said_to_be_unread() -> N
 def test_a_condition_can_ask_that_there_is_no_such_value() -> None:
     absent = known_formats.condition("!a/b")
     assert [absent.holds(value) for value in ({"a": {"b": 1}}, {"a": {}}, {})] == [False, True, True]
+
+
+GENKIT = {"role": "user", "content": [{"text": "Hi."}]}, {"role": "model", "content": [{"text": "Hello."}]}
+ROWS = {"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [
+        (list(GENKIT), "Genkit messages"),
+        ({"messages": list(GENKIT), "tools": [{"name": "f", "inputSchema": {}}]}, "Genkit messages"),
+        ({"session_id": "s", "platform": "cli", "session_start": "x", "messages": list(ROWS)}, "a Hermes session"),
+        (
+            {"id": "s", "source": "cli", "system_prompt": "", "started_at": 1.0, "messages": list(ROWS)},
+            "a Hermes session",
+        ),
+    ],
+)
+def test_a_format_that_resembles_a_dialect_is_known_by_its_name(document: Any, name: str) -> None:
+    """It was detected as bedrock-converse, mcp and anthropic, and refused for what it is."""
+    with pytest.raises(ContentError) as caught:
+        detection.detect(document)
+    assert (caught.value.code, name in caught.value.message) == ("unknown-dialect", True)

@@ -10,6 +10,7 @@ import convcli
 from convcli.engine import row_choices
 from convcli.model.branches import active
 from convcli.model.dialect import ProgramTurns, tags
+from convcli.model.document import Rows
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
 from tests.kit.builders import user
 
@@ -117,6 +118,42 @@ def test_the_table_of_a_program_knows_more_than_the_calls() -> None:
     document = convcli.convert(SESSION, "hf-chat", tools="program").document
     assert "output_mode" in document["tools"][0]["function"]["parameters"]["properties"]
     assert "tools" not in convcli.convert(SESSION, "hf-chat", tools="none").document
+
+
+CODEX = [
+    {"type": type_, "timestamp": "2026-01-01T00:00:00Z", "payload": payload}
+    for type_, payload in (
+        (
+            "session_meta",
+            {
+                "id": "s",
+                "cli_version": "0.169.0",
+                "cwd": "/x",
+                "dynamic_tools": [{"name": "Read", "description": "Reads.", "inputSchema": {"type": "object"}}],
+            },
+        ),
+        (
+            "response_item",
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Find x."}]},
+        ),
+        *(
+            ("response_item", {"type": "function_call", "call_id": id_, "name": name, "arguments": '{"path": "a"}'})
+            for id_, name in (("c1", "Read"), ("c2", "Grep"))
+        ),
+    )
+]
+"""A session that defines one of the two tools that it calls."""
+
+
+def test_a_session_with_some_definitions_gets_those_of_the_other_tools_that_it_calls() -> None:
+    conversion = convcli.convert(Rows(CODEX), "hf-chat")
+    read, grep = (tool["function"] for tool in conversion.document["tools"])
+    assert (read["name"], read["description"], grep["name"]) == ("Read", "Reads.", "Grep")
+    assert grep["parameters"]["required"] == ["path"]
+    invented = [(loss.kind, loss.why) for loss in conversion.losses if loss.field == "tool"]
+    assert invented == [("invented", row_choices.INVENTED_TOOL)]
+    [only] = convcli.convert(Rows(CODEX), "hf-chat", tools="none").document["tools"]
+    assert only["function"]["name"] == "Read"
 
 
 def test_only_sessions_of_agent_programs_get_tools() -> None:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from convcli import dialects
-from convcli.engine import conversion, detection, pipeline
+from convcli.engine import detection, pipeline, reading
 from convcli.engine.redaction.redactor import Redactor
 from convcli.model.document import with_value
 from convcli.model.errors import ConvcliError
@@ -172,7 +172,7 @@ def steps_of_text(kind: str, field: str, size: int) -> Iterator[tuple[str, Calla
     else:
         (result if field == "result" else message)["content"] = text
     document, source = {"messages": [{"role": "user", "content": "a"}, message, result]}, dialects.get("openai-chat")
-    transcript = conversion.lift(document, source)
+    transcript = reading.lift(document, source)
     yield "redact", lambda: Redactor().redact(document, source)
     yield "page", lambda: list(page.conversation(transcript, "", []))
     yield "rows", lambda: list(rows.by_message(transcript))

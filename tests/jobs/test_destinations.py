@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine.conversion import Conversion, lift
+from convcli.engine.conversion import Conversion
+from convcli.engine.reading import lift
 from convcli.files.outputs import open_output
 from convcli.jobs.destinations import Folder, Joined, Names
 from convcli.jobs.inputs import Document, InputFile

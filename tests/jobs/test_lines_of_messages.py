@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import conversion
+from convcli.engine import reading
 from convcli.files.outputs import open_output
 from convcli.jobs import converting, inputs
 from convcli.jobs.choosing import HELD
@@ -54,7 +54,7 @@ def test_lists_of_several_dialects_are_tried() -> None:
 @pytest.mark.parametrize("sample", LISTS, ids=str)
 def test_a_list_of_messages_reads_the_same_with_a_message_per_line(tmp_path: Path, sample: Sample) -> None:
     document = only(write(tmp_path / "a.jsonl", *sample.document), sample.dialect)
-    assert document.lift() == conversion.lift(sample.document, dialects.get(sample.dialect))
+    assert document.lift() == reading.lift(sample.document, dialects.get(sample.dialect))
 
 
 @pytest.mark.parametrize("sample", LISTS, ids=str)

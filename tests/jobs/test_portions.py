@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import conversion
+from convcli.engine import conversion, reading
 from convcli.jobs.portions import Portion, portions
 from convcli.jobs.splitting import Splitting
 from convcli.model.branches import active
@@ -71,7 +71,7 @@ RESULT = [{"type": "tool_result", "tool_use_id": "c-1", "content": "r"}, {"type"
 
 def roles_of(document: Rows, splitting: Splitting | None = None) -> list[list[str]]:
     dialect = dialects.get("claude-code")
-    rows = portions(conversion.lift(document, dialect), dialect, splitting)
+    rows = portions(reading.lift(document, dialect), dialect, splitting)
     return [[message.role for message in active(row.transcript)] for row in rows]
 
 
@@ -106,7 +106,7 @@ def test_rows_share_no_message_and_have_all_of_them(path: str) -> None:
     name = path.partition("/")[0]
     dialect, target = dialects.get(name), dialects.get("hf-chat")
     for document in documents(SAMPLES / path, dialect):
-        transcript = conversion.lift(document, dialect)
+        transcript = reading.lift(document, dialect)
         rows = portions(transcript, dialect, None)
         assert len(rows) > 1
         assert sum(len(row.transcript.messages) for row in rows) == len(transcript.messages)

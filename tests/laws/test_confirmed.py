@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import conversion
+from convcli.engine import reading
 from convcli.jobs.choosing import choose
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
@@ -56,7 +56,7 @@ def test_a_document_whose_text_is_under_unknown_keys_is_not_taken_for_a_dialect(
     try:
         values, framing = (list(value), "sse" if is_stream else "jsonl") if is_whole else ([value], "json")
         chosen = choose(values, None, framing, one_line=False)
-        transcript = conversion.lift(value, chosen.dialect)
+        transcript = reading.lift(value, chosen.dialect)
     except ConvcliError:
         return
     wanted = texts(dialects.get(name).lift(sample.document))

@@ -14,6 +14,7 @@ from convcli import dialects
 from convcli.files.outputs import open_output
 from convcli.jobs import converting, inputs
 from convcli.jobs.converting import Job, Sinks, Summary
+from convcli.jobs.documents import Document
 from convcli.proof.reasons import Loss
 from convcli.wire import exact_json
 from tests import tiers
@@ -112,6 +113,40 @@ def test_what_surrounds_the_conversations_of_an_export_is_one_loss(tmp_path: Pat
     path.write_text(json.dumps({"user": "ada", "conversations": [conversation] * 2}))
     _, losses, _ = converted(path, "grok-export", "openai-chat", tmp_path / "out.json")
     assert ["(user)" in loss.why for loss in losses if loss.field == "container"] == [True]
+
+
+def planted(name: str, folder: Path) -> Path:
+    """A document with the transcripts of a sample, and a sentence that stands around them."""
+    for sample in sample_files(name):
+        with inputs.opened(str(sample), name) as opened:
+            values = [item.value for item in opened if isinstance(item, Document)]
+        value: Any = values
+        for step in reversed(dialects.get(name).many.split("/")[:-1]):
+            value = {"planted": "The harbour closes at noon.", step: value, "count": 1}
+        path = folder / "planted.json"
+        path.write_bytes(exact_json.write(value))
+        return path
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if dialects.get(name).many])
+def test_a_sentence_around_the_transcripts_is_content_and_a_finding(name: str, tmp_path: Path) -> None:
+    path = planted(name, tmp_path)
+    _, losses, _ = converted(path, name, "hf-chat", tmp_path / "out.json")
+    around = {(loss.level, loss.where) for loss in losses if loss.field == "container"}
+    assert around == {("content", "/planted"), ("context", "")}
+    assert b"unknown-content" in run("convert", path, "--from", name, "--to", "hf-chat").stderr
+    done = run("validate", path, "--from", name, "-O", "json")
+    findings = [each for each in json.loads(done.stdout)["findings"] if each["code"] == "unknown-content"]
+    assert [each["where"] for each in findings] == ["/planted"]
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_a_sentence_around_the_transcripts_comes_back_in_its_own_dialect(name: str, tmp_path: Path) -> None:
+    path = planted(name, tmp_path)
+    document, losses, _ = converted(path, name, name, tmp_path / "out.json")
+    assert exact_json.exact(document, exact_json.parse(path.read_bytes()))
+    assert not [loss for loss in losses if loss.field == "container"]
 
 
 def test_every_container_has_a_sample_with_keys_around_it() -> None:

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from convcli import dialects, testing
-from convcli.engine.conversion import not_understood
+from convcli.engine.reading import not_understood
 from convcli.model.document import Rows
 from convcli.validation import schemas
 from tests.support import names, samples_of

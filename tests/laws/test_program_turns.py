@@ -22,6 +22,10 @@ def opencode(*parts: dict[str, Any]) -> dict[str, Any]:
     return {"info": session, "messages": [{"info": info, "parts": kept}]}
 
 
+def written(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
 DOCUMENTS: dict[str, Any] = {
     "claude-code": [
         {"type": "user", "uuid": id_, "parentUuid": parent, **SESSION, "message": {"role": "user", "content": text}}
@@ -107,6 +111,26 @@ DOCUMENTS: dict[str, Any] = {
     "opencode": opencode(
         {"text": "Hi."}, {"text": "<system-reminder>\n# Plan Mode - System Reminder", "synthetic": True}
     ),
+    "openhands": [
+        {
+            "kind": "MessageEvent",
+            "id": str(i),
+            "source": source,
+            "llm_message": {"role": "user", "content": [text]},
+            **row,
+        }
+        for i, (source, text, row) in enumerate(
+            (
+                ("user", written("Hi."), {"extended_content": [written("<EXTRA_INFO>\nA skill.\n</EXTRA_INFO>")]}),
+                ("environment", written("Your last response did not include a function call or a message."), {}),
+                ("user", written("The goal is NOT yet complete (audit iteration 1).\nOutstanding: tests"), {}),
+            )
+        )
+    ],
+    "openhands-v0": [
+        {"id": i, "source": "user", "action": "message", "args": {"content": text}}
+        for i, text in enumerate(("Hi.", "Please continue on whatever approach you think is suitable.\n"))
+    ],
     "qwen-code": [
         {"uuid": str(i), "parentUuid": str(i - 1) if i else None, "type": "user", **SESSION, **row}
         for i, row in enumerate(
@@ -129,8 +153,9 @@ IN_ONE_TEXT = {"continue-dev", "vscode-chat"}
 
 def test_each_agent_program_has_turns_that_are_known() -> None:
     programs = {dialect.name for dialect in dialects.builtin() if dialect.programs} - IN_ONE_TEXT
-    assert programs <= {dialect.name for dialect in dialects.builtin() if dialect.program_turns is not None}
-    assert programs <= DOCUMENTS.keys()
+    known = {dialect.name for dialect in dialects.builtin() if dialect.program_turns is not None}
+    assert programs <= known
+    assert known == DOCUMENTS.keys()
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

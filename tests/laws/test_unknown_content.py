@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from convcli import dialects
-from convcli.engine import conversion, pipeline
+from convcli.engine import pipeline, reading
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
@@ -143,7 +143,7 @@ def without(value: Any, key: str, type_: str) -> Any:
 def is_read(document: Any, dialect: Dialect) -> bool:
     if not schemas.accepts(dialect.name, document):
         return False
-    is_empty = conversion.not_understood(document, dialect.lift(document), dialect) is not None
+    is_empty = reading.not_understood(document, dialect.lift(document), dialect) is not None
     return not is_empty and not is_known(document, dialect)
 
 

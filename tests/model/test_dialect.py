@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.model.dialect import RARE, Dialect, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.errors import JobError
+from convcli.model.fields import RARE
 from convcli.model.transcript import Message, Text, Transcript
 from tests.support import facts
 

@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,13 @@ def test_the_line_fits_80_columns(done: int, seconds: float) -> None:
 def test_sizes_have_three_digits_at_most() -> None:
     sizes = {0: "0 bytes", 999: "999 bytes", 1_000: "1.0 kB", 9_960: "10 kB", 999_600: "1.0 MB", 12 * 10**12: "12 TB"}
     assert {number: progress.size(number) for number in sizes} == sizes
+
+
+@pytest.mark.parametrize(("total", "is_shown"), [(progress.SMALLEST - 1, False), (progress.SMALLEST, True)])
+def test_a_small_job_shows_no_line_however_slow_the_machine_is(
+    total: int, is_shown: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "EVERY_LINE", 0.01)
+    with progress.Progress(total):
+        time.sleep(0.1)
+    assert bool(capfd.readouterr().err) == is_shown

@@ -43,11 +43,11 @@ def test_what_is_alike_in_many_messages_is_one_finding() -> None:
 
 
 def test_documents_of_a_remembered_shape_are_judged_by_their_own_values() -> None:
-    converter = PairConverter(CHAT, OTHER, pipeline.at_length, budget=10_000)
+    converter = PairConverter(CHAT, OTHER, pipeline.convert_in_full, budget=10_000)
     for i in range(60):
         text = SENTENCE if i % 2 else "0.2.17"
         document = {"messages": [{"role": "user", "content": f"Hello number {i}."}], "remark": text}
-        made, expected = converter.convert(document), pipeline.at_length(document, CHAT, OTHER)
+        made, expected = converter.convert(document), pipeline.convert_in_full(document, CHAT, OTHER)
         assert [loss.to_dict() for loss in made.losses] == [loss.to_dict() for loss in expected.losses]
         assert made.findings == expected.findings
     assert converter.made > 40, converter.failure

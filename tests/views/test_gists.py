@@ -1,4 +1,4 @@
-"""Calls and sessions in a few words."""
+"""Calls in a few words."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from convcli.model.transcript import Message, Text, Transcript
-from convcli.views.gists import first_words, gist
+from convcli.views.gists import gist
 
 
 @pytest.mark.parametrize(
@@ -32,14 +31,3 @@ def test_of_a_path_the_end_is_kept_and_of_all_else_the_beginning() -> None:
     assert gist({"path": "/a/very/long/way/to/tables.py"}, 20) == "path=…y/to/tables.py"
     assert gist({"command": "echo one two three four"}, 12) == "$ echo one …"
     assert gist({"query": "one two three four"}, 12) == "query=one t…"
-
-
-def session(*texts: str) -> Transcript:
-    return Transcript([Message("system", [Text("Be brief.")]), *(Message("user", [Text(text)]) for text in texts)])
-
-
-def test_a_session_is_reported_by_what_the_user_said_first() -> None:
-    assert first_words(session("<environment_context>…", "/mode", "  Fix\nthe tests ")) == "Fix the tests"
-    assert first_words(session("/mode")) == "/mode"
-    assert first_words(session()) == ""
-    assert first_words(session("word " * 40), 12) == "word word w…"

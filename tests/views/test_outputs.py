@@ -17,6 +17,8 @@ CODEX = "Chunk ID: 94bd74\nWall time: 0.5000 seconds\nProcess exited with code 1
         ('{"output":"a\\nb","metadata":{"exit_code":2,"duration_seconds":0.1}}', CommandOutput("a\nb", 2, 0.1)),
         ("Exit code 1\n3 failed", CommandOutput("3 failed", 1)),
         ("<tool_use_error>File not read</tool_use_error>", CommandOutput("File not read")),
+        ("<system>ERROR: no such file.</system>\n", CommandOutput("ERROR: no such file.")),
+        ("<system>a</system> b", CommandOutput("<system>a</system> b")),
     ],
 )
 def test_the_preamble_becomes_facts(text: str, output: CommandOutput) -> None:

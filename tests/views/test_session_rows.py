@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from convcli.views.session_rows import ListView, SessionRow, about, grouped, total, uncounted
 
@@ -43,7 +44,7 @@ def test_groups_are_sorted_as_their_totals() -> None:
 def test_totals_are_of_what_is_known() -> None:
     sums = total(ROWS.values())
     assert (sums.messages, sums.failures, sums.cost, sums.seconds, sums.calls) == (16, 3, 2.5, 12, None)
-    words = [fact.text for fact in about([*ROWS.values(), uncounted(ROWS["a"])])]
+    words = [fact.text for fact in about({**ROWS, "e": uncounted(ROWS["a"])})]
     assert words[:3] == ["5 sessions", "2 still being counted", "1 project"]
     assert "$2.50" in words
 
@@ -69,3 +70,16 @@ def test_a_second_click_on_a_column_reverses_it() -> None:
     once = ListView().sorted_by("cost")
     assert (once.sort, once.is_descending, once.sorted_by("cost").is_descending) == ("cost", True, False)
     assert ListView().sorted_by("title").is_descending is False
+
+
+def test_the_runs_of_a_session_stand_below_it_and_count_as_no_sessions() -> None:
+    runs = {
+        "f": SessionRow("run 2", begin="2026-01-05", id="r2", parent="s", cost=1.0),
+        "e": SessionRow("run 1", begin="2026-01-04", id="r1", parent="s"),
+        "g": SessionRow("alone", begin="2026-01-02T09:00:00Z", id="r3", parent="gone"),
+    }
+    rows = {**runs, **ROWS, "b": structs.replace(ROWS["b"], id="s")}
+    group = grouped(rows, ListView())[1]
+    assert [name for name, _ in group.rows] == ["g", "b", "e", "f"]
+    assert (group.runs, group.sessions, group.total.cost) == ({"e", "f"}, 2, 1.0)
+    assert [fact.text for fact in about(rows)][:2] == ["5 sessions", "2 subagent runs"]

@@ -85,11 +85,11 @@ def detect(document: Any) -> Evidence | None:
 
 
 def _blocks_of(messages: list[Any]) -> list[Native]:
-    """Returns all blocks; an empty list if any message has blocks with a type, or no blocks."""
+    """Returns all blocks; an empty list if any message has blocks with a type, no blocks, or Genkit's role `model`."""
     blocks: list[Native] = []
     for message in messages:
         content = message.get("content") if isinstance(message, dict) else None
-        if not isinstance(content, list) or "role" not in message:
+        if not isinstance(content, list) or message.get("role", "model") == "model":
             return []
         if not all(isinstance(block, dict) and "type" not in block for block in content):
             return []

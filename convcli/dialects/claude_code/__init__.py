@@ -124,7 +124,7 @@ def _without_agent(record: Record, key: str) -> Record:
 PROGRAM = Program(
     NAME,
     ".claude",
-    "projects/*/*.jsonl",
+    "projects/*/*.jsonl projects/*/*/subagents/**/agent-*.jsonl",
     "CLAUDE_CONFIG_DIR",
     _place,
     "claude --resume {id}",

@@ -40,7 +40,7 @@ from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
 from convcli.families.rows.media import joined_texts, known
-from convcli.families.rows.pairs import CHOSEN, REJECTED, is_pair, keep_last_label, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, REJECTED, StoredFields, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, unsupported
@@ -225,6 +225,15 @@ CONVERSATION = fused(
     custom.as_functions,
 )
 OWN_IMAGES = images.own_images(NAME)
+UNSUPPORTED = (
+    COMMONLY_UNSUPPORTED
+    | unsupported.SESSION
+    | unsupported.REQUEST
+    | unsupported.fields(
+        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name "
+        "refusal message.usage message.stopReason reasoning.summary"
+    )
+)
 FIT = {
     MESSAGES: (*CONVERSATION, on_messages(keep_last_label), without_columns(MESSAGES, NAME), OWN_IMAGES),
     COMPLETION: (
@@ -234,7 +243,11 @@ FIT = {
         counted(NAME),
         OWN_IMAGES,
     ),
-    PREFERENCE: (on_both(*CONVERSATION), without_columns(PREFERENCE, NAME), OWN_IMAGES),
+    PREFERENCE: (
+        on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True)),
+        without_columns(PREFERENCE, NAME),
+        OWN_IMAGES,
+    ),
 }
 
 
@@ -266,16 +279,6 @@ def write_message(message: Message) -> Native:
     weight = {} if message.weight is None else {"training": message.weight == BINARY[True]}
     return MESSAGE.put({**native, **weight}, None, sort=True)
 
-
-UNSUPPORTED = (
-    COMMONLY_UNSUPPORTED
-    | unsupported.SESSION
-    | unsupported.REQUEST
-    | unsupported.fields(
-        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name "
-        "refusal message.usage message.stopReason reasoning.summary"
-    )
-)
 
 DIALECT = Dialect(
     name=NAME,

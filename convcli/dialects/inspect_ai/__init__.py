@@ -227,6 +227,9 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("messages", "sample"),
     many="samples/*",
+    around=unsupported.fields(
+        "version status eval plan results stats error invalidated log_updates reductions location etag"
+    ),
     is_collected=False,
     detect=detect,
     lift=lift,

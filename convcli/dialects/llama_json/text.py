@@ -36,9 +36,10 @@ def read_object(text: str) -> Native | None:
 
 
 def _unfenced(text: str) -> str:
-    lines = text.strip().split("\n")
-    if not lines[0].startswith("```"):
-        return text.strip()
+    text = text.strip()
+    if not text.startswith("```"):
+        return text
+    lines = text.split("\n")
     return "\n".join(lines[1:-1] if lines[-1].strip() == "```" else lines[1:]).strip()
 
 

@@ -58,6 +58,8 @@ def _detect_tools(payload: Native, tools: list[Any]) -> Evidence | None:
 
 def _detect_sampling(payload: Native) -> Evidence | None:
     tools = payload.get("tools")
+    if any(message.get("role") == "model" for message in payload["messages"] if isinstance(message, dict)):
+        return None  # Genkit's requests have the same tools
     if isinstance(tools, list) and tools and all(map(_is_tool, tools)):
         return Evidence(96, "tools have inputSchema")
     marks = [key for key in ("systemPrompt", "modelPreferences", "includeContext") if key in payload]

@@ -42,7 +42,7 @@ from convcli.kit.renaming import identifiers, rename_tools_and_ids
 from convcli.kit.results import apply_convention, keep_one_result_each
 from convcli.kit.settings import Settings
 from convcli.kit.texts import text_of
-from convcli.kit.unsupported import SESSION, fields, settings_but
+from convcli.kit.unsupported import METADATA, SESSION, fields, settings_but
 from convcli.kit.values import counts, pairs, put_counts, take_counts
 from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import (
@@ -297,10 +297,10 @@ UNSUPPORTED = unsupported_by_form(
     COMMONLY_UNSUPPORTED
     | SESSION
     | settings_but(*SETTINGS.names())
+    | METADATA - {"tool_call.metadata"}
     | fields(
-        "model text.metadata reasoning.metadata refusal.metadata tool_result.metadata image.metadata image.detail "
-        "image.mediaType audio.name audio.detail video.name video.detail document.name document.detail "
-        "reasoning.summary tool_call.rawArguments"
+        "model refusal.metadata image.detail image.mediaType audio.name audio.detail video.name video.detail "
+        "document.name document.detail reasoning.summary tool_call.rawArguments"
     ),
     response="result",
 )

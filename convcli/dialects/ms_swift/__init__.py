@@ -39,7 +39,7 @@ from convcli.dialects.ms_swift.lifting import (
 from convcli.families.openai.calls import AS_TEXT, text_of_result
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
-from convcli.families.rows.pairs import CHOSEN, is_pair, keep_last_label, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, StoredFields, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.thoughts import JOINT, one_thought, write_thought
 from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.definitions import described
@@ -163,7 +163,11 @@ CONVERSATION = fused(
     fitting.keep_functions(NAME),
     described,
 )
-FIT = {MESSAGES: (*CONVERSATION, _label_last_message), PREFERENCE: (on_both(*CONVERSATION), _drop_rejected)}
+UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.fields("document opaque")
+FIT = {
+    MESSAGES: (*CONVERSATION, _label_last_message),
+    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True)), _drop_rejected),
+}
 
 
 def form_of(transcript: Transcript) -> str:
@@ -282,8 +286,6 @@ RULES = (
     turns.system_first(),
     *training.RULES,
 )
-
-UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.fields("document opaque")
 
 
 DIALECT = Dialect(

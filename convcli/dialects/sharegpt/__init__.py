@@ -28,7 +28,16 @@ from convcli.dialects.sharegpt.rules import RULES
 from convcli.families.openai.calls import ROW_TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
-from convcli.families.rows.pairs import CHOSEN, REJECTED, Preference, is_pair, keep_last_label, on_both, pair_of
+from convcli.families.rows.pairs import (
+    CHOSEN,
+    REJECTED,
+    Preference,
+    StoredFields,
+    is_pair,
+    keep_last_label,
+    on_both,
+    pair_of,
+)
 from convcli.families.rows.thoughts import write_thought
 from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.definitions import described
@@ -116,9 +125,10 @@ LINE = fused(
     fitting.add_parameters(),
     described,
 )
+UNSUPPORTED = (training.UNSUPPORTED - {"id"}) | training.NAMES_OF_FILES | unsupported.fields("document opaque")
 FIT = {
     CONVERSATIONS: (*LINE, _label_last_turn, _drop_pair_columns),
-    PREFERENCE: (on_both(*LINE), _cut_to_one_turn, _drop_pair_columns),
+    PREFERENCE: (on_both(*LINE, stored=StoredFields(NAME, UNSUPPORTED)), _cut_to_one_turn, _drop_pair_columns),
 }
 
 
@@ -168,9 +178,6 @@ def _write_result(message: Message, columns: Native) -> str:
     if not isinstance(result, ToolResult):
         return media.write_parts(message.parts, columns)
     return media.write_parts(result.value, columns) if result.kind == "multimodal" else str(result.value)
-
-
-UNSUPPORTED = (training.UNSUPPORTED - {"id"}) | training.NAMES_OF_FILES | unsupported.fields("document opaque")
 
 
 DIALECT = Dialect(

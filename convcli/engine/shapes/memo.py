@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from convcli.engine.conversion import Conversion, lift
+from convcli.engine.conversion import Conversion
+from convcli.engine.reading import lift
 from convcli.engine.shapes import probes
 from convcli.engine.shapes.probes import MARK
 from convcli.engine.shapes.reading import Format, Place, Shape, filled, read
@@ -61,16 +62,16 @@ class Remembered(msgspec.Struct, frozen=True):
 class PairConverter:
     """Converts documents of one dialect into another.
 
-    `at_length` is the full conversion; `budget` limits the conversions spent on learning to the number of full ones, so
-    that learning at most doubles the cost of a job.
+    `convert_in_full` converts without the memo; `budget` limits the conversions spent on learning to the number of
+    others, so that learning at most doubles the cost of a job.
     """
 
-    def __init__(self, source: Dialect, target: Dialect, at_length: AtLength, budget: int = 0) -> None:
+    def __init__(self, source: Dialect, target: Dialect, convert_in_full: AtLength, budget: int = 0) -> None:
         self.source, self.target, self.budget = source, target, budget
         self._known = unknown.known_of(source)
         self.remembered = Remembered(Format(_named(source)))
         """Replaced, never changed in place, when reading rules change: other threads may be using it."""
-        self._convert, self._output = at_length, Format(_named(target), is_output=True)
+        self._convert, self._output = convert_in_full, Format(_named(target), is_output=True)
         self.made = 0
         """The number of documents converted from a remembered shape."""
         self.failure = ""
@@ -86,25 +87,25 @@ class PairConverter:
         """Converts one document. Raises what the full conversion raises."""
         if self.patience <= 0:
             self._wait()
-            return self.at_length(document)
+            return self.convert_in_full(document)
         remembered = self.remembered
         try:
             shape, values = read(document, remembered.form)
             outcome = remembered.outcomes.get(shape)
         except (UnreadableError, TypeError, RecursionError):  # unhashable, or nested too deeply
             self.patience -= 1
-            return self.at_length(document)
+            return self.convert_in_full(document)
         if outcome is None:
             return self._unknown(document, shape, values)
         made = self._made(document, outcome, values)
         if made is None:
             self._stop("an output is not read back as it was made")
-            return self.at_length(document)
+            return self.convert_in_full(document)
         self.made += 1
         self.patience = min(self.patience + WORTH, MOST_PATIENCE)
         return self._confirmed(document, outcome, made) if outcome.unconfirmed else made
 
-    def at_length(self, document: dict[str, Any]) -> Conversion:
+    def convert_in_full(self, document: dict[str, Any]) -> Conversion:
         """Converts one document without remembered shapes."""
         return self._convert(document, self.source, self.target)
 
@@ -128,7 +129,7 @@ class PairConverter:
 
     def _confirmed(self, document: dict[str, Any], outcome: Outcome, made: Conversion) -> Conversion:
         """Compares one of the first documents of a shape with its full conversion, which is returned."""
-        done = self.at_length(document)
+        done = self.convert_in_full(document)
         outcome.unconfirmed -= 1
         if not _is_same(made, done):
             self._stop("a document came out another way")
@@ -138,7 +139,7 @@ class PairConverter:
 
     def _unknown(self, document: dict[str, Any], shape: Shape, values: list[Any]) -> Conversion:
         """Converts a document of unknown shape in full; learns the shape if it is frequent."""
-        done = self.at_length(document)
+        done = self.convert_in_full(document)
         self.patience -= 1
         self.budget += 1
         known = self.remembered.outcomes
@@ -175,7 +176,7 @@ class PairConverter:
             self._failures[new] += 1
         if read(marked, self.remembered.form) != (shape, marks):
             raise NotRememberedError("marks are read differently")
-        outcome = self._outcome(marks, self.at_length(marked))
+        outcome = self._outcome(marks, self.convert_in_full(marked))
         self._check(document, outcome, done)
         if new:
             self._probe(document, outcome)
@@ -190,7 +191,7 @@ class PairConverter:
         """
         try:
             for other in probes.variants(document, self.remembered.form, self._texts):
-                self._check(other, outcome, self.at_length(other))
+                self._check(other, outcome, self.convert_in_full(other))
         except (NotRememberedError, ConvcliError):
             if self.remembered.form.without_tags:
                 raise

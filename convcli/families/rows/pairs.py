@@ -7,21 +7,24 @@ the chosen leaf. Messages of rows have no ids, so a pair's are generated: `messa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import get_extras
 from convcli.kit.passes import shared
 from convcli.model.branches import active
 from convcli.model.dialect import Pass
 from convcli.model.errors import RefusedError
+from convcli.model.fields import RARE
 from convcli.model.findings import Finding
-from convcli.model.transcript import Message, Transcript
+from convcli.model.transcript import Message, Part, ToolResult, Transcript, camel
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
 CHOSEN, REJECTED = "chosen", "rejected"
+RecordT = TypeVar("RecordT", bound=Message | Part)
 
 
 class Preference(NamedTuple):
@@ -56,16 +59,44 @@ def _id(number: int) -> str:
     return f"message_{number}"
 
 
-def between(chosen: list[Message], rejected: list[Message]) -> Preference:
-    """Returns the pair of two lines with a common beginning; each has its own answer, even if both are equal."""
+def between(chosen: list[Message], rejected: list[Message], stored: StoredFields | None = None) -> Preference:
+    """Returns the pair of two lines with a common beginning; each has its own answer, even if both are equal. With
+    `stored`, messages are equal if they are read back as equal from rows of this kind."""
     longest = max(0, min(len(chosen), len(rejected)) - 1)
     both = zip(chosen[:longest], rejected[:longest], strict=True)
-    fork = next((i for i, (one, other) in enumerate(both) if not _same(one, other)), longest)
+    fork = next((i for i, (one, other) in enumerate(both) if not _same(one, other, stored)), longest)
     return Preference(chosen[:fork], chosen[fork:], rejected[fork:])
 
 
-def _same(one: Message, other: Message) -> bool:
+def _same(one: Message, other: Message, stored: StoredFields | None) -> bool:
+    if stored is not None:
+        one, other = stored.of(one), stored.of(other)
     return one == other and exact_json.exact(builtins(one), builtins(other))
+
+
+class StoredFields(NamedTuple):
+    """The rows of a dialect: its name, the fields that they lack, and whether their messages have weights."""
+
+    dialect: str
+    unsupported: frozenset[str]
+    weights: bool = False
+
+    def of(self, message: Message) -> Message:
+        """Returns a message without what its row would lack."""
+        parts = [self._record(part, part.type) for part in message.parts if part.type not in self.unsupported]
+        return self._record(replace(message, parts=parts), "message")
+
+    def _record(self, record: RecordT, node: str) -> RecordT:
+        if isinstance(record, ToolResult) and record.kind == "multimodal":
+            value = [self._record(part, part.type) for part in record.value]
+            record = replace(record, value=value)
+        unsupported = self.unsupported | (RARE - {"message.weight"} if self.weights else RARE)
+        names = record.__struct_fields__
+        lost = {name for name in names if unsupported & {f"{node}.{camel(name)}", camel(name)}}
+        required = names[: -len(record.__struct_defaults__)]
+        blank: dict[str, Any] = {name: "" if name in required else None for name in lost}
+        kept = get_extras(record.extras, self.dialect)
+        return replace(record, **{**blank, "extras": {self.dialect: kept} if kept else None})
 
 
 # ---------------------------------------------------------------- lift
@@ -114,9 +145,10 @@ def is_pair(transcript: Transcript) -> bool:
     return transcript.head is not None and pair_of(transcript) is not None
 
 
-def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = list) -> Pass:
-    """Returns a pass that applies these passes to both lines of a pair, each as its own conversation. `answer` returns
-    the messages to keep after the prompt, at least one.
+def on_both(*passes: Pass, stored: StoredFields, answer: Callable[[list[Message]], list[Message]] = list) -> Pass:
+    """Returns a pass that applies these passes to both lines of a pair, each as its own conversation. The prompt is
+    what both have in common in rows of this kind: ids and times of programs, which no row stores, may differ. `answer`
+    returns the messages to keep after the prompt, at least one.
 
     Raises RefusedError if there is no pair, because a rejected answer cannot be invented.
     """
@@ -134,7 +166,7 @@ def on_both(*passes: Pass, answer: Callable[[list[Message]], list[Message]] = li
             raise RefusedError([NO_PAIR])
         chosen = keep_own_line(transcript, [*pair.prompt, *pair.chosen])
         rejected = keep_own_line(transcript, [*pair.prompt, *pair.rejected])
-        prompt, *answers = between(chosen.messages, rejected.messages)
+        prompt, *answers = between(chosen.messages, rejected.messages, stored)
         both = Preference(prompt, *map(answer, answers))
         return replace(chosen, messages=both.messages, head=both.head)
 

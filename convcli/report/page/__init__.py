@@ -87,7 +87,7 @@ def index(title: str, sessions: SessionList, notes: Sequence[str] = (), *, live:
 
     A `live` page polls its server for a newer one.
     """
-    facts = [*about(list(sessions.rows.values())), *map(Fact, notes)]
+    facts = [*about(sessions.rows), *map(Fact, notes)]
     yield f'{_head(title, INDEX, LIVE if live else NO_REQUESTS)}<body class="index">\n<main>\n'
     yield _header(title, facts, days_plot(grouped(sessions.rows, sessions.view._replace(by="day"))))
     yield from session_list(sessions)

@@ -13,11 +13,13 @@ from convcli.report.page.calls import AGENTS, Shown, call_card, medium, result_b
 from convcli.report.page.markdown import html
 from convcli.report.text import json_text, safe_text
 from convcli.validation.wording import counted
+from convcli.views.agent_runs import Numbered, runs_of, summary_of
 from convcli.views.changes import change_of_call
-from convcli.views.facts import duration, plain
+from convcli.views.facts import duration
 from convcli.views.outputs import output_of
-from convcli.views.program_texts import content_of, is_message_of_program, is_of_program, label_of
+from convcli.views.program_texts import Segment, content_of, is_message_of_program, label_of, segments
 from convcli.views.rows import UNWELL, CallPairs, is_error, part_text, seconds_between
+from convcli.views.titles import plain
 from convcli.views.todos import todos_of
 from convcli.wire.decimals import builtins
 
@@ -25,8 +27,6 @@ ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "event"))
 STATUSES = frozenset(("ok", "error", "open", "orphan", "lost"))
 FOLDED_ROLES = frozenset(("system", "developer"))
 """Roles whose text no person reads first: it is folded to one line."""
-DEEPEST = 4
-"""Runs of subagents inside of each other; deeper ones are shown after the others."""
 PREVIEW = 160
 """Characters of folded text in its heading."""
 
@@ -40,7 +40,6 @@ class Annotation(NamedTuple):
 
 Annotations = Mapping[int, Sequence[Annotation]]
 """By message index; -1 for the transcript as a whole."""
-Numbered = tuple[int, Message]
 
 
 class ConversationView:
@@ -54,7 +53,7 @@ class ConversationView:
         lists = [id(call) for _, _, call in self.pairs.calls if todos_of(call.arguments) is not None]
         self.shown_lists = {*lists[:1], *lists[-1:]}
         """The first and the last todo list, which are unfolded: the others say what changed in their line."""
-        self.runs, self.nested = _runs(self.messages, self.pairs)
+        self.runs, self.nested = runs_of(self.messages, self.pairs)
         others = (message for index, message in enumerate(self.messages) if index not in self.nested)
         self.off = {id(message) for message in others if kept is not None and id(message) not in kept}
 
@@ -201,9 +200,7 @@ class ConversationView:
         run = self.runs.get(number)
         if not run:
             return ""
-        calls = sum(isinstance(part, ToolCall) for _, message in run for part in message.parts)
-        words = f"run of the agent: {counted(len(run), 'message')}, {counted(calls, 'call')}"
-        return f'<details class="run"><summary>{words}</summary>{"".join(self._of(run, "sub"))}</details>'
+        return f'<details class="run"><summary>{summary_of(run)}</summary>{"".join(self._of(run, "sub"))}</details>'
 
     def _answer(self, index: int, message: Message, result: ToolResult, *, is_agent: bool, is_open: bool) -> str:
         if self._stands_beneath_calls(message):
@@ -219,37 +216,27 @@ class ConversationView:
         return (self.pairs.status(part) or "") if isinstance(part, ToolResult) else ""
 
 
-def _runs(messages: Sequence[Message], pairs: CallPairs) -> tuple[dict[int, list[Numbered]], set[int]]:
-    """Returns the messages of each run, by the number of the call that started it, and the indexes of all of them.
-
-    A call stands before its run, so runs cannot contain each other.
-    """
-    number_of = dict[str, int]()
-    for number, (_, _, call) in enumerate(pairs.calls):
-        number_of.setdefault(call.id, number)
-    runs, depths = dict[int, list[Numbered]](), dict[int, int]()
-    for index, message in enumerate(messages):
-        number = number_of.get(message.parent_call_id or "", -1)
-        if number >= 0 and (at := pairs.calls[number][0]) < index and depths.get(at, 0) < DEEPEST:
-            runs.setdefault(number, []).append((index, message))
-            depths[index] = depths.get(at, 0) + 1
-    return runs, set(depths)
-
-
 def _text(text: str, role: str) -> str:
     """Returns text as Markdown; instructions, and what a program wrote in the user's place, as one line."""
+    if not text.strip():
+        return ""
+    if role == "user":
+        return "".join(map(_segment, segments(text)))
     shown = safe_text(text, lines=True)
-    if role in FOLDED_ROLES:
-        return folded(role, html(shown), shown)
-    if role == "user" and is_of_program(text):
-        inside = safe_text(content_of(text), lines=True)
-        return folded(label_of(text), f"<pre>{escape(shown)}</pre>", inside)
-    return f'<div class="text">{html(shown)}</div>\n'
+    return folded(role, html(shown), shown) if role in FOLDED_ROLES else f'<div class="text">{html(shown)}</div>\n'
 
 
-def folded(title: str, content: str, text: str, kind: str = "program") -> str:
+def _segment(segment: Segment) -> str:
+    shown = safe_text(segment.text, lines=True)
+    if not segment.is_of_program:
+        return f'<div class="text">{html(shown)}</div>\n'
+    inside = safe_text(content_of(segment.text))
+    return folded(label_of(segment.text), f"<pre>{escape(shown)}</pre>", shown, first=inside)
+
+
+def folded(title: str, content: str, text: str, kind: str = "program", first: str | None = None) -> str:
     """Returns text that is one line at first: its title, its first words and its length."""
-    first = plain(text, PREVIEW)
+    first = plain(text if first is None else first, PREVIEW)
     return (
         f'<details class="{kind}"><summary><b>{escape(safe_text(title))}</b>'
         f'<span class="dim preview">{escape(first)}</span>'
@@ -272,7 +259,7 @@ def _has_image(result: ToolResult) -> bool:
 def _event_name(message: Message) -> str:
     """Returns the type of an event, as its agent program names it."""
     value: Any = next((part.value for part in message.parts if isinstance(part, Opaque)), None)
-    names = [each.get(key) for each in _objects(value) for key in ("subtype", "type")]
+    names = [each.get(key) for each in _objects(value) for key in ("subtype", "type", "role")]
     return next((name for name in names if isinstance(name, str)), "")[:PREVIEW]
 
 

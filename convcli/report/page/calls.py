@@ -13,11 +13,11 @@ from convcli.report.text import json_text, one_line, safe_text
 from convcli.validation.wording import counted
 from convcli.views.call_lines import call_line
 from convcli.views.changes import Changes
-from convcli.views.facts import plain
 from convcli.views.failures import is_rejection
 from convcli.views.gists import COMMANDS, command_of
 from convcli.views.outputs import CommandOutput, output_of
 from convcli.views.rows import is_error, part_text
+from convcli.views.titles import plain
 from convcli.views.todos import SIGNS, todos_of
 from convcli.wire.decimals import builtins
 
@@ -33,7 +33,7 @@ FIRST = 160
 """Characters of a result shown in its heading."""
 AGENTS = frozenset(("Task", "Agent", "task", "agent", "spawn_agent", "subagent"))
 """Tools that start an agent: its task and its answer are Markdown."""
-MARKDOWN = frozenset(("plan", "prompt", "markdown"))
+MARKDOWN = frozenset(("plan", "prompt", "markdown", "result"))
 """Arguments that are Markdown."""
 DEFAULTS = {"replace_all": False, "replaceAll": False, "expected_replacements": 1}
 """Arguments of edits that are not shown with these values."""

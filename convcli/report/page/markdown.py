@@ -97,7 +97,9 @@ def _is_quickly_coloured(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _markdown() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark", {"html": False, "highlight": lambda text, name, _: code(text, name)})
+    markdown = MarkdownIt(
+        "commonmark", {"html": False, "breaks": True, "highlight": lambda text, name, _: code(text, name)}
+    )
     markdown.enable(["table", "strikethrough"])
     markdown.validateLink = _is_linked  # type: ignore[method-assign]
     markdown.add_render_rule("image", _image)

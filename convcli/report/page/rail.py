@@ -12,7 +12,7 @@ from convcli.report.page.plot import tokens
 from convcli.report.text import safe_text
 from convcli.views.call_lines import call_line, relative
 from convcli.views.changes import NOTHING, files_changed
-from convcli.views.facts import plain, prompt_of
+from convcli.views.titles import plain, prompt_of
 
 ENTRY = 80
 """Characters of an entry."""

@@ -9,9 +9,10 @@ from urllib.parse import quote
 
 from convcli.report.text import safe_text
 from convcli.validation.wording import counted
-from convcli.views.facts import dollars, duration, plain, short
-from convcli.views.session_rows import TEXTS, Group, ListView, SessionRow, Sort, grouped
+from convcli.views.facts import dollars, duration, short
+from convcli.views.session_rows import TEXTS, Group, ListView, SessionRow, Sort, families, grouped
 from convcli.views.session_store import TextHit
+from convcli.views.titles import plain
 
 COLUMNS: Mapping[Sort, str] = {
     "title": "session", "project": "project", "program": "program", "model": "model", "begin": "begin",
@@ -68,9 +69,8 @@ def session_list(shown: SessionList) -> Iterator[str]:
 
 
 def _pane_totals(shown: SessionList) -> str:
-    return (
-        f'<p class="dim totals"><a href="./{escape(shown.view.query)}">{counted(len(shown.rows), "session")}</a></p>\n'
-    )
+    words = counted(len(families(shown.rows)), "session")
+    return f'<p class="dim totals"><a href="./{escape(shown.view.query)}">{words}</a></p>\n'
 
 
 def _controls(shown: SessionList) -> str:
@@ -110,24 +110,25 @@ def _heading(shown: SessionList, sort: Sort, name: str) -> str:
 def _group(group: Group, shown: SessionList, most: int) -> Iterator[str]:
     yield "<tbody>\n"
     if group.label:
-        words = f'{escape(safe_text(group.label))} <span class="dim">{counted(len(group.rows), "session")}</span>'
+        words = f'{escape(safe_text(group.label))} <span class="dim">{counted(group.sessions, "session")}</span>'
         place = f' id="day-{group.label[-10:]}"' if shown.view.by == "day" and group.total.begin else ""
         cells = _cells(group.total, day=False)
         yield f'<tr class="group"{place}><th class="title" scope="rowgroup">{words}</th>{cells}</tr>\n'
     for name, row in group.rows[:most]:
-        yield _row(name, row, shown)
+        yield _row(name, row, shown, is_run=name in group.runs)
     yield "</tbody>\n"
 
 
-def _row(name: str, row: SessionRow, shown: SessionList) -> str:
+def _row(name: str, row: SessionRow, shown: SessionList, *, is_run: bool) -> str:
     hit = (shown.hits or {}).get(name)
     place = "" if hit is None else f"#m{hit.message}&q={quote(shown.view.find, safe='')}"
     link = escape(f"{name}{shown.view.query if shown.here else ''}{place}")
     current = ' aria-current="page"' if name == shown.current else ""
     title = escape(safe_text(row.title))
-    about = f'<a href="{link}" title="{title}"{current}>{title}</a>{_snippet(hit)}'
-    failed = ' class="item failed"' if row.failures else ' class="item"'
-    return f'<tr{failed}><td class="title">{about}</td>{_cells(row, day=shown.view.by != "day")}</tr>\n'
+    kind = '<span class="unseen">run of a subagent: </span>' if is_run else ""
+    about = f'<a href="{link}" title="{title}"{current}>{kind}{title}</a>{_snippet(hit)}'
+    classes = f"item{' failed' if row.failures else ''}{' sub' if is_run else ''}"
+    return f'<tr class="{classes}"><td class="title">{about}</td>{_cells(row, day=shown.view.by != "day")}</tr>\n'
 
 
 def _snippet(hit: TextHit | None) -> str:

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import pipeline
-from convcli.engine.conversion import Conversion, lift
+from convcli.engine.conversion import Conversion
+from convcli.engine.reading import lift
 from convcli.engine.shapes.memo import CONFIRMATIONS, OFTEN, PATIENCE, PAUSE, PairConverter
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ConvcliError
@@ -33,12 +34,12 @@ EACH = 6
 Row = Callable[[str], dict[str, Any]]
 
 
-def at_length(document: Any, source: Dialect, target: Dialect) -> Conversion:
-    return pipeline.at_length(document, source, target)
+def convert_in_full(document: Any, source: Dialect, target: Dialect) -> Conversion:
+    return pipeline.convert_in_full(document, source, target)
 
 
 def remembering(source: Dialect = CHAT, target: Dialect = ANTHROPIC) -> PairConverter:
-    return PairConverter(source, target, at_length, RICH)
+    return PairConverter(source, target, convert_in_full, RICH)
 
 
 def said(convert: Callable[[], Conversion]) -> Any:
@@ -53,7 +54,7 @@ def said(convert: Callable[[], Conversion]) -> Any:
 
 def assert_both_ways(converter: PairConverter, *documents: dict[str, Any], times: int = 1) -> None:
     """Converts the documents several times; what each must become is found once."""
-    expected = [said(lambda each=each: at_length(each, converter.source, converter.target)) for each in documents]
+    expected = [said(lambda each=each: convert_in_full(each, converter.source, converter.target)) for each in documents]
     for _ in range(times):
         for document, long_way in zip(documents, expected, strict=True):
             assert said(lambda each=document: converter.convert(each)) == long_way
@@ -226,9 +227,9 @@ def test_a_place_is_probed_again_where_something_else_is_said_next_to_it() -> No
 
     converter = remembering(dialects.get("bedrock-converse"), writing(failed_twice))
     for i in range(20):
-        document = at_length(failing(f"{i}", is_error=i > 9), ANTHROPIC, converter.source).document
+        document = convert_in_full(failing(f"{i}", is_error=i > 9), ANTHROPIC, converter.source).document
         assert_both_ways(converter, document)
-    document = at_length(failing("Error: Error: no", is_error=True), ANTHROPIC, converter.source).document
+    document = convert_in_full(failing("Error: Error: no", is_error=True), ANTHROPIC, converter.source).document
     assert_both_ways(converter, document)
 
 
@@ -263,7 +264,7 @@ def test_a_document_that_is_too_deep_goes_the_long_way() -> None:
     for _ in range(3000):
         deep = [deep]
     done = remembering().convert(row("Hi.", more=deep))
-    assert done.document == at_length(row("Hi."), CHAT, ANTHROPIC).document
+    assert done.document == convert_in_full(row("Hi."), CHAT, ANTHROPIC).document
 
 
 def test_shapes_that_cannot_be_learned_do_not_stand_in_the_way_of_others() -> None:
@@ -294,7 +295,7 @@ def test_learning_costs_no_more_than_the_documents_themselves() -> None:
 
     def counting(document: Any, source: Dialect, target: Dialect) -> Conversion:
         spent.append(document)
-        return at_length(document, source, target)
+        return convert_in_full(document, source, target)
 
     converter = PairConverter(CHAT, ANTHROPIC, counting)
     documents = [*map(row, map(str, range(100)))]
@@ -375,7 +376,7 @@ def test_constants_that_are_equal_in_python_are_different_values(target: str) ->
         converter = remembering(CHAT, dialects.get(target))
         for text in (*[first] * 2 * OFTEN, *EQUAL):
             document = exact_json.parse(with_constant(text))
-            expected = exact_json.write(at_length(document, converter.source, converter.target).document)
+            expected = exact_json.write(convert_in_full(document, converter.source, converter.target).document)
             assert exact_json.write(converter.convert(document).document) == expected, (first, text)
 
 

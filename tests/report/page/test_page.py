@@ -212,6 +212,13 @@ def test_what_a_program_wrote_and_instructions_are_one_line_each() -> None:
     assert re.findall(r'<li><a href="#m(\d+)">', html) == ["3"]
 
 
+def test_the_text_of_a_person_has_its_line_breaks_and_no_element_of_the_program_around_it() -> None:
+    task = "<task>\nCount it.\nAll of it.\n</task>\n<environment_details>\ndir\n</environment_details>"
+    html = rendered(Transcript([Message("user", [Text(""), Text(task)])]))
+    assert '<div class="body"><div class="text"><p>Count it.<br>\nAll of it.</p>' in html.replace("<br />", "<br>")
+    assert '<b>environment details</b><span class="dim preview">dir</span>' in html
+
+
 def test_todos_are_boxes_and_their_result_is_folded() -> None:
     todos = [{"content": "a", "status": "completed"}, {"content": "<b>", "status": "pending"}]
     html = rendered(Transcript([call("a", "TodoWrite", todos=todos), result("a", "Todos have been modified")]))

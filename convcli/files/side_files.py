@@ -1,0 +1,35 @@
+"""Reads files that are not inputs: lists, tables, receipts and values that an option names."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from functools import partial
+from io import BytesIO, FileIO, TextIOWrapper
+
+
+def read_side_file(path: str) -> bytes:
+    """Returns the content of a file, or of a pipe that a program writes to, such as `<(command)` of a shell.
+
+    Raises OSError as `open` does, and for a pipe without a writer, which would make the command wait forever.
+    """
+    with open(path, "rb", buffering=0, opener=_open_at_once) as file:
+        assert isinstance(file, FileIO)
+        if not stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            return file.readall()
+        begin = file.read(1 << 16)
+        if begin == b"":
+            raise OSError(errno.ENXIO, "no program writes to this pipe", path)
+        os.set_blocking(file.fileno(), True)
+        return (begin or b"") + b"".join(iter(partial(file.read, 1 << 16), b""))
+
+
+def read_side_text(path: str) -> str:
+    """Returns the text of such a file, with `\\n` at the end of each line. Raises UnicodeDecodeError too."""
+    return TextIOWrapper(BytesIO(read_side_file(path)), encoding="utf-8").read()
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opens without waiting for the writer of a pipe. Windows has neither the flag nor such pipes."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
