@@ -48,8 +48,8 @@ def _programs() -> list[str]:
     type=Near("program", _programs),
     required=True,
     metavar="PROGRAM",
-    help="The program that continues: claude-code, cline, codex, copilot-cli, droid, gemini-cli, goose, gptme, "
-    "grok-build, openclaw, opencode, pi or qwen-code.",
+    help="The program that continues: claude-code, cline, codex, continue, copilot-cli, droid, gemini-cli, goose, "
+    "gptme, grok-build, openclaw, opencode, pi or qwen-code.",
 )
 @_shared.from_option
 @_shared.reading_options

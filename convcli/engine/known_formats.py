@@ -99,7 +99,10 @@ FORMATS = (
     Foreign(
         "a log of the OpenAI Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)
     ),
-    Foreign("a thread of the OpenAI Assistants API", ("object=thread|thread.message", "data/*/object=thread.message")),
+    Foreign(
+        "a thread of the OpenAI Assistants API or of Jan",
+        ("object=thread|thread.message", "data/*/object=thread.message"),
+    ),
     Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
     Foreign(
         "Genkit messages",
@@ -203,6 +206,8 @@ FORMATS = (
     # exports
     Foreign("an LM Studio conversation", ("messages/*/versions messages/*/currentlySelected",)),
     Foreign("a TypingMind export", ("data/chats/*/messages",), at="'/data/chats/*/messages'"),
+    Foreign("a backup of Cherry Studio", ("indexedDB/topics indexedDB/message_blocks",)),
+    Foreign("an export of Chatbox", ("__exported_items",)),
     # sessions and trajectories without a dialect
     Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
     Foreign("a Cursor transcript", ("role=user|assistant message/content !type !uuid",)),
@@ -211,6 +216,28 @@ FORMATS = (
     Foreign("a trae-agent trajectory", ("agent_steps llm_interactions",)),
     Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
+    Foreign("messages of Spring AI", ("messageType=USER|ASSISTANT|SYSTEM|TOOL metadata:dict",)),
+    Foreign(
+        "messages of LangChain4j",
+        (
+            "type=TOOL_EXECUTION_RESULT toolName",
+            "toolExecutionRequests type=AI",
+            "contents/*/type=TEXT|IMAGE type=USER",
+        ),
+    ),
+    Foreign("messages of Mastra", ("content/format content/parts:list role threadId",)),
+    Foreign("messages of rig", ("content/*/function/name content/*/function/arguments role=assistant",)),
+    Foreign("the history of a DSPy model", ("response_model kwargs:dict outputs:list",), at="/messages"),
+    Foreign(
+        "a log of CrewAI tasks",
+        ("task_name agent:str task:str status:str",),
+        "the log has the task and its output, without messages",
+        is_piece=True,
+    ),
+    Foreign("samples of lm-eval", ("filtered_resps doc_id arguments",), at="/arguments/gen_args_0/arg_0"),
+    Foreign("the scenario of a HELM run", ("request_states/*/instance adapter_spec",)),
+    Foreign("answers of MT-bench", ("answer_id question_id choices/*/turns",)),
+    Foreign("results of BFCL", ("inference_log:list result id",)),
     Foreign("results of promptfoo", ("results/results/*/prompt/raw",), at="'/results/results/*/prompt/raw'"),
     # rows of training sets
     Foreign(

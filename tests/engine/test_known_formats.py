@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from convcli import dialects
 from convcli.engine import detection, known_formats
 from convcli.engine.known_formats import FORMATS, LOOK_AT, recognise
 from convcli.model.document import Rows
@@ -131,3 +132,43 @@ def test_a_format_that_resembles_a_dialect_is_known_by_its_name(document: Any, n
     with pytest.raises(ContentError) as caught:
         detection.detect(document)
     assert (caught.value.code, name in caught.value.message) == ("unknown-dialect", True)
+
+
+NAMED = (
+    "LM Studio", "Cherry Studio", "Chatbox", "TypingMind", "Jan", "Amp", "Letta", "Spring AI", "LangChain4j", "Mastra",
+    "Genkit", "rig", "DSPy", "smolagents", "CrewAI", "OpenAI Realtime", "A2A", "Assistants", "promptfoo", "lm-eval",
+    "OpenAI Evals", "HELM", "MT-bench", "BFCL", "AutoGen", "Semantic Kernel", "Agent Framework",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_format_that_people_hold_and_convcli_does_not_read_has_a_name(name: str) -> None:
+    assert [known for known in FORMATS if name in known.name] or any(name in one.title for one in dialects.builtin())
+
+
+def test_each_name_is_given_once() -> None:
+    names = [known.name for known in FORMATS]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [
+        ({"time": 1, "version": 5, "indexedDB": {"topics": [], "message_blocks": []}}, "Cherry Studio"),
+        ({"session:a": {"messages": []}, "__exported_items": ["conversations"], "__exported_at": "x"}, "Chatbox"),
+        ([{"messageType": "USER", "metadata": {}, "media": [], "text": "Hi."}], "Spring AI"),
+        ([{"contents": [{"text": "Hi.", "type": "TEXT"}], "type": "USER"}], "LangChain4j"),
+        ([{"id": "1", "role": "user", "threadId": "t", "content": {"format": 2, "parts": []}}], "Mastra"),
+        ([{"role": "assistant", "content": [{"id": "1", "function": {"name": "f", "arguments": {}}}]}], "rig"),
+        ({"doc_id": 0, "arguments": {"gen_args_0": {"arg_0": "Hi."}}, "filtered_resps": ["Yo."]}, "lm-eval"),
+        ({"question_id": 81, "answer_id": "a", "choices": [{"index": 0, "turns": ["Yo."]}]}, "MT-bench"),
+        ({"id": "multi_turn_base_0", "result": [[["f()"]]], "inference_log": [{}]}, "BFCL"),
+        ({"adapter_spec": {}, "request_states": [{"instance": {}}]}, "HELM"),
+        ({"timestamp": "x", "task_name": "t", "task": "Do it.", "agent": "a", "status": "completed"}, "CrewAI"),
+    ],
+)  # fmt: skip
+def test_detect_names_the_format_of_a_file(document: Any, name: str) -> None:
+    with pytest.raises(ContentError) as caught:
+        detection.detect(document)
+    assert caught.value.message.startswith("this looks like ")
+    assert name in caught.value.message

@@ -16,7 +16,10 @@ DATA = (
 )  # fmt: skip
 """A part sets exactly one of these fields."""
 
-ASIDE = "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing speechMetadata"
+ASIDE = (
+    "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing documentMetadata "
+    "spreadsheetMetadata audioMetadata speechMetadata"
+)
 
 PART = Shape("parts", f"{' '.join(DATA)} thought thoughtSignature {ASIDE}", extra=ASIDE, partly="thought")
 CALL = Shape("functionCall", "id name args partialArgs willContinue", extra="partialArgs willContinue")
