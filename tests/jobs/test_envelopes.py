@@ -266,6 +266,10 @@ ENVELOPES: dict[str, list[Any]] = {
     "tau2-bench results": [{"tasks": [], "simulations": [{"messages": LIST}]}],
     "a Letta agent file": [{"agents": [{"messages": LIST}], "blocks": []}],
     "results of promptfoo": [{"results": {"results": [{"prompt": {"raw": json.dumps(LIST)}}]}}],
+    "the history of a DSPy model": [{"messages": LIST, "response_model": "m", "kwargs": {}, "outputs": ["hello"]}],
+    "samples of lm-eval": [
+        {"doc_id": 1, "filtered_resps": ["hello"], "arguments": {"gen_args_0": {"arg_0": json.dumps(LIST)}}}
+    ],
     "a chat data set with the column conversation": [{"conversation": LIST}],
     "a chat data set with the column conversations": [{"conversations": LIST}],
 }
