@@ -111,11 +111,7 @@ FORMATS = (
         ),
     ),
     Foreign("a Strands message", ("message message_id redact_message",), at="/message"),
-    Foreign(
-        "messages of the Microsoft Agent Framework",
-        ("contents/*/type role=user|assistant|system|tool", "contents/*/$type role", "type=session service_session_id"),
-    ),
-    Foreign("the state of an AutoGen agent", ("llm_context/messages",)),
+    Foreign("the state of an AutoGen team", ("agent_states:dict type",), at="'/agent_states/*/agent_state'"),
     # telemetry and logs
     Foreign(
         "an OpenTelemetry event or span without messages",
@@ -214,11 +210,8 @@ FORMATS = (
     Foreign("a log of the program llm", ("conversation_id prompt:str response:str",)),
     Foreign("tau2-bench results", ("simulations/*/messages tasks",), at="'/simulations/*/messages'"),
     Foreign("a trae-agent trajectory", ("agent_steps llm_interactions",)),
-    Foreign("steps of a smolagents run", ("step_number model_input_messages",)),
     Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
-    Foreign("a Semantic Kernel history", ("items/*/content_type role", "messages/*/items/*/content_type")),
-    Foreign("events of an AutoGen agent", ("source models_usage",)),
     Foreign("messages of Spring AI", ("messageType=USER|ASSISTANT|SYSTEM|TOOL metadata:dict",)),
     Foreign(
         "messages of LangChain4j",

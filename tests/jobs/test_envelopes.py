@@ -249,6 +249,19 @@ ENVELOPES: dict[str, list[Any]] = {
             },
         }
     ],
+    "the state of an AutoGen team": [
+        {
+            "type": "TeamState",
+            "agent_states": {
+                "writer": {
+                    "agent_state": {
+                        "type": "AssistantAgentState",
+                        "llm_context": {"messages": [{"type": "UserMessage", "source": "user", "content": "hi"}]},
+                    }
+                }
+            },
+        }
+    ],
     "a TypingMind export": [{"data": {"chats": [{"messages": LIST}]}}],
     "tau2-bench results": [{"tasks": [], "simulations": [{"messages": LIST}]}],
     "a Letta agent file": [{"agents": [{"messages": LIST}], "blocks": []}],
