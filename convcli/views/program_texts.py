@@ -11,7 +11,7 @@ from convcli.model.transcript import Message, Text, Transcript
 from convcli.wire.patterns import pattern
 
 _TAGS = (
-    r"local-command-[a-z]+|command-[a-z]+|system-reminder|environment_context|environment_details|environment_info"
+    r"local-command-[a-z]+|command-[a-z]+|system[-_]reminder|environment_context|environment_details|environment_info"
     r"|user_instructions|permissions instructions|collaboration_mode|skills_instructions|turn_aborted"
     r"|task-notification|bash-[a-z]+|INSTRUCTIONS|apps_instructions|plugins_instructions|session_context|hook_context"
     r"|user_info|user_shell_command|workspace_info|editorContext|reminderInstructions"
