@@ -251,6 +251,10 @@ ENVELOPES: dict[str, list[Any]] = {
     ],
     "a TypingMind export": [{"data": {"chats": [{"messages": LIST}]}}],
     "tau2-bench results": [{"tasks": [], "simulations": [{"messages": LIST}]}],
+    "the history of a DSPy model": [{"messages": LIST, "kwargs": {}, "outputs": ["hello"], "response_model": "m"}],
+    "samples of lm-eval": [
+        {"doc_id": 0, "filtered_resps": ["hello"], "arguments": {"gen_args_0": {"arg_0": json.dumps(LIST)}}}
+    ],
     "a Letta agent file": [{"agents": [{"messages": LIST}], "blocks": []}],
     "results of promptfoo": [{"results": {"results": [{"prompt": {"raw": json.dumps(LIST)}}]}}],
     "a chat data set with the column conversation": [{"conversation": LIST}],
