@@ -12,6 +12,7 @@ DialectName: TypeAlias = Literal[
     "anthropic",
     "anthropic-batch",
     "anthropic-stream",
+    "antigravity",
     "atif",
     "bedrock-converse",
     "chatgpt-export",
@@ -23,6 +24,8 @@ DialectName: TypeAlias = Literal[
     "cohere",
     "continue-dev",
     "copilot-cli",
+    "crush",
+    "cursor",
     "deepseek-export",
     "droid",
     "gemini",
@@ -46,6 +49,7 @@ DialectName: TypeAlias = Literal[
     "intermediate",
     "kimi-cli",
     "kimi-code",
+    "kiro",
     "langchain",
     "librechat",
     "llama-json",
@@ -85,5 +89,6 @@ DialectName: TypeAlias = Literal[
     "vibe",
     "vscode-chat",
     "xlam",
+    "zed",
 ]
 """Any of the built-in dialects. Functions also accept `str`, for plugins and aliases."""

@@ -65,10 +65,7 @@ FORMATS = (
         "without the system prompt",
         "/messages",
     ),
-    Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
-    Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
-    Foreign("a Zed thread", ("messages/*/User", "messages/*/Agent")),
     Foreign(
         "the manifest of a Mistral Vibe session",
         ("session_id stats:dict environment/working_directory",),
@@ -214,7 +211,6 @@ FORMATS = (
     Foreign("an export of Chatbox", ("__exported_items",)),
     # sessions and trajectories without a dialect
     Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
-    Foreign("a Cursor transcript", ("role=user|assistant message/content !type !uuid",)),
     Foreign("a log of the program llm", ("conversation_id prompt:str response:str",)),
     Foreign("tau2-bench results", ("simulations/*/messages tasks",), at="'/simulations/*/messages'"),
     Foreign("a trae-agent trajectory", ("agent_steps llm_interactions",)),
