@@ -249,12 +249,21 @@ ENVELOPES: dict[str, list[Any]] = {
             },
         }
     ],
+    "the state of an AutoGen team": [
+        {
+            "type": "TeamState",
+            "agent_states": {
+                "writer": {
+                    "agent_state": {
+                        "type": "AssistantAgentState",
+                        "llm_context": {"messages": [{"type": "UserMessage", "source": "user", "content": "hi"}]},
+                    }
+                }
+            },
+        }
+    ],
     "a TypingMind export": [{"data": {"chats": [{"messages": LIST}]}}],
     "tau2-bench results": [{"tasks": [], "simulations": [{"messages": LIST}]}],
-    "the history of a DSPy model": [{"messages": LIST, "kwargs": {}, "outputs": ["hello"], "response_model": "m"}],
-    "samples of lm-eval": [
-        {"doc_id": 0, "filtered_resps": ["hello"], "arguments": {"gen_args_0": {"arg_0": json.dumps(LIST)}}}
-    ],
     "a Letta agent file": [{"agents": [{"messages": LIST}], "blocks": []}],
     "results of promptfoo": [{"results": {"results": [{"prompt": {"raw": json.dumps(LIST)}}]}}],
     "the history of a DSPy model": [{"messages": LIST, "response_model": "m", "kwargs": {}, "outputs": ["hello"]}],
