@@ -223,7 +223,9 @@ FORMATS = (
     ),
     Foreign("messages of Mastra", ("content/format content/parts:list role threadId",)),
     Foreign("messages of rig", ("content/*/function/name content/*/function/arguments role=assistant",)),
-    Foreign("the history of a DSPy model", ("response_model kwargs:dict outputs:list",), at="/messages"),
+    Foreign(
+        "the history of a DSPy model", ("response_model kwargs:dict outputs:list !response/choices",), at="/messages"
+    ),
     Foreign(
         "a log of CrewAI tasks",
         ("task_name agent:str task:str status:str",),
