@@ -14,6 +14,7 @@ DialectName: TypeAlias = Literal[
     "anthropic-stream",
     "atif",
     "bedrock-converse",
+    "chat-text",
     "chatgpt-export",
     "claude-ai-export",
     "claude-code",
