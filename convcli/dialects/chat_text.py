@@ -15,12 +15,12 @@ Quirks
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 from convcli.families.rows import calls, signatures
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, make_extras
+from convcli.kit.objects import Keys, Native, as_text, make_extras
 from convcli.kit.values import read_arguments, read_json
 from convcli.model.dialect import Dialect, Evidence
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -31,37 +31,126 @@ from convcli.wire.patterns import pattern
 NAME = "chat-text"
 ROW = Keys("text")
 TEXT = "text"
-TAGGED = r"<tool_response>\n?(.*?)\n?</tool_response>"
+RETURN, RESPONSE = "## Return of ", "response:"
+"""How a result of Kimi K2 and of Gemma 4 begins."""
+
+
+class Call(NamedTuple):
+    """A call as a text has it: its name, its arguments as JSON or as an object, and its id."""
+
+    name: str
+    arguments: Any
+    id: str | None = None
+
+
+ReadCalls: TypeAlias = Callable[[str], list[Call] | None]
+"""Returns the calls between two marks; None if they cannot be read."""
+
+
+# ---------------------------------------------------------------- calls of the families
+
+
+def _of_json(text: str) -> list[Call] | None:
+    """Reads an object, or a list of them."""
+    value = read_json(text)
+    natives = value if isinstance(value, list) else [value]
+    if not natives or not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in natives):
+        return None
+    return [
+        Call(one["name"], one.get("arguments", one.get("parameters", {})), as_text(one.get("id"))) for one in natives
+    ]
+
+
+def _of_mistral(text: str) -> list[Call] | None:
+    head, mark, arguments = text.partition("[ARGS]")
+    if not mark:
+        return _of_json(text) if text.lstrip().startswith("[") else None
+    name, _, id_ = head.partition("[CALL_ID]")
+    return [Call(name.strip(), arguments.strip(), id_.strip() or None)]
+
+
+def _of_gemma(text: str) -> list[Call] | None:
+    name, mark, values = text.removeprefix("call:").partition("{")
+    read = _gemma_values(mark + values)
+    return None if not mark else [Call(name.strip(), mark + values if read is None else read)]
+
+
+def _of_deepseek(text: str) -> list[Call] | None:
+    name, mark, arguments = text.partition("<｜tool▁sep｜>")
+    if name == "function":
+        name, fence, arguments = arguments.partition("\n```json\n")
+        mark, arguments = fence and mark, arguments.rstrip().removesuffix("```")
+    return [Call(name.strip(), arguments.strip())] if mark else None
+
+
+def _of_kimi(text: str) -> list[Call] | None:
+    id_, mark, arguments = text.partition("<|tool_call_argument_begin|>")
+    name = id_.strip().removeprefix("functions.").rpartition(":")[0]
+    return [Call(name, arguments.strip(), id_.strip())] if mark and name else None
+
+
+def _of_glm(text: str) -> list[Call] | None:
+    if text.lstrip().startswith("{"):
+        return _of_json(text)
+    name, *pairs = text.split("<arg_key>")
+    read = [one.partition("</arg_key>") for one in pairs]
+    values = {key: value.partition("<arg_value>")[2].partition("</arg_value>")[0] for key, _, value in read}
+    return [Call(name.strip(), {key: _value(value) for key, value in values.items()})] if name.strip() else None
+
+
+def _of_minimax(text: str) -> list[Call] | None:
+    name, *pairs = text.split('<parameter name="')
+    read = [one.partition('">') for one in pairs]
+    values = {key: _value(value.partition("</parameter>")[0]) for key, _, value in read}
+    return [Call(name.partition('">')[0], values)]
+
+
+def _value(text: str) -> Any:
+    """Returns the value of an argument between tags: JSON, or a text that is none."""
+    value = read_json(text)
+    return text if value is None else value
+
+
+def _gemma_values(text: str) -> Native | None:
+    """Returns the object of Gemma 4's syntax: keys without quotes, and texts between `<|"|>`."""
+    pieces = text.split('<|"|>')
+    pieces[1::2] = map(calls.write_json, pieces[1::2])
+    pieces[::2] = [KEY.sub(r'\1"\2":', piece) for piece in pieces[::2]]
+    value = read_json("".join(pieces))
+    return value if isinstance(value, dict) else None
+
+
+KEY = pattern(r"([{,]\s?)([\w.-]+):")
+"""A key of an object of Gemma 4."""
+
+
+# ---------------------------------------------------------------- the families
 
 
 class Family(NamedTuple):
     """The marks of a family of models.
 
     `begin` is how its texts begin. `head` matches the head of a turn; its group is a key of `roles`. `ends` are marks
-    that end a turn or a section. `call` matches one call, with its name and arguments, and perhaps its id; `result`
-    matches one result, with its text.
+    that end a turn or a section. `call` and `result` are the marks around one call and around one result.
     """
 
     begin: re.Pattern[str]
     head: re.Pattern[str]
     ends: tuple[str, ...]
-    roles: dict[str, str]
+    roles: Mapping[str, str]
+    call: tuple[str, str] | None = None
+    read_calls: ReadCalls = _of_json
+    result: tuple[str, str] | None = None
     thought: tuple[str, str] = ("<think>", "</think>")
-    call: re.Pattern[str] | None = None
-    result: re.Pattern[str] | None = None
 
 
-def _family(begin: str, head: str, ends: str, call: str = "", result: str = "", **more: Any) -> Family:
-    roles = {**dict.fromkeys(("model",), "assistant"), **dict.fromkeys(("ipython", "observation"), "tool")}
-    return Family(
-        pattern(rf"\s*(?:{begin})?(?:{head})"),
-        pattern(head),
-        tuple(ends.split()),
-        {**roles, **more.pop("roles", {})},
-        call=pattern(call, re.DOTALL) if call else None,
-        result=pattern(result, re.DOTALL) if result else None,
-        **more,
-    )
+ROLES = {"model": "assistant", "ai": "assistant", "ipython": "tool", "observation": "tool", "tool_declare": "system"}
+TOOL_CALL, TOOL_RESPONSE = ("<tool_call>", "</tool_call>"), ("<tool_response>", "</tool_response>")
+
+
+def _family(begin: str, head: str, ends: str, **more: Any) -> Family:
+    roles = {**ROLES, **more.pop("roles", {})}
+    return Family(pattern(rf"\s?(?:{begin})?(?:{head})"), pattern(head), tuple(ends.split()), roles, **more)
 
 
 FAMILIES = {
@@ -69,27 +158,25 @@ FAMILIES = {
         "",
         r"<\|im_start\|>(\w+)\n",
         "<|im_end|> <|endoftext|>",
-        r"<tool_call>\s*(?P<json>\{.*?\})\s*</tool_call>",
-        TAGGED,
+        call=TOOL_CALL,
+        result=TOOL_RESPONSE,
+        read_calls=_of_glm,
     ),
     "llama-3": _family(
         r"<\|begin_of_text\|>",
         r"<\|start_header_id\|>(\w+)<\|end_header_id\|>\n\n",
         "<|eot_id|> <|eom_id|> <|end_of_text|>",
-        r"\A\s*(?P<json>\{\s*\"name\".*\})\s*\Z",
     ),
     "llama-4": _family(
         r"<\|begin_of_text\|>",
         r"<\|header_start\|>(\w+)<\|header_end\|>\n\n",
         "<|eot|> <|eom|> <|python_start|> <|python_end|>",
+        read_calls=lambda text: [Call(**one) for one in signatures.read_calls(text) or ()] or None,
     ),
     "mistral": _family(
         "<s>",
         r"\[(/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS)\]",
         "</s>",
-        r"(?:\[TOOL_CALLS\])?(?P<name>[\w.-]+)(?:\[CALL_ID\](?P<id>\w+))?\[ARGS\](?P<arguments>\{.*?\})(?=\[TOOL_CALLS\]|\Z)"
-        r"|\[TOOL_CALLS\]\s*(?P<json>\[.*\])\s*\Z",
-        r"(?P<id>[\w-]+)\[TOOL_CONTENT\](?P<content>.*)",
         roles={
             "INST": "user",
             "/INST": "assistant",
@@ -100,6 +187,8 @@ FAMILIES = {
             "AVAILABLE_TOOLS": "system",
             "/AVAILABLE_TOOLS": "user",
         },
+        call=("[TOOL_CALLS]", ""),
+        read_calls=_of_mistral,
         thought=("[THINK]", "[/THINK]"),
     ),
     "gemma": _family("<bos>", r"<start_of_turn>(\w+)\n", "<end_of_turn>"),
@@ -107,52 +196,63 @@ FAMILIES = {
         "<bos>",
         r"<\|turn>(\w+)\n",
         "<turn|>",
-        r"<\|tool_call>call:(?P<name>[\w.-]+)(?P<values>\{.*?\})<tool_call\|>",
-        r"<\|tool_response>response:[\w.-]+(?P<values>\{.*?\})<tool_response\|>",
+        call=("<|tool_call>", "<tool_call|>"),
+        read_calls=_of_gemma,
+        result=("<|tool_response>", "<tool_response|>"),
         thought=("<|channel>thought", "<channel|>"),
     ),
     "deepseek": _family(
         "",
         r"<｜(begin▁of▁sentence|User|Assistant|tool▁outputs▁begin)｜>",
         "<｜end▁of▁sentence｜> <｜tool▁calls▁begin｜> <｜tool▁calls▁end｜> <｜tool▁outputs▁end｜>",
-        r"<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>(?P<name>[^\n<]+)\n```json\n(?P<arguments>.*?)\n```"
-        r"|(?P<name2>[^\n<]+)<｜tool▁sep｜>(?P<arguments2>.*?))\s*<｜tool▁call▁end｜>",
-        r"<｜tool▁output▁begin｜>(.*?)<｜tool▁output▁end｜>",
         roles={"begin▁of▁sentence": "system", "User": "user", "Assistant": "assistant", "tool▁outputs▁begin": "tool"},
+        call=("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"),
+        read_calls=_of_deepseek,
+        result=("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"),
     ),
     "kimi": _family(
         "",
         r"<\|im_(?:system|user|assistant)\|>([\w.-]+)<\|im_middle\|>",
         "<|im_end|> [EOS] <|tool_calls_section_begin|> <|tool_calls_section_end|>",
-        r"<\|tool_call_begin\|>(?P<id>(?:functions\.)?(?P<name>[\w.-]+):\d+)<\|tool_call_argument_begin\|>"
-        r"(?P<arguments>.*?)<\|tool_call_end\|>",
-        r"\A## Return of (?P<id>\S+)\n(?P<content>.*)\Z",
-        roles={"tool_declare": "system"},
+        call=("<|tool_call_begin|>", "<|tool_call_end|>"),
+        read_calls=_of_kimi,
     ),
     "glm": _family(
         r"\[gMASK\]<sop>",
         r"<\|(system|user|assistant|observation)\|>\n?",
         "<|endoftext|>",
-        r"<tool_call>(?P<name>[^\s<{]+)\s*(?P<pairs>(?:<arg_key>.*?</arg_value>\s*)*)</tool_call>",
-        TAGGED,
+        call=TOOL_CALL,
+        read_calls=_of_glm,
+        result=TOOL_RESPONSE,
     ),
     "minimax": _family(
         r"\]~!b\[",
-        r"\]~b\](\w+)(?: ?name=[^\n]*| [^\n]*)?\n",
+        r"\]~b\](\w+)(?: [^\n]*)?\n",
         "[e~[ <minimax:tool_call> </minimax:tool_call>",
-        r"<invoke name=\"(?P<name>[^\"]+)\">\s*(?P<pairs>(?:<parameter .*?</parameter>\s*)*)</invoke>",
-        r"<response>\n?(.*?)\n?</response>",
-        roles={"ai": "assistant"},
+        call=('<invoke name="', "</invoke>"),
+        read_calls=_of_minimax,
+        result=("<response>", "</response>"),
     ),
 }
-PAIRS = pattern(
-    r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>"
-    r"|<parameter name=\"(?P<key2>[^\"]+)\">(?P<value2>.*?)</parameter>",
-    re.DOTALL,
-)
-"""An argument between tags."""
-QUOTE, KEY = '<|"|>', pattern(r"([{,]\s*)([\w.-]+):")
-"""The quotation mark of Gemma 4, and a key of its objects."""
+
+
+def split_at(text: str, marks: tuple[str, str] | None) -> list[str]:
+    """Returns the text before, between and after pairs of marks, in turn. A mark that is never closed is text; without
+    a closing mark, each piece ends where the next begins. Takes linear time."""
+    if marks is None:
+        return [text]
+    opening, closing = marks
+    if not closing:
+        first, *others = text.split(opening)
+        return [first, *(piece for one in others for piece in (one, ""))]
+    pieces, at = list[str](), 0
+    while True:
+        begin = text.find(opening, at)
+        end = text.find(closing, begin + len(opening)) if begin >= 0 else -1
+        if end < 0:
+            return [*pieces, text[at:]]
+        pieces += text[at:begin], text[begin + len(opening) : end]
+        at = end + len(closing)
 
 
 def family_of(text: str) -> str:
@@ -188,9 +288,7 @@ def _turns(text: str, family: Family) -> Iterator[tuple[str, str]]:
     pieces = family.head.split(text)
     for key, value in zip(pieces[1::2], pieces[2::2], strict=True):
         for mark in family.ends:
-            while mark in value:
-                before, _, after = value.partition(mark)
-                value = before + (after if after.strip() else "")
+            value = "".join(piece for at, piece in enumerate(value.split(mark)) if at == 0 or piece.strip())
         if family is FAMILIES["mistral"]:
             value = value.removeprefix(" ").removesuffix(" ")
         if value.strip():
@@ -198,61 +296,51 @@ def _turns(text: str, family: Family) -> Iterator[tuple[str, str]]:
 
 
 def _add(role: str, text: str, family: Family, turns: signatures.RowTurns) -> None:
-    found = list(family.result.finditer(text)) if family.result is not None else []
-    is_results = role == "user" and found and family.result is not None and not family.result.sub("", text).strip()
+    pieces = split_at(text, family.result)
+    is_results = role == "user" and len(pieces) > 1 and not any(piece.strip() for piece in pieces[::2])
     if role == "tool" or is_results:
-        _add_results([_result(one) for one in found] or [_named_result(text.strip("\n"))], turns)
+        _add_results(pieces[1::2] or [text], turns)
     elif role == "assistant":
-        _add_answer(text, found, family, turns)
+        _add_answer(pieces if family is FAMILIES["gemma-4"] else [text], family, turns)
     else:
         known = role if role in ("system", "developer", "user") else "user"
         turns.add(Message(known, [Text(text)], name=None if known == role else role), (TEXT,))
 
 
-def _add_answer(text: str, results: list[re.Match[str]], family: Family, turns: signatures.RowTurns) -> None:
-    """Adds an answer; where results are inside it, what is before them, each of them, and the rest."""
-    at = 0
-    for one in results if family is FAMILIES["gemma-4"] else ():
-        if text[at : one.start()].strip():
-            turns.add(Message("assistant", _answer(text[at : one.start()], family, turns.context)), (TEXT,))
-        _add_results([_result(one)], turns)
-        at = one.end()
-    if text[at:].strip():
-        turns.add(Message("assistant", _answer(text[at:], family, turns.context)), (TEXT,))
+def _add_answer(pieces: list[str], family: Family, turns: signatures.RowTurns) -> None:
+    """Adds an answer, and the results inside it: every second piece."""
+    for at, piece in enumerate(pieces):
+        if at % 2:
+            _add_results([piece], turns)
+        elif piece.strip():
+            turns.add(Message("assistant", _answer(piece, family, turns.context)), (TEXT,))
 
 
-def _result(one: re.Match[str]) -> tuple[str | None, str]:
-    named = one.groupdict()
-    if "values" in named:
-        value = _gemma_values(named["values"])
-        is_text = value is not None and value.keys() == {"value"} and isinstance(value["value"], str)
-        return None, value["value"] if value is not None and is_text else named["values"]
-    return (named["id"], named["content"]) if named else (None, one[1])
+def _add_results(texts: list[str], turns: signatures.RowTurns) -> None:
+    """Adds results by their ids, or in the order of the calls."""
+    waiting, turns.open = turns.open, []
+    for at, (id_, text) in enumerate(map(_result, texts)):
+        id_, name = turns.context.pairing.result(id_ or (waiting[at] if at < len(waiting) else None), None)
+        turns.context.add(Message("tool", [ToolResult(id_, name, "text", text)]), (TEXT,))
 
 
-def _named_result(text: str) -> tuple[str | None, str]:
-    """Returns the id and the text of a result in an object, as Mistral has it; else the text."""
+def _result(text: str) -> tuple[str | None, str]:
+    """Returns the id and the text of a result."""
+    text = text.removeprefix("\n").removesuffix("\n")
+    id_, mark, content = text.partition("[TOOL_CONTENT]")
+    if mark:
+        return id_, content
+    if text.startswith(RETURN):
+        id_, _, content = text.removeprefix(RETURN).partition("\n")
+        return id_, content
+    if text.startswith(RESPONSE) and "{" in text:
+        values = text[text.index("{") :]
+        value = (_gemma_values(values) or {}).get("value")
+        return None, value if isinstance(value, str) else values
     value = read_json(text)
     native = value if isinstance(value, dict) and value.keys() == {"content", "call_id"} else {}
     is_known = isinstance(native.get("content"), str) and isinstance(native.get("call_id"), str)
     return (native["call_id"], native["content"]) if is_known else (None, text)
-
-
-def _gemma_values(text: str) -> Native | None:
-    """Returns the object of Gemma 4's syntax: keys without quotes, and texts between `<|"|>`."""
-    pieces = text.split(QUOTE)
-    pieces[1::2] = map(calls.write_json, pieces[1::2])
-    pieces[::2] = [KEY.sub(r'\1"\2":', piece) for piece in pieces[::2]]
-    value = read_json("".join(pieces))
-    return value if isinstance(value, dict) else None
-
-
-def _add_results(results: list[tuple[str | None, str]], turns: signatures.RowTurns) -> None:
-    """Adds results by their ids, or in the order of the calls."""
-    waiting, turns.open = turns.open, []
-    for at, (id_, text) in enumerate(results):
-        id_, name = turns.context.pairing.result(id_ or (waiting[at] if at < len(waiting) else None), None)
-        turns.context.add(Message("tool", [ToolResult(id_, name, "text", text)]), (TEXT,))
 
 
 def _answer(text: str, family: Family, context: LiftContext) -> list[Part]:
@@ -264,53 +352,26 @@ def _answer(text: str, family: Family, context: LiftContext) -> list[Part]:
     if mark and (before.lstrip().startswith(begin) or not inside.strip()):
         parts = [Reasoning(inside.strip("\n"))] if inside.strip() else []
         text = rest.lstrip("\n")
-    natives = signatures.read_calls(text)
-    if natives is not None and family is FAMILIES["llama-4"]:
-        return [*parts, *(_call(one["name"], one["arguments"], None, context) for one in natives)]
-    at = 0
-    for one in family.call.finditer(text) if family.call is not None else ():
-        called = _calls_of(one.groupdict(), context)
-        if called is None:
-            continue
-        parts += [Text(said)] if (said := text[at : one.start()].strip("\n")).strip() else []
-        parts += called
-        at = one.end()
-    return [*parts, Text(last)] if (last := text[at:].strip("\n")).strip() else parts
+    whole = family.read_calls(text) if family.call is None and family is not FAMILIES["gemma"] else None
+    if whole is not None:
+        return [*parts, *(_call(one, context) for one in whole)]
+    said = ""
+    for at, piece in enumerate(split_at(text, family.call)):
+        read = family.read_calls(piece) if at % 2 else None
+        if read is None:
+            said += piece if at % 2 == 0 or family.call is None else piece.join(family.call)
+        else:
+            parts += [Text(said.strip("\n"))] if said.strip() else []
+            parts += [_call(one, context) for one in read]
+            said = ""
+    return [*parts, Text(said.strip("\n"))] if said.strip() else parts
 
 
-def _calls_of(named: Native, context: LiftContext) -> list[Part] | None:
-    """Returns the calls that a pattern matched; None if they cannot be read."""
-    if named.get("json"):
-        value = read_json(named["json"])
-        natives = value if isinstance(value, list) else [value]
-        if not natives or not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in natives):
-            return None
-        return [
-            _call(one["name"], one.get("arguments", one.get("parameters", {})), one.get("id"), context)
-            for one in natives
-        ]
-    name, arguments = named.get("name") or named.get("name2"), named.get("arguments") or named.get("arguments2")
-    if named.get("values") is not None:
-        values = _gemma_values(named["values"])
-        return [_call(str(name), named["values"] if values is None else values, None, context)]
-    if arguments is None:
-        pairs = [one.groupdict() for one in PAIRS.finditer(named.get("pairs") or "")]
-        keyed = {one["key"] or one["key2"]: one["value"] or one["value2"] or "" for one in pairs}
-        arguments = {key: _value(value) for key, value in keyed.items()}
-    return [_call(str(name).strip(), arguments, named.get("id"), context)]
-
-
-def _value(text: str) -> Any:
-    """Returns the value of an argument between tags: JSON, or a text that is none."""
-    value = read_json(text)
-    return text if value is None else value
-
-
-def _call(name: str, arguments: Any, id_: Any, context: LiftContext) -> ToolCall:
-    values, raw = read_arguments(arguments) if isinstance(arguments, str) else (arguments, None)
+def _call(one: Call, context: LiftContext) -> ToolCall:
+    values, raw = read_arguments(one.arguments) if isinstance(one.arguments, str) else (one.arguments, None)
     if not isinstance(values, dict):
-        values, raw = {}, str(values)
-    return ToolCall(context.pairing.call(id_ if isinstance(id_, str) else None, name), name, values, raw)
+        values, raw = {}, calls.write_json(values)
+    return ToolCall(context.pairing.call(one.id, one.name), one.name, values, raw)
 
 
 # ---------------------------------------------------------------- rules
