@@ -245,7 +245,8 @@ def allows_text(name: str, path: Path) -> bool:
     return not stated or any("string" in ([kind] if isinstance(kind, str) else kind) for kind in stated)
 
 
-def nodes_at(name: str, path: Path) -> list[dict[str, Any]]:
+@lru_cache(maxsize=8192)
+def nodes_at(name: str, path: Path) -> tuple[dict[str, Any], ...]:
     """Returns the schema objects for the values at a path; in it, `*` stands for each item of a list."""
     nodes = list(_possible(name, schema(name)))
     for step in path:
@@ -253,7 +254,7 @@ def nodes_at(name: str, path: Path) -> list[dict[str, Any]]:
         below += [node["items"] for node in nodes if step == "*" and "items" in node]
         below += [node["additionalProperties"] for node in nodes if _is_any_other(step, node)]
         nodes = [possible for node in below for possible in _possible(name, node)]
-    return nodes
+    return tuple(nodes)
 
 
 def _is_any_other(step: Step, node: dict[str, Any]) -> bool:

@@ -79,8 +79,16 @@ def _spelled(word: str) -> str:
 
 
 def _least_edited(word: str, words: Iterable[str]) -> str | None:
-    most = next((edits for length, edits in EDITS if len(word) <= length), 0)
-    near = [(edits(word, other), other) for other in words if abs(len(other) - len(word)) <= most]
+    """Compares only words that may be near: each letter that the other lacks is an edit of its own."""
+    most, letters = next((edits for length, edits in EDITS if len(word) <= length), 0), set(word)
+    may_be_near = (
+        other
+        for other in words
+        if abs(len(other) - len(word)) <= most
+        and len(letters.difference(other)) <= most
+        and len(set(other).difference(letters)) <= most
+    )
+    near = [(edits(word, other), other) for other in may_be_near]
     near = [(number, other) for number, other in near if number <= most]
     return min(near, key=lambda pair: (pair[0], pair[1][:1] != word[:1]), default=(0, None))[1]
 

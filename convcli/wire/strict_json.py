@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, Literal, TypeAlias
 
@@ -27,6 +27,8 @@ Position: TypeAlias = tuple[int, int, int]
 BEGIN: Position = (1, 1, 0)
 ABSENT: Position = (0, 0, -1)
 MAX_DEPTH = 200
+SOON = 4 * MAX_DEPTH
+"""Brackets after which most documents that are too deep are so: the others are counted only if these are not."""
 MAX_SHOWN = 6
 """Steps of the path shown for a document that is too deep."""
 MAX_DIGITS = 4_300
@@ -145,7 +147,8 @@ def _refuse_depth(text: str, start: Position) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     brackets = _STRING.sub("", text).encode("utf-8", "surrogatepass").translate(None, _OTHERS)
-    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) <= MAX_DEPTH:
+    depths = accumulate(map(_STEPS.__getitem__, brackets))
+    if max(islice(depths, SOON), default=0) <= MAX_DEPTH and max(depths, default=0) <= MAX_DEPTH:
         return
     depth = 0
     for match in _BRACKET.finditer(text):

@@ -211,7 +211,13 @@ def test_a_pointer_that_leads_into_the_members_of_an_array_is_reported_as_one(tm
 SPAN = {"key": "gen_ai.input.messages", "value": {"stringValue": '[{"role": "user", "parts": []}]'}}
 GOOGLE = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
 ENVELOPES: dict[str, list[Any]] = {
-    "a Hermes session": [{"system_prompt": "s", "messages": LIST, "model_config": {}}],
+    "a Hermes session": [
+        {"system_prompt": "s", "messages": LIST, "model_config": {}},
+        {"session_id": "s", "platform": "cli", "session_start": "2026-01-01", "messages": LIST},
+    ],
+    "a Strands message": [
+        {"message": {"role": "user", "content": [{"text": "hi"}]}, "message_id": 0, "redact_message": None}
+    ],
     "a mini-swe-agent trajectory": [{"trajectory_format": "mini-swe-agent-1", "messages": LIST}],
     "a tau-bench result": [{"task_id": 1, "traj": LIST, "reward": 1}],
     "a trace of the OpenAI Agents SDK": [{"object": "trace.span", "span_data": {"type": "generation", "input": LIST}}],

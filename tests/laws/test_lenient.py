@@ -6,13 +6,14 @@ Whatever value of a sample gets a wrong type: either the document is refused, or
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import pytest
 
 from convcli import dialects
 from convcli.engine import answers, lenient, pipeline
-from convcli.engine.lenient import is_of_conversation
+from convcli.engine.lenient import Relaxed, is_of_conversation
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.errors import RefusedError
@@ -21,7 +22,7 @@ from convcli.proof.difference import difference
 from convcli.testing.planting import nodes
 from convcli.validation import schemas
 from convcli.wire.pointers import pointer
-from tests.support import about, names, samples_of
+from tests.support import Sample, about, names, samples_of
 from tests.tiers import is_exhaustive, targets_of, written
 
 LENIENT = Options(lenient=True)
@@ -41,44 +42,63 @@ def edited(document: Any, path: Path, value: Any) -> Any:
     return Rows(items, document.lines, document.companion) if isinstance(document, Rows) else items
 
 
-def wrong_types(dialect: Dialect) -> Iterator[tuple[Any, Any, Path]]:
-    """The samples of a dialect, each with one value of a wrong type, and its path."""
+class Wrong(NamedTuple):
+    """A sample with one value of a wrong type, where that is, and what is read of the rest; None if it is refused."""
+
+    sample: Sample
+    document: Any
+    path: Path
+    rest: Relaxed | None
+
+
+def kind_of_place(document: Any, path: Path) -> tuple[Any, ...]:
+    """The place without indexes, and what each object on the way says that it is."""
+    kind: list[Any] = []
+    for step in path:
+        document = document[step]
+        said = document if isinstance(document, dict) else {}
+        kind.append((step if isinstance(step, str) else "*", said.get("type"), said.get("role")))
+    return tuple(kind)
+
+
+def wrong_types(dialect: Dialect) -> Iterator[tuple[Sample, Any, Path]]:
+    """The samples of a dialect, each with one value of a wrong type, and its path: once for each kind of place and of
+    value in a sample, for the rows of a session are read alike."""
     for sample in samples_of(dialect.name):
+        seen: set[Any] = set()
         for path, value in nodes(sample.document):
             if path and isinstance(path[-1], str) and not isinstance(value, (dict, list)):
+                kind = repr((kind_of_place(sample.document, path), type(value)))
                 wrong = edited(sample.document, path, {"zz": 5} if isinstance(value, bool) else [[5]])
-                if not schemas.accepts(dialect.name, wrong):
+                if kind not in seen and not schemas.accepts(dialect.name, wrong):
                     yield sample, wrong, path
+                seen.add(kind)
 
 
-def chosen(dialect: Dialect) -> list[tuple[Any, Any, Path]]:
-    every = list(wrong_types(dialect))
-    return every if is_exhaustive() else every[:: max(1, len(every) // FEW)][:FEW]
-
-
-@pytest.mark.parametrize("name", names())
-def test_a_wrong_type_is_refused_or_changes_no_conversation(name: str) -> None:
+@lru_cache(maxsize=1)
+def chosen(name: str) -> list[Wrong]:
+    """All of a dialect, in the usual tier a few."""
     dialect = dialects.get(name)
-    before: dict[str, Transcript] = {}
-    for sample, wrong, path in chosen(dialect):
-        with about(sample, path):
-            rest = lenient.relaxed(wrong, dialect)
-            if rest is not None:
-                if str(sample) not in before:
-                    before[str(sample)] = answers.lift(sample.document, dialect)
-                losses = difference(before[str(sample)], rest.transcript, dialect)
-                assert not [loss for loss in losses if is_of_conversation(loss)]
+    every = list(wrong_types(dialect))
+    some = every if is_exhaustive() else every[:: max(1, len(every) // FEW)][:FEW]
+    return [Wrong(sample, wrong, path, lenient.relaxed(wrong, dialect)) for sample, wrong, path in some]
 
 
 @pytest.mark.parametrize("name", names())
-def test_what_is_set_aside_is_a_finding_and_a_loss(name: str) -> None:
+def test_what_is_set_aside_changes_no_conversation_and_is_a_finding_and_a_loss(name: str) -> None:
+    """What the rest says is compared first; then the document is converted, as it is and with what is set aside."""
     dialect = dialects.get(name)
     others = map(dialects.get, (*targets_of(name), *written()))
     target = next(each for each in others if each is not dialect and not each.carries_all)
-    for sample, wrong, path in chosen(dialect):
+    before: dict[str, Transcript] = {}
+    for sample, wrong, path, rest in chosen(name):
+        if rest is None:
+            continue
         with about(sample, path):
-            if lenient.relaxed(wrong, dialect) is None:
-                continue
+            if str(sample) not in before:
+                before[str(sample)] = answers.lift(sample.document, dialect)
+            losses = difference(before[str(sample)], rest.transcript, dialect)
+            assert not [loss for loss in losses if is_of_conversation(loss)]
             with pytest.raises(RefusedError) as refused:
                 pipeline.convert(wrong, dialect, target)
             assert refused.value.findings[0].help
@@ -92,6 +112,5 @@ def test_what_is_set_aside_is_a_finding_and_a_loss(name: str) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", names())
 def test_every_dialect_has_metadata_that_may_have_a_wrong_type(name: str) -> None:
-    dialect = dialects.get(name)
-    is_any = any(lenient.relaxed(wrong, dialect) is not None for _, wrong, _ in wrong_types(dialect))
+    is_any = any(wrong.rest is not None for wrong in chosen(name))
     assert is_any == (name not in WITHOUT_METADATA)

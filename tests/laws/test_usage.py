@@ -12,6 +12,7 @@ from convcli import dialects
 from convcli.engine import conversion
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Text, Transcript
+from convcli.validation import schemas
 from tests.tiers import written
 
 REQUIRED = {
@@ -29,8 +30,20 @@ REQUIRED = {
     "openclaw": "input output cacheRead cacheWrite totalTokens",
     "opencode": "input output reasoning cache",
 }
-"""The counts without a default in the types of each vendor: SDKs of Anthropic, OpenAI, Mistral and AWS, the records of
-the agent programs, `UsageMetadata` of LangChain."""
+"""The counts without a default in the types of each vendor.
+
+They stand here because our schemas accept answers without them, as real files have them: only that of langchain
+requires counts. Those of `SDK_TYPES`, AWS and langchain are compared with their source by tests. Mistral's type has
+defaults, but its API states all three; the agent programs are not Python, and their counts are from their sources."""
+SDK_TYPES = {
+    "anthropic": ("anthropic.types", "Usage"),
+    "anthropic-stream": ("anthropic.types", "Usage"),
+    "openai-chat": ("openai.types", "CompletionUsage"),
+    "openai-chat-stream": ("openai.types", "CompletionUsage"),
+    "openai-responses": ("openai.types.responses", "ResponseUsage"),
+    "openai-responses-stream": ("openai.types.responses", "ResponseUsage"),
+}
+"""The module and the class of a usage in the SDK of its vendor."""
 
 FULL = {"inputTokens": 5, "outputTokens": 7, "totalTokens": 12}
 HUB = dialects.get("intermediate")
@@ -65,6 +78,36 @@ def test_no_count_is_invented_without_a_report(name: str) -> None:
     counts = {key: value for message in read.messages for key, value in (message.usage or {}).items() if value}
     invented = {loss.field.rpartition(".")[2] for loss in done.losses if loss.kind == "invented"}
     assert counts.keys() <= {"inputTokens", *invented}
+
+
+@pytest.mark.sdk
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", SDK_TYPES)
+def test_the_required_counts_are_those_of_the_type_in_the_sdk(name: str) -> None:
+    module, type_ = SDK_TYPES[name]
+    fields = getattr(pytest.importorskip(module), type_).model_fields.items()
+    counts = {key for key, field in fields if field.is_required() and field.annotation is int}
+    assert set(REQUIRED[name].split()) == counts
+
+
+@pytest.mark.exhaustive
+def test_the_required_counts_of_bedrock_are_those_of_its_api() -> None:
+    session = pytest.importorskip("botocore.session").get_session()
+    usage = session.get_service_model("bedrock-runtime").shape_for("TokenUsage")
+    assert REQUIRED["bedrock-converse"].split() == usage.required_members
+
+
+def test_the_counts_that_a_schema_requires_are_listed() -> None:
+    required = {name: counts for name in REQUIRED if (counts := required_counts(schemas.schema(name)))}
+    assert required == {"langchain": set(REQUIRED["langchain"].split())}
+
+
+def required_counts(node: Any) -> set[str]:
+    """The counts of tokens that a schema requires anywhere."""
+    inside = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    required = node.get("required") if isinstance(node, dict) else None
+    own = {key for key in required if key.lower().endswith("tokens")} if isinstance(required, list) else set[str]()
+    return own.union(*map(required_counts, inside))
 
 
 @pytest.mark.parametrize("name", REQUIRED)

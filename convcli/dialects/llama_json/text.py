@@ -26,7 +26,7 @@ Call one tool at a time. What it gave comes as {"tool_result": {"name": "its nam
 def read_object(text: str) -> Native | None:
     """Returns the JSON object of the text, bare or in a code fence; None for any other text."""
     text = _unfenced(text)
-    if not text.startswith("{"):
+    if not (text.startswith("{") and text.endswith("}")):
         return None
     try:
         value = exact_json.parse(text)
