@@ -35,7 +35,7 @@ RETURN, RESPONSE = "## Return of ", "response:"
 """How a result of Kimi K2 and of Gemma 4 begins."""
 
 
-class Call(NamedTuple):
+class WrittenCall(NamedTuple):
     """A call as a text has it: its name, its arguments as JSON or as an object, and its id."""
 
     name: str
@@ -43,66 +43,67 @@ class Call(NamedTuple):
     id: str | None = None
 
 
-ReadCalls: TypeAlias = Callable[[str], list[Call] | None]
+ReadCalls: TypeAlias = Callable[[str], list[WrittenCall] | None]
 """Returns the calls between two marks; None if they cannot be read."""
 
 
 # ---------------------------------------------------------------- calls of the families
 
 
-def _of_json(text: str) -> list[Call] | None:
+def _of_json(text: str) -> list[WrittenCall] | None:
     """Reads an object, or a list of them."""
     value = read_json(text)
     natives = value if isinstance(value, list) else [value]
     if not natives or not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in natives):
         return None
     return [
-        Call(one["name"], one.get("arguments", one.get("parameters", {})), as_text(one.get("id"))) for one in natives
+        WrittenCall(one["name"], one.get("arguments", one.get("parameters", {})), as_text(one.get("id")))
+        for one in natives
     ]
 
 
-def _of_mistral(text: str) -> list[Call] | None:
+def _of_mistral(text: str) -> list[WrittenCall] | None:
     head, mark, arguments = text.partition("[ARGS]")
     if not mark:
         return _of_json(text) if text.lstrip().startswith("[") else None
     name, _, id_ = head.partition("[CALL_ID]")
-    return [Call(name.strip(), arguments.strip(), id_.strip() or None)]
+    return [WrittenCall(name.strip(), arguments.strip(), id_.strip() or None)]
 
 
-def _of_gemma(text: str) -> list[Call] | None:
+def _of_gemma(text: str) -> list[WrittenCall] | None:
     name, mark, values = text.removeprefix("call:").partition("{")
     read = _gemma_values(mark + values)
-    return None if not mark else [Call(name.strip(), mark + values if read is None else read)]
+    return None if not mark else [WrittenCall(name.strip(), mark + values if read is None else read)]
 
 
-def _of_deepseek(text: str) -> list[Call] | None:
+def _of_deepseek(text: str) -> list[WrittenCall] | None:
     name, mark, arguments = text.partition("<｜tool▁sep｜>")
     if name == "function":
         name, fence, arguments = arguments.partition("\n```json\n")
         mark, arguments = fence and mark, arguments.rstrip().removesuffix("```")
-    return [Call(name.strip(), arguments.strip())] if mark else None
+    return [WrittenCall(name.strip(), arguments.strip())] if mark else None
 
 
-def _of_kimi(text: str) -> list[Call] | None:
+def _of_kimi(text: str) -> list[WrittenCall] | None:
     id_, mark, arguments = text.partition("<|tool_call_argument_begin|>")
     name = id_.strip().removeprefix("functions.").rpartition(":")[0]
-    return [Call(name, arguments.strip(), id_.strip())] if mark and name else None
+    return [WrittenCall(name, arguments.strip(), id_.strip())] if mark and name else None
 
 
-def _of_glm(text: str) -> list[Call] | None:
+def _of_glm(text: str) -> list[WrittenCall] | None:
     if text.lstrip().startswith("{"):
         return _of_json(text)
     name, *pairs = text.split("<arg_key>")
     read = [one.partition("</arg_key>") for one in pairs]
     values = {key: value.partition("<arg_value>")[2].partition("</arg_value>")[0] for key, _, value in read}
-    return [Call(name.strip(), {key: _value(value) for key, value in values.items()})] if name.strip() else None
+    return [WrittenCall(name.strip(), {key: _value(value) for key, value in values.items()})] if name.strip() else None
 
 
-def _of_minimax(text: str) -> list[Call] | None:
+def _of_minimax(text: str) -> list[WrittenCall] | None:
     name, *pairs = text.split('<parameter name="')
     read = [one.partition('">') for one in pairs]
     values = {key: _value(value.partition("</parameter>")[0]) for key, _, value in read}
-    return [Call(name.partition('">')[0], values)]
+    return [WrittenCall(name.partition('">')[0], values)]
 
 
 def _value(text: str) -> Any:
@@ -171,7 +172,7 @@ FAMILIES = {
         r"<\|begin_of_text\|>",
         r"<\|header_start\|>(\w+)<\|header_end\|>\n\n",
         "<|eot|> <|eom|> <|python_start|> <|python_end|>",
-        read_calls=lambda text: [Call(**one) for one in signatures.read_calls(text) or ()] or None,
+        read_calls=lambda text: [WrittenCall(**one) for one in signatures.read_calls(text) or ()] or None,
     ),
     "mistral": _family(
         "<s>",
@@ -367,7 +368,7 @@ def _answer(text: str, family: Family, context: LiftContext) -> list[Part]:
     return [*parts, Text(said.strip("\n"))] if said.strip() else parts
 
 
-def _call(one: Call, context: LiftContext) -> ToolCall:
+def _call(one: WrittenCall, context: LiftContext) -> ToolCall:
     values, raw = read_arguments(one.arguments) if isinstance(one.arguments, str) else (one.arguments, None)
     if not isinstance(values, dict):
         values, raw = {}, calls.write_json(values)
