@@ -65,10 +65,7 @@ FORMATS = (
         "without the system prompt",
         "/messages",
     ),
-    Foreign("an Antigravity session", ("step_index source=USER_EXPLICIT|MODEL|SYSTEM",)),
-    Foreign("a Kiro or Amazon Q conversation", ("conversation_id history/*/user/content",)),
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
-    Foreign("a Zed thread", ("messages/*/User", "messages/*/Agent")),
     Foreign(
         "the manifest of a Mistral Vibe session",
         ("session_id stats:dict environment/working_directory",),
@@ -114,11 +111,7 @@ FORMATS = (
         ),
     ),
     Foreign("a Strands message", ("message message_id redact_message",), at="/message"),
-    Foreign(
-        "messages of the Microsoft Agent Framework",
-        ("contents/*/type role=user|assistant|system|tool", "contents/*/$type role", "type=session service_session_id"),
-    ),
-    Foreign("the state of an AutoGen agent", ("llm_context/messages",)),
+    Foreign("the state of an AutoGen team", ("agent_states:dict type",), at="'/agent_states/*/agent_state'"),
     # telemetry and logs
     Foreign(
         "an OpenTelemetry event or span without messages",
@@ -214,15 +207,11 @@ FORMATS = (
     Foreign("an export of Chatbox", ("__exported_items",)),
     # sessions and trajectories without a dialect
     Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
-    Foreign("a Cursor transcript", ("role=user|assistant message/content !type !uuid",)),
     Foreign("a log of the program llm", ("conversation_id prompt:str response:str",)),
     Foreign("tau2-bench results", ("simulations/*/messages tasks",), at="'/simulations/*/messages'"),
     Foreign("a trae-agent trajectory", ("agent_steps llm_interactions",)),
-    Foreign("steps of a smolagents run", ("step_number model_input_messages",)),
     Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
-    Foreign("a Semantic Kernel history", ("items/*/content_type role", "messages/*/items/*/content_type")),
-    Foreign("events of an AutoGen agent", ("source models_usage",)),
     Foreign("messages of Spring AI", ("messageType=USER|ASSISTANT|SYSTEM|TOOL metadata:dict",)),
     Foreign(
         "messages of LangChain4j",

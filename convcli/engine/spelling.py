@@ -27,13 +27,23 @@ FORM = "form"
 
 def with_form(transcript: Transcript, document: Any, source: Dialect, hub: Dialect) -> Any:
     """Returns the document in the intermediate format, with `form` if `source` would spell the transcript otherwise, or
-    if the transcript has ids that the source lacks."""
+    if the transcript has ids that the source lacks.
+
+    No other spelling is tried after the one that the document has.
+    """
     stored = write(transcript, hub, BY_DEFAULT, source)
-    spellings = [(usual, patch(usual, document)) for usual in _spellings(hub.lift(stored), source, hub)]
     has_generated = transcript.origin is not None and bool(transcript.origin.generated_ids)
-    if not spellings or not (spellings[0][1] or has_generated):
-        return stored
     rows = isinstance(document, Rows)  # a patch cannot turn a list into the rows of a file
+    spellings = list[tuple[Any, Any]]()
+    for usual in _spellings(hub.lift(stored), source, hub):
+        operations = patch(usual, document)
+        if not (operations or spellings or has_generated):
+            return stored
+        spellings.append((usual, operations))
+        if not operations and isinstance(usual, Rows) is rows:
+            break
+    if not spellings:
+        return stored
     usual, operations = min(
         spellings, key=lambda pair: (isinstance(pair[0], Rows) is not rows, len(exact_json.write(pair[1])))
     )

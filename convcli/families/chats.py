@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import bare_system, instruction_of
 from convcli.kit.ids import chain_messages, new_uuid
 from convcli.kit.passes import on_messages
@@ -29,6 +30,15 @@ def split_at_results(placed: Iterable[tuple[Part, Path]], role: str) -> list[tup
         pieces[-1][0].parts.append(part)
         pieces[-1][1].append(path)
     return pieces
+
+
+def add_with_results(message: Message, placed: Iterable[tuple[Part, Path]], path: Path, context: LiftContext) -> None:
+    """Adds a message with these parts, and each of its results as a message of its own. The first of them has the
+    message's facts."""
+    pieces = split_at_results(placed, message.role) or [(message, [])]
+    message.role, message.parts = pieces[0][0].role, pieces[0][0].parts
+    for piece, (_, at) in zip([message, *(one for one, _ in pieces[1:])], pieces, strict=True):
+        context.add(piece, path, at)
 
 
 def join_answers(transcript: Transcript) -> Transcript:

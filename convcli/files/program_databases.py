@@ -1,11 +1,12 @@
 """What the databases of programs contain: their tables, the ids of their sessions, and the export of one session.
 
 Tables: crates/goose/src/session/session_manager.rs of block/goose (version 17), and those that OpenCode 1.18.33 and
-OpenClaw 2026.9.6 create; read 2026-11-23."""
+OpenClaw 2026.9.6 create; read 2026-11-23. Those of Cursor as other readers describe them: docs/formats/cursor.md and
+src/harness/cursor_desktop.rs of skillsynchq/txcript at 6699e3ed; read 2026-11-27."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from convcli.files.packed import unpacked_value
@@ -31,8 +32,9 @@ class Query:
         )
 
     def json(self, text: Any) -> Any:
-        """Parses a JSON string; returns any other value unchanged."""
-        return parse(text.encode(), duplicate_keys=self._keys) if isinstance(text, str) else text
+        """Parses a JSON string, which may be stored as bytes; returns any other value unchanged."""
+        data = text.encode() if isinstance(text, str) else text
+        return parse(data, duplicate_keys=self._keys) if isinstance(data, bytes) else data
 
     def unpacked(self, data: bytes) -> str:
         """Returns a string that is packed by zstd."""
@@ -131,9 +133,148 @@ def _openclaw(query: Query, id_: str) -> Any:
     return Rows([query.json(text) for text in texts])
 
 
+# ---------------------------------------------------------------- Cursor
+
+_LENGTH, _HASH = 2, 32
+"""The wire type of Protobuf for bytes, and the size of the id of a blob."""
+
+
+def _cursor_record(query: Query) -> dict[str, Any]:
+    """The record of an agent: JSON, usually in hexadecimal digits."""
+    [row] = query.rows("SELECT value FROM meta WHERE key = '0'")
+    value = row["value"]
+    record = query.json(value if value.startswith("{") else bytes.fromhex(value))
+    return record if isinstance(record, dict) else {}
+
+
+def _cursor_ids(query: Query) -> list[Any]:
+    return [_cursor_record(query).get("agentId")]
+
+
+def _cursor(query: Query, id_: str) -> Any:
+    """A session of the command line program: the record of its agent, and its messages.
+
+    The root names the messages in order. Without it, the order is that in which they were stored."""
+    record = _cursor_record(query)
+    select = "SELECT data FROM blobs WHERE id = ?"
+    root = [row["data"] for row in query.rows(select, str(record.get("latestRootBlobId")))]
+    ids = [id_ for data in root for id_ in _blob_ids(data)]
+    rows = [row for id_ in ids for row in query.rows(select, id_)]
+    messages = _cursor_messages(query, rows)
+    return {
+        **record,
+        "messages": messages or _cursor_messages(query, query.rows("SELECT data FROM blobs ORDER BY rowid")),
+    }
+
+
+def _cursor_messages(query: Query, rows: Iterable[dict[str, Any]]) -> list[Any]:
+    """Returns the blobs that are JSON of a message; others are the state of the agent."""
+    blobs = [row["data"] for row in rows if "data" in row]
+    texts = [blob for blob in blobs if blob[:1] in ("{", b"{")]
+    return [message for text in texts if "role" in (message := query.json(text))]
+
+
+def _blob_ids(data: bytes) -> list[str]:
+    """Returns the ids in field 1 of a Protobuf message; none if it is not one."""
+    ids: list[str] = []
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        if tag & 7 == _LENGTH:
+            size, at = _varint(data, at)
+            if tag >> 3 == 1 and size == _HASH:
+                ids.append(data[at : at + size].hex())
+            at += size
+        elif tag & 7 == 0:
+            _, at = _varint(data, at)
+        else:
+            at += 8 if tag & 7 == 1 else 4
+    return ids
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Returns the number at an offset of a Protobuf message, and the offset behind it."""
+    number = shift = 0
+    while at < len(data):
+        byte = data[at]
+        number, shift, at = number | (byte & 0x7F) << shift, shift + 7, at + 1
+        if byte < 0x80 or shift > 63:
+            break
+    return number, at
+
+
+_COMPOSERS = """
+SELECT substr(key, 14) AS id FROM cursorDiskKV AS composer
+WHERE key > 'composerData:' AND key < 'composerData;' AND (
+    EXISTS (
+        SELECT 1 FROM cursorDiskKV AS bubble
+        WHERE bubble.key > 'bubbleId:' || substr(composer.key, 14) || ':'
+        AND bubble.key < 'bubbleId:' || substr(composer.key, 14) || ';'
+    )
+    OR instr(CAST(value AS TEXT), '"conversation":[{')
+) ORDER BY rowid
+"""
+"""The sessions with messages: the editor also stores those that never began."""
+
+
+def _cursor_editor(query: Query, id_: str) -> Any:
+    """A session of the editor, with its bubbles in order."""
+    [row] = query.rows("SELECT value FROM cursorDiskKV WHERE key = ?", f"composerData:{id_}")
+    composer = query.json(row["value"])
+    if composer.get("conversation"):
+        return composer
+    order = {header.get("bubbleId"): n for n, header in enumerate(composer.get("fullConversationHeadersOnly") or ())}
+    statement = "SELECT value FROM cursorDiskKV WHERE key > ? AND key < ? ORDER BY rowid"
+    values = query.rows(statement, f"bubbleId:{id_}:", f"bubbleId:{id_};")
+    bubbles = [query.json(row["value"]) for row in values if "value" in row]
+    kept = [bubble for bubble in bubbles if not order or bubble.get("bubbleId") in order]
+    return {**composer, "bubbles": sorted(kept, key=lambda bubble: order.get(bubble.get("bubbleId"), 0))}
+
+
+# ---------------------------------------------------------------- Zed
+
+
+def _zed(query: Query, id_: str) -> Any:
+    """A thread, with the columns that it does not repeat."""
+    [row] = query.rows("SELECT * FROM threads WHERE id = ?", id_)
+    data = row["data"]
+    thread = query.json(query.unpacked(data) if row["data_type"] == "zstd" else data)
+    columns = {name: row[name] for name in ("id", "parent_id", "folder_paths", "created_at") if name in row}
+    return {**columns, **thread}
+
+
+# ---------------------------------------------------------------- Crush
+
+
+def _crush(query: Query, id_: str) -> Any:
+    """A session: the columns of its row, and its messages, whose parts are read."""
+    [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
+    rows = query.rows("SELECT * FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id_)
+    return {**row, "messages": [{**one, "parts": query.json(one["parts"])} for one in rows]}
+
+
+# ---------------------------------------------------------------- Kiro and Amazon Q
+
+_KIRO = "SELECT conversation_id AS id FROM conversations_v2 GROUP BY conversation_id ORDER BY MIN(rowid)"
+
+
+def _kiro(query: Query, id_: str) -> Any:
+    """A conversation as `/save` writes it: the latest state of it in any directory."""
+    statement = "SELECT value FROM conversations_v2 WHERE conversation_id = ? ORDER BY updated_at DESC LIMIT 1"
+    [row] = query.rows(statement, id_)
+    return query.json(row["value"])
+
+
+def _amazon_q(query: Query, id_: str) -> Any:
+    """The conversation of a directory."""
+    [row] = query.rows("SELECT value FROM conversations WHERE key = ?", id_)
+    return query.json(row["value"])
+
+
 # ---------------------------------------------------------------- all programs
 
 _PROGRAMS = (
+    ProgramDatabase(("sessions", "messages", "files"), _column("SELECT id FROM sessions ORDER BY rowid"), _crush),
     ProgramDatabase(("sessions", "messages"), _column("SELECT id FROM sessions ORDER BY rowid"), _goose),
     ProgramDatabase(("session", "message", "part"), _column("SELECT id FROM session ORDER BY rowid"), _opencode),
     ProgramDatabase(
@@ -141,6 +282,13 @@ _PROGRAMS = (
         _column("SELECT session_id AS id FROM transcript_events GROUP BY session_id ORDER BY MIN(rowid)"),
         _openclaw,
     ),
+    ProgramDatabase(("threads",), _column("SELECT id FROM threads WHERE data IS NOT NULL ORDER BY rowid"), _zed),
+    ProgramDatabase(("conversations_v2",), _column(_KIRO), _kiro),
+    ProgramDatabase(
+        ("conversations", "state"), _column("SELECT key AS id FROM conversations ORDER BY rowid"), _amazon_q
+    ),
+    ProgramDatabase(("blobs", "meta"), _cursor_ids, _cursor),
+    ProgramDatabase(("cursorDiskKV",), _column(_COMPOSERS), _cursor_editor),
 )
 
 

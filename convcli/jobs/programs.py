@@ -19,7 +19,7 @@ from convcli.model.errors import ContentError, JobError
 from convcli.validation.wording import unknown
 from convcli.wire import exact_json
 
-DATABASE = (".db", ".sqlite")
+DATABASE = (".db", ".sqlite", ".sqlite3", ".vscdb")
 """Suffixes of databases, whose rows are sessions."""
 
 

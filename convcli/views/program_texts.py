@@ -15,7 +15,7 @@ _TAGS = (
     r"|user_instructions|permissions instructions|collaboration_mode|skills_instructions|turn_aborted"
     r"|task-notification|bash-[a-z]+|INSTRUCTIONS|apps_instructions|plugins_instructions|session_context|hook_context"
     r"|user_info|user_shell_command|workspace_info|editorContext|reminderInstructions"
-    r"|qwen:user-prompt-submit-context|system|SYSTEM_NOTICE"
+    r"|qwen:user-prompt-submit-context|system|SYSTEM_NOTICE|EXTRA_INFO"
 )
 """Elements that agent programs write. A test compares them with the `program_turns` of the dialects."""
 _WRITTEN = pattern(
@@ -24,12 +24,18 @@ _WRITTEN = pattern(
     r"|This session is being continued from a previous conversation"
     r"|This is the (?:Gemini CLI|Qwen Code)\. We are setting up the context for our chat\."
     r"|\[TASK RESUMPTION\] |\[ERROR\] You did not use a tool in your previous response!"
+    r"|Your previous response was blocked by the model's content filter\."
+    r"|The task appears incomplete \(iteration |The goal is NOT yet complete \(audit iteration "
+    r"|Resuming a goal that was paused or interrupted\."
+    r"|Please continue on whatever approach you think is suitable\."
+    r"|Let's get back on track\. If you experienced errors before, do NOT resume your task\."
     r"|\[Request interrupted by user)"
 )
 _FIRST = pattern(rf"\s*<(?P<tag>{_TAGS})(?: [^<>\n]{{0,200}})?>")
 _LAST = pattern(rf"</(?P<tag>{_TAGS})>\s*\Z")
 _WRAPPER = pattern(
-    r"\s*(?:The user [^<\n]{1,80}feedback:\s*)?<(?P<tag>task|user_query|user_message|feedback|answer|userRequest)>"
+    r"\s*(?:The user [^<\n]{1,80}feedback:\s*)?"
+    r"<(?P<tag>task|user_query|user_message|user_input|feedback|answer|userRequest)(?: [^<>\n]{0,100})?>"
 )
 """Elements in which programs put what a person wrote."""
 _REQUEST = pattern(r"\n[ \t]*<(?:user_query|userRequest)>")

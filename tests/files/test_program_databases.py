@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,3 +23,106 @@ def test_a_session_of_openclaw_is_its_rows_in_order_and_long_ones_are_unpacked(t
     assert [row.get("id") for row in first.value] == ["s1", "a", "b"]
     assert len(later.value) == 1
     assert ids_in(str(path)) == ["s1", "s2"]
+
+
+ASKED, ANSWERED = '{"role":"user","content":"Hi."}', '{"role":"assistant","content":"Yo."}'
+CURSOR = """
+CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB);
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);
+"""
+EDITOR = """
+CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+INSERT INTO cursorDiskKV VALUES
+    ('composerData:c1', '{"composerId":"c1","fullConversationHeadersOnly":[{"bubbleId":"b1"},{"bubbleId":"b2"}]}'),
+    ('composerData:empty', '{"composerId":"empty"}'),
+    ('composerData:old', '{"composerId":"old","conversation":[{"type":1,"bubbleId":"o1","text":"Hi."}]}'),
+    ('bubbleId:c1:b2', CAST('{"type":2,"bubbleId":"b2","text":"Yo."}' AS BLOB)),
+    ('bubbleId:c1:b1', '{"type":1,"bubbleId":"b1","text":"Hi."}'),
+    ('bubbleId:c1:b9', '{"type":2,"bubbleId":"b9","text":"Left out."}'),
+    ('bubbleId:c10:b1', '{"type":1,"bubbleId":"b1","text":"Other."}');
+"""
+
+
+def cursor(folder: Path, root: bytes | None, record: str) -> Path:
+    path = database(folder, CURSOR)
+    blobs = {"aa" * 32: ANSWERED, "bb" * 32: ASKED, "cc" * 32: b"\x0a\x01x", **({"dd" * 32: root} if root else {})}
+    with sqlite3.connect(path) as connection:
+        connection.executemany("INSERT INTO blobs VALUES (?, ?)", blobs.items())
+        connection.execute("INSERT INTO meta VALUES ('0', ?)", (record,))
+    connection.close()
+    return path
+
+
+@pytest.mark.parametrize("is_hexadecimal", [True, False])
+def test_the_root_of_a_session_of_cursor_names_its_messages(is_hexadecimal: bool, tmp_path: Path) -> None:
+    record = f'{{"agentId":"a1","latestRootBlobId":"{"dd" * 32}"}}'
+    root = b"\x08\x07" + b"".join(b"\x0a\x20" + bytes.fromhex(id_ * 32) for id_ in ("cc", "bb", "aa")) + b"\x12\x01x"
+    path = cursor(tmp_path, root, record.encode().hex() if is_hexadecimal else record)
+    [session] = read(path)
+    assert [message["content"] for message in session.value["messages"]] == ["Hi.", "Yo."]
+    assert (ids_in(str(path)), session.value["agentId"]) == (["a1"], "a1")
+
+
+@pytest.mark.parametrize("root", [None, b"\x0a\x20too short", b"\xff" * 40])
+def test_without_a_root_messages_are_in_the_order_of_their_rows(root: bytes | None, tmp_path: Path) -> None:
+    [session] = read(cursor(tmp_path, root, f'{{"agentId":"a1","latestRootBlobId":"{"dd" * 32}"}}'))
+    assert [message["content"] for message in session.value["messages"]] == ["Yo.", "Hi."]
+
+
+def test_sessions_of_cursors_editor_have_their_bubbles_in_order(tmp_path: Path) -> None:
+    first, old = read(database(tmp_path, EDITOR))
+    assert [bubble["bubbleId"] for bubble in first.value["bubbles"]] == ["b1", "b2"]
+    assert old.value["conversation"][0]["text"] == "Hi."
+
+
+def test_a_thread_of_zed_is_json_that_may_be_packed(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    path = database(tmp_path, "CREATE TABLE threads (id TEXT, folder_paths TEXT, data_type TEXT, data BLOB);")
+    thread = b'{"version":"0.3.0","messages":[{"User":{"id":"u","content":[{"Text":"Hi."}]}}]}'
+    rows = [("t1", "/p", "json", thread), ("t2", None, "zstd", zstandard.ZstdCompressor().compress(thread))]
+    with sqlite3.connect(path) as connection:
+        connection.executemany("INSERT INTO threads VALUES (?, ?, ?, ?)", rows)
+    connection.close()
+    first, packed = (record.value for record in read(path))
+    assert first == {**packed, "id": "t1", "folder_paths": "/p"}
+    assert (packed["id"], packed["version"]) == ("t2", "0.3.0")
+
+
+CRUSH = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT, created_at INTEGER);
+CREATE TABLE files (id TEXT PRIMARY KEY, session_id TEXT, path TEXT);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT, role TEXT, parts BLOB, created_at INTEGER);
+INSERT INTO sessions VALUES ('s1', NULL, 'First', 7), ('s2', 's1', 'Later', 8);
+INSERT INTO messages VALUES ('b', 's1', 'assistant', '[{"type":"text","data":{"text":"Yo."}}]', 9);
+INSERT INTO messages VALUES ('a', 's1', 'user', CAST('[{"type":"text","data":{"text":"Hi."}}]' AS BLOB), 8);
+"""
+
+
+def test_a_session_of_crush_has_the_columns_of_its_rows(tmp_path: Path) -> None:
+    first, later = (record.value for record in read(database(tmp_path, CRUSH)))
+    assert (first["title"], [one["id"] for one in first["messages"]]) == ("First", ["a", "b"])
+    assert first["messages"][0]["parts"] == [{"type": "text", "data": {"text": "Hi."}}]
+    assert (later["parent_session_id"], later["messages"]) == ("s1", [])
+
+
+KIRO = """
+CREATE TABLE conversations_v2 (key TEXT, conversation_id TEXT, value TEXT, created_at INTEGER, updated_at INTEGER);
+INSERT INTO conversations_v2 VALUES ('/p', 'k1', '{"conversation_id":"k1","history":[]}', 1, 2);
+INSERT INTO conversations_v2 VALUES ('/q', 'k1', '{"conversation_id":"k1","history":[1]}', 1, 3);
+INSERT INTO conversations_v2 VALUES ('/p', 'k2', '{"conversation_id":"k2","history":[]}', 1, 1);
+"""
+AMAZON_Q = """
+CREATE TABLE state (key TEXT PRIMARY KEY, value BLOB);
+CREATE TABLE conversations (key TEXT PRIMARY KEY, value TEXT);
+INSERT INTO conversations VALUES ('/p', '{"conversation_id":"q1","history":[]}');
+"""
+
+
+@pytest.mark.parametrize(("script", "ids", "histories"), [(KIRO, ["k1", "k2"], [[1], []]), (AMAZON_Q, ["/p"], [[]])])
+def test_a_conversation_of_kiro_is_what_it_saves(
+    script: str, ids: list[str], histories: list[Any], tmp_path: Path
+) -> None:
+    path = database(tmp_path, script)
+    assert ids_in(str(path)) == ids
+    assert [record.value["history"] for record in read(path)] == histories

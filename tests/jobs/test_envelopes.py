@@ -170,7 +170,7 @@ def test_a_line_of_which_nothing_can_be_read_is_reported(tmp_path: Path) -> None
     [
         ({"a": 1}, "empty-input", "there is no /observations/*/input"),
         ({"observations": [{"input": "hi"}, {"input": 3}]}, "unknown-dialect", "none of the 2 values"),
-        ({"observations": [{"input": {"messages": [{"Agent": {}}]}}]}, "unknown-dialect", "a Zed thread"),
+        ({"observations": [{"input": {"data": [{"object": "thread.message"}]}}]}, "unknown-dialect", "Assistants"),
     ],
 )
 def test_that_nothing_can_be_read_is_an_error_that_says_why(
@@ -249,10 +249,27 @@ ENVELOPES: dict[str, list[Any]] = {
             },
         }
     ],
+    "the state of an AutoGen team": [
+        {
+            "type": "TeamState",
+            "agent_states": {
+                "writer": {
+                    "agent_state": {
+                        "type": "AssistantAgentState",
+                        "llm_context": {"messages": [{"type": "UserMessage", "source": "user", "content": "hi"}]},
+                    }
+                }
+            },
+        }
+    ],
     "a TypingMind export": [{"data": {"chats": [{"messages": LIST}]}}],
     "tau2-bench results": [{"tasks": [], "simulations": [{"messages": LIST}]}],
     "a Letta agent file": [{"agents": [{"messages": LIST}], "blocks": []}],
     "results of promptfoo": [{"results": {"results": [{"prompt": {"raw": json.dumps(LIST)}}]}}],
+    "the history of a DSPy model": [{"messages": LIST, "response_model": "m", "kwargs": {}, "outputs": ["hello"]}],
+    "samples of lm-eval": [
+        {"doc_id": 1, "filtered_resps": ["hello"], "arguments": {"gen_args_0": {"arg_0": json.dumps(LIST)}}}
+    ],
     "a chat data set with the column conversation": [{"conversation": LIST}],
     "a chat data set with the column conversations": [{"conversations": LIST}],
 }

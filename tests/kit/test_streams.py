@@ -26,7 +26,7 @@ from convcli.model.transcript import Message, Text, ToolCall, Transcript
 from convcli.validation import schemas
 from tests import strategies
 from tests.cli_cases import ROOT, run
-from tests.support import Sample, about, facts, names, samples_of
+from tests.support import Sample, about, dumped, facts, names, samples_of
 
 HUB = dialects.get("intermediate")
 STREAMS = [name for name in names() if name.endswith("-stream")]
@@ -50,12 +50,16 @@ def text_of(transcript: Transcript) -> str:
 # ---------------------------------------------------------------- cutting
 
 
+def chance(transcript: Transcript) -> random.Random:
+    """Numbers that differ from one transcript to another and are always the same for one."""
+    return random.Random(dumped(facts(transcript)))
+
+
 @every_stream
-@given(transcript=strategies.transcripts(), size=st.integers(1, 9))
-def test_any_transcript_cut_at_any_size_assembles_to_what_the_whole_says(
-    name: str, transcript: Transcript, size: int
-) -> None:
+@strategies.with_any_transcript()
+def test_any_transcript_cut_at_any_size_assembles_to_what_the_whole_says(name: str, transcript: Transcript) -> None:
     dialect = dialects.get(name)
+    size = chance(transcript).randint(1, 9)
     whole, cut = lowered(transcript, dialect, 0), lowered(transcript, dialect, size)
     assert schemas.findings(name, cut) == []
     assert facts(dialect.lift(cut)) == facts(dialect.lift(whole))
@@ -211,13 +215,11 @@ def interleaved(name: str, rows: Rows, order: random.Random) -> Rows:
 
 
 @pytest.mark.parametrize("name", [name for name in STREAMS if name in LANES])
-@given(transcript=strategies.transcripts(), size=st.integers(0, 5), seed=st.integers(0, 99))
-def test_any_transcript_interleaved_in_any_way_assembles_to_itself(
-    name: str, transcript: Transcript, size: int, seed: int
-) -> None:
-    dialect = dialects.get(name)
-    rows = lowered(transcript, dialect, size)
-    assert facts(dialect.lift(interleaved(name, rows, random.Random(seed)))) == facts(dialect.lift(rows))
+@strategies.with_any_transcript()
+def test_any_transcript_interleaved_in_any_way_assembles_to_itself(name: str, transcript: Transcript) -> None:
+    dialect, order = dialects.get(name), chance(transcript)
+    rows = lowered(transcript, dialect, order.randint(0, 5))
+    assert facts(dialect.lift(interleaved(name, rows, order))) == facts(dialect.lift(rows))
 
 
 @every_stream

@@ -27,6 +27,12 @@ def written(text: str) -> dict[str, Any]:
 
 
 DOCUMENTS: dict[str, Any] = {
+    "antigravity": [
+        {"step_index": i, "source": source, "type": kind, "status": "DONE", "content": text}
+        for i, (source, kind, text) in enumerate(
+            (("USER_EXPLICIT", "USER_INPUT", "Hi."), ("SYSTEM", "EPHEMERAL_MESSAGE", "Use the tools."))
+        )
+    ],
     "claude-code": [
         {"type": "user", "uuid": id_, "parentUuid": parent, **SESSION, "message": {"role": "user", "content": text}}
         for id_, parent, text in (("1", None, "<local-command-stdout>x</local-command-stdout>"), ("2", "1", "Hi."))
@@ -49,6 +55,10 @@ DOCUMENTS: dict[str, Any] = {
         {"type": "session.start", "id": "0", **EVENT, "data": {"sessionId": "s", "version": 1}},
         {"type": "user.message", "id": "1", **EVENT, "data": {"content": "Hi."}},
         {"type": "user.message", "id": "2", **EVENT, "data": {"content": "Go on.", "isAutopilotContinuation": True}},
+    ],
+    "cursor": [
+        {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}
+        for text in ("<user_info>\nOS Version: linux\n</user_info>", "Hi.")
     ],
     "droid": [
         {"type": "session_start", "id": "s", "title": "", "owner": "x", "version": 2},
@@ -147,7 +157,7 @@ DOCUMENTS: dict[str, Any] = {
     ],
 }
 """By dialect: a user who writes "Hi.", and what the program writes in the user's place."""
-IN_ONE_TEXT = {"continue-dev", "vscode-chat"}
+IN_ONE_TEXT = {"continue-dev", "crush", "kiro", "vscode-chat", "zed"}
 """Dialects of programs that write around the user's words, in the same message, and nothing in the user's place."""
 
 

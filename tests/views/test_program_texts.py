@@ -45,6 +45,7 @@ REMINDER = "<system-reminder>x</system-reminder>"
         ("<task>\nCount it.\n</task>", "Count it."),
         ("<task>a</task> b", "<task>a</task> b"),
         ("<feedback>No.</feedback>\n", "No."),
+        ('<user_input mode="act">Count it.</user_input>', "Count it."),
         (f"{REMINDER}\n{REMINDER}\nCount it.", "\nCount it."),
         (f"Count it.\n{REMINDER}", "Count it."),
         (f"What does {REMINDER} mean?", f"What does {REMINDER} mean?"),

@@ -18,7 +18,7 @@ from convcli.report.html_head import hash_source, head
 from convcli.report.page.articles import ROLES, Annotation, Annotations, ConversationView, mark_list
 from convcli.report.page.pieces import in_pieces
 from convcli.report.page.rail import rail
-from convcli.report.page.sessions import SessionList, days_plot, session_list
+from convcli.report.page.sessions import SessionList, days_plots, session_list
 from convcli.report.text import safe_text
 from convcli.validation.wording import counted
 from convcli.views.facts import Fact
@@ -62,10 +62,10 @@ def conversation(
     kind = ' class="served"' if sessions is not None else ""
     yield f"<body{live}{kind}>\n"
     if sessions is not None:
-        yield f'<div class="left">\n{PANES}'
+        yield f'<section class="left" aria-label="list and map">\n{PANES}'
         yield from session_list(sessions)
     yield from rail(view)
-    yield "</div>\n" if sessions is not None else ""
+    yield "</section>\n" if sessions is not None else ""
     back = f'<p class="up"><a href="{escape(up)}">all sessions</a></p>\n' if up else ""
     yield f"<main>\n{_header(title, about, mark_list(view.marks.get(-1, ())), back)}"
     yield _filters(view)
@@ -83,13 +83,13 @@ def _masked(masked: Sequence[tuple[str, int]]) -> str:
 
 
 def index(title: str, sessions: SessionList, notes: Sequence[str] = (), *, live: bool = False) -> Iterator[str]:
-    """Yields the page of a folder: its sessions in groups, with totals, and a plot of the days.
+    """Yields the page of a folder: its sessions in groups, with totals, and plots of the days.
 
     A `live` page polls its server for a newer one.
     """
     facts = [*about(sessions.rows), *map(Fact, notes)]
     yield f'{_head(title, INDEX, LIVE if live else NO_REQUESTS)}<body class="index">\n<main>\n'
-    yield _header(title, facts, days_plot(grouped(sessions.rows, sessions.view._replace(by="day"))))
+    yield _header(title, facts, days_plots(grouped(sessions.rows, sessions.view._replace(by="day"))))
     yield from session_list(sessions)
     yield _tail(INDEX)
 

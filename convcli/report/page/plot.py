@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from convcli.model.transcript import Message
 from convcli.report.text import safe_text
+from convcli.views.facts import short
 
 LEFT, WIDTH = 34, 226
 """Where the bars begin, and the width of all of them."""
@@ -46,7 +47,7 @@ def tokens(messages: Sequence[Message], failed: Collection[int] = ()) -> str:
     drawn = "".join(_drawn(number, bar, width, most_read, most_written) for number, bar in enumerate(bars))
     end = LEFT + width * len(bars)
     return (
-        f'<svg class="plot" viewBox="0 0 {LEFT + WIDTH} {HEIGHT}" role="img" aria-label="tokens of each answer">'
+        f'<svg class="plot" viewBox="0 0 {LEFT + WIDTH} {HEIGHT}" role="group" aria-label="tokens of each answer">'
         f"{_axis(TOP, BASE, most_read, end)}{_axis(BASE + GAP, FLOOR, most_written, end)}{drawn}"
         f"{_times(messages, counts, end)}</svg>\n"
         '<p class="legend"><span class="read">context</span> <span class="written">output</span> (tokens)</p>\n'
@@ -88,18 +89,9 @@ def _drawn(number: int, bar: _Bar, width: float, most_read: int, most_written: i
     failed = f'<rect class="failed" x="{x}" y="{FLOOR + 1}" width="{max(width * 0.8, 2):.1f}" height="3"/>'
     words = f"message {bar.message}: {bar.read:,} tokens read, {bar.written:,} written"
     return (
-        f'<a href="#m{bar.message}"><title>{words}{", a call failed" if bar.is_failed else ""}</title>'
+        f'<a href="#m{bar.message}" tabindex="-1"><title>{words}{", a call failed" if bar.is_failed else ""}</title>'
         f'<rect class="hit" x="{x}" y="{TOP}" width="{width:.1f}" height="{FLOOR - TOP}"/>'
         f'<rect class="read" x="{x}" y="{BASE - up:.1f}" width="{wide}" height="{up:.1f}"/>'
         f'<rect class="written" x="{x}" y="{FLOOR - down:.1f}" width="{wide}" height="{down:.1f}"/>'
         f"{failed if bar.is_failed else ''}</a>"
     )
-
-
-def short(count: int) -> str:
-    """Returns a count in at most four characters: `940`, `12k`, `1.2M`."""
-    if count >= 1_000_000:
-        return f"{count / 1_000_000:.1f}M" if count < 10_000_000 else f"{count // 1_000_000}M"
-    if count >= 10_000:
-        return f"{count // 1_000}k"
-    return f"{count / 1_000:.1f}k" if count >= 1_000 else str(count)

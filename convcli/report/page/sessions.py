@@ -50,7 +50,7 @@ class SessionList(NamedTuple):
 def session_list(shown: SessionList) -> Iterator[str]:
     """Yields the controls and the table."""
     groups = grouped(shown.found, shown.view)
-    yield f'<section id="sessions"{" data-live" if shown.here else ""}>\n{_controls(shown)}'
+    yield f'<section id="sessions" aria-label="sessions"{" data-live" if shown.here else ""}>\n{_controls(shown)}'
     if shown.current:
         yield _pane_totals(shown)
     yield f'<div class="list" data-by="{shown.view.by}">\n<table>\n{_head(shown)}'
@@ -168,40 +168,45 @@ def _count(value: int | None) -> str:
 # ---------------------------------------------------------------- the plot
 
 
-def days_plot(groups: Sequence[Group]) -> str:
-    """Returns a bar for each day with sessions, the newest at the right: its cost, else its messages.
+def days_plots(groups: Sequence[Group]) -> str:
+    """Returns plots with a bar for each day with sessions, the newest at the right: of cost and tokens, else messages.
 
     `groups` are those by day.
     """
     days = {group.label[-10:]: group.total for group in groups if group.total.begin}
     if len(days) < 2:
         return ""
-    span = sorted(days)[-DAYS:]
-    is_cost = any(days[day].cost for day in span)
-    values = [(days[day].cost or 0.0) if is_cost else float(days[day].messages or 0) for day in span]
-    most, step = max(*values, 1e-9), min(PLOT_WIDTH / len(span), WIDEST)
+    span = {day: days[day] for day in sorted(days)[-DAYS:]}
+    known = [what for what in ("cost", "tokens") if any(getattr(row, what) for row in span.values())]
+    return f'<div class="days">{"".join(_plot(what, span) for what in known or ["messages"])}</div>\n'
+
+
+def _plot(what: str, days: Mapping[str, SessionRow]) -> str:
+    values = [float(getattr(row, what) or 0) for row in days.values()]
+    most, step = max(*values, 1e-9), min(PLOT_WIDTH / len(days), WIDEST)
     bars = "".join(
-        _bar(day, days[day], at * step, step, value / most)
-        for at, (day, value) in enumerate(zip(span, values, strict=True))
+        _bar(day, row, at * step, step, value / most)
+        for at, ((day, row), value) in enumerate(zip(days.items(), values, strict=True))
     )
-    what = "cost" if is_cost else "messages"
-    top = f"${most:,.2f}" if is_cost else counted(round(most), "message")
-    words = "".join(f"<span>{each}</span>" for each in (span[0], f"{what} per day, at most {top}", span[-1]))
+    first, *_, last = days
+    top = f"${most:,.2f}" if what == "cost" else short(round(most))
+    words = "".join(f"<span>{each}</span>" for each in (first, f"{what} per day, at most {top}", last))
     return (
-        f'<figure class="days"><figcaption class="dim">{words}</figcaption>'
-        f'<svg viewBox="0 0 {PLOT_WIDTH} {PLOT_HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'<figure><figcaption class="dim">{words}</figcaption>'
+        f'<svg viewBox="0 0 {PLOT_WIDTH} {PLOT_HEIGHT}" preserveAspectRatio="none" role="group" '
         f'aria-label="{what} per day">'
-        f'<path class="axis" d="M0 {PLOT_HEIGHT}H{PLOT_WIDTH}"/>{bars}</svg></figure>\n'
+        f'<path class="axis" d="M0 {PLOT_HEIGHT}H{PLOT_WIDTH}"/>{bars}</svg></figure>'
     )
 
 
 def _bar(day: str, row: SessionRow, x: float, width: float, share: float) -> str:
     high = max(share * (PLOT_HEIGHT - 4), 2)
-    counts = [counted(row.messages or 0, "message"), counted(row.failures or 0, "failure"), dollars(row.cost)]
+    tokens = f"{short(row.tokens)} tokens" if row.tokens else ""
+    counts = [counted(row.messages or 0, "message"), counted(row.failures or 0, "failure"), tokens, dollars(row.cost)]
     words = escape(f"{day}: {', '.join(filter(None, counts))}")
     wide = f"{max(width * 0.85, 1):.1f}"
     return (
-        f'<a href="#day-{day}"><title>{words}</title>'
+        f'<a href="#day-{day}" tabindex="-1"><title>{words}</title>'
         f'<rect class="hit" x="{x:.1f}" y="0" width="{width:.1f}" height="{PLOT_HEIGHT}"/>'
         f'<rect class="day" x="{x:.1f}" y="{PLOT_HEIGHT - high:.1f}" width="{wide}" height="{high:.1f}"/></a>'
     )

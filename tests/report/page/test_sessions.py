@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
 from convcli.report import page
-from convcli.report.page.sessions import MOST_IN_PANE, SessionList, days_plot, session_list
+from convcli.report.page.sessions import MOST_IN_PANE, SessionList, days_plots, session_list
 from convcli.views.session_rows import ListView, SessionRow, grouped
 from convcli.views.session_store import TextHit
 from tests.report.page.test_page import HOSTILE, Tags
@@ -68,8 +70,24 @@ def test_the_pane_of_a_page_is_bounded_and_marks_the_open_session() -> None:
 
 def test_the_plot_has_a_bar_for_each_day_with_sessions() -> None:
     rows = {str(day): SessionRow(begin=f"2026-01-{day:02}T00:00:00Z", messages=day) for day in (1, 2, 9)}
-    plot = days_plot(grouped(rows, ListView()))
+    plot = days_plots(grouped(rows, ListView()))
     assert plot.count('class="day"') == 3
-    assert 'href="#day-2026-01-09"><title>2026-01-09: 9 messages, 0 failures</title>' in plot
-    assert "messages per day, at most 9 messages" in plot
-    assert days_plot(grouped({"1": rows["1"]}, ListView())) == ""
+    assert 'href="#day-2026-01-09" tabindex="-1"><title>2026-01-09: 9 messages, 0 failures</title>' in plot
+    assert "messages per day, at most 9<" in plot
+    assert days_plots(grouped({"1": rows["1"]}, ListView())) == ""
+
+
+def test_cost_and_tokens_have_a_plot_each_where_they_are_known() -> None:
+    rows = {str(day): SessionRow(begin=f"2026-01-{day:02}T00:00:00Z", tokens=1_000 * day) for day in (1, 2)}
+    plots = days_plots(grouped({**rows, "3": structs.replace(rows["2"], cost=0.5)}, ListView()))
+    assert plots.count("<figure>") == 2
+    assert plots.index("cost per day, at most $0.50") < plots.index("tokens per day, at most 4.0k")
+    assert days_plots(grouped(rows, ListView())).count("<figure>") == 1
+
+
+def test_the_run_of_a_subagent_stands_below_its_session() -> None:
+    session, run = structs.replace(ROW, id="s"), structs.replace(ROW, title="A run", id="r", parent="s")
+    text = html(SessionList({"r.html": run, "s.html": session}, here="./"))
+    assert text.index('href="s.html"') < text.index('<tr class="item failed sub">') < text.index('href="r.html"')
+    assert '<span class="unseen">run of a subagent: </span>A run' in text
+    assert "1 session<" in text
