@@ -17,6 +17,7 @@ DialectName: TypeAlias = Literal[
     "atif",
     "autogen",
     "bedrock-converse",
+    "chat-text",
     "chatgpt-export",
     "claude-ai-export",
     "claude-code",

@@ -26,7 +26,7 @@ from tests.support import Sample, about, names, samples_of
 from tests.tiers import is_exhaustive, targets_of, written
 
 LENIENT = Options(lenient=True)
-WITHOUT_METADATA = {"glaive", "harmony", "message-history", "toolace"}
+WITHOUT_METADATA = {"chat-text", "glaive", "harmony", "message-history", "toolace"}
 """Dialects whose samples have no metadata of a stated type."""
 FEW = 5
 """Values of a dialect that get a wrong type in the usual tier."""

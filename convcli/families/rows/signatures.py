@@ -115,10 +115,14 @@ def cut_tools(text: str, begin: int) -> tuple[str, list[Native]] | None:
     as JSON or as Python writes it. None if there are none."""
     natives, at = list[Any](), begin
     while text[at : at + 1] in ("{", "["):
-        value, end = _literal_at(text, at)
-        natives += value if isinstance(value, list) else [value]
-        at = end + len(text[end:]) - len(text[end:].lstrip())
-    if not natives or not calls.are_tools(natives):
+        value, at = _literal_at(text, at)
+        read = value if isinstance(value, list) else [value]
+        if not read or not calls.are_tools(read):
+            return None
+        natives += read
+        while text[at : at + 1].isspace():
+            at += 1
+    if not natives:
         return None
     return (text[:begin].rstrip() + ("\n" if text[at:] else "") + text[at:]).strip(), natives
 
