@@ -12,6 +12,7 @@ Quirks
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from convcli.families.google import fitting, turns
@@ -97,7 +98,7 @@ def _take_time(extra: Native, key: str) -> str | None:
     seconds = extra.get(key)
     if isinstance(seconds, (bool, str)) or seconds is None:
         return None
-    text = time_of_milliseconds(round(float(seconds) * 1000))
+    text = time_of_milliseconds(round(float(seconds) * 1000)) if isfinite(seconds) else None
     if text is not None and _seconds(text) == seconds:
         del extra[key]
     return text

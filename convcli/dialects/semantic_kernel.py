@@ -19,7 +19,7 @@ from convcli.families.chats import split_at_results
 from convcli.families.frameworks.blocks import Block, BlockRows, whole
 from convcli.families.openai import calls as openai
 from convcli.families.openai import request as common
-from convcli.kit import custom, fitting, passes, results, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import (
@@ -215,6 +215,7 @@ def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
         fitting.keep_known_finish(common.FINISH, common.FINISH_OF, "stop"),
         fitting.refusals_as_texts,
         custom.as_functions,
+        sessions.set_models_of_answers,
         fitting.settle_by_reading_back(lift, write, form),
     )
 

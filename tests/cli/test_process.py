@@ -230,7 +230,7 @@ def test_the_program_loads_next_to_nothing_before_it_handles_ctrl_c() -> None:
 
 def test_a_signal_waits_until_a_module_is_loaded(tmp_path: Path) -> None:
     """An exception within the initialization of orjson ends the process by signal 11."""
-    source = write(tmp_path / "a.json", CLEAN)
+    source = write(tmp_path / "a.jsonl", *[CLEAN] * 5000)  # takes longer than the signal waits
     done = interrupted_at("orjson", command("convert", source, "--to", OTHER), tmp_path)
     assert done.returncode == -signal.SIGINT
     assert done.stderr in (b"loading goes on\nstopped\n", b"loading goes on\nstopped; nothing was written\n")

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from convcli import dialects
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
+from convcli.wire import exact_json
+from convcli.wire.decimals import Decimal
 from tests.support import samples_of
 
 ADK = dialects.get("google-adk")
@@ -78,3 +84,11 @@ def test_the_answers_to_one_turn_are_one_event_of_its_agent() -> None:
     assert called["usageMetadata"]["promptTokenCount"] == 4
     responses = [part["functionResponse"]["response"] for part in answered["content"]["parts"]]
     assert responses == [{"output": "ok"}, {"error": "gone"}]
+
+
+@pytest.mark.parametrize("time", [Decimal("1e400"), 2**80, -(2**80)])
+def test_a_time_outside_of_all_years_is_kept_as_it_is(time: Any) -> None:
+    session = next(one.document for one in samples_of("google-adk") if one.path.name == "session.json")
+    transcript = ADK.lift({**session, "lastUpdateTime": time})
+    assert transcript.updated_at is None
+    assert exact_json.write(ADK.lower(transcript)["lastUpdateTime"]) == exact_json.write(time)
