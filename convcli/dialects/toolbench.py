@@ -27,8 +27,9 @@ NAME = "toolbench"
 ROW, TURN = Keys("id conversations"), Keys("from value")
 TAGS = ("system", "user", "assistant", "function")
 TOOLS = "access to the following APIs:"
-ACTION = pattern(r"\s*(?:Thought:(.*?))?\n?[ \t]*Action:[ \t]*([^\n]*)\n[ \t]*Action Input:(.*)", 16)
-"""A thought, an action and its input; 16 is `re.DOTALL`."""
+ACTION = pattern(r"^[ \t]*+Action:[ \t]*+([^\n]*+)\n[ \t]*+Action Input:", 8)
+"""A line with an action, before the one with its input; 8 is `re.MULTILINE`."""
+THOUGHT = "Thought:"
 
 
 def detect(document: Any) -> Evidence | None:
@@ -75,12 +76,15 @@ def _cut(text: str) -> tuple[str, list[Native] | None]:
 
 def _answer(text: str, context: LiftContext) -> list[Part]:
     """Returns the thought and the call of an answer; its text if it has no action that can be read."""
-    read = ACTION.fullmatch(text)
-    arguments = None if read is None else signatures.read_literal(read[3])
-    if read is None or not read[2].strip() or not isinstance(arguments, dict):
+    read = ACTION.search(text)
+    before = text[: read.start()].strip() if read is not None else ""
+    arguments = None if read is None else signatures.read_literal(text[read.end() :])
+    is_turn = not before or before.startswith(THOUGHT)
+    if read is None or not is_turn or not read[1].strip() or not isinstance(arguments, dict):
         return [Text(text)] if text else []
-    thought: list[Part] = [Reasoning(read[1].strip())] if read[1] and read[1].strip() else []
-    return [*thought, calls.lift_call({"name": read[2].strip(), "arguments": arguments}, context)]
+    said = before.removeprefix(THOUGHT).strip()
+    thought: list[Part] = [Reasoning(said)] if said else []
+    return [*thought, calls.lift_call({"name": read[1].strip(), "arguments": arguments}, context)]
 
 
 DIALECT = Dialect(
