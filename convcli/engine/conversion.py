@@ -64,26 +64,25 @@ def lower(
 
     All pointers refer to the source. Raises JobError if the target is read-only.
     """
-    turns = _program_turns(before, options, source, target)
-    document = untrusted.write(_chosen(before, options, source, target, turns), source, target, options)
+    turns, named = _program_turns(before, options, source, target), _named(before, options, source)
+    document = untrusted.write(_chosen(named, options, source, target, turns), source, target, options)
     gone = _with_history(turns, before, options)
     done = read_back(before, document, target, source, purpose=purpose, left_out=gone, form=options.form)
     if options.models:
         from convcli.engine.model_names import explained
 
         done.losses = explained(done.losses, options.models)
-    if options.tools_of is not None:
+    if named is not before:
         from convcli.engine import tool_names
 
-        after = tool_names.renamed(before, source, options.tools_of)
-        done.losses = tool_names.explained(done.losses, before, after)
+        done.losses = tool_names.explained(done.losses, before, named)
     return done
 
 
 def write(before: Transcript, target: Dialect, options: Options, source: Dialect | None) -> Any:
     """Returns only the output document; nothing is read back."""
-    turns = _program_turns(before, options, source, target)
-    return untrusted.write(_chosen(before, options, source, target, turns), source, target, options)
+    turns, named = _program_turns(before, options, source, target), _named(before, options, source)
+    return untrusted.write(_chosen(named, options, source, target, turns), source, target, options)
 
 
 def read_back(
@@ -144,6 +143,15 @@ def _known_of_owner(owner: str) -> Knowledge | None:
     return next((unknown.known_of(dialect) for dialect in dialects.builtin() if dialect.owns(owner)), None)
 
 
+def _named(transcript: Transcript, options: Options, source: Dialect | None) -> Transcript:
+    """Returns the transcript with its tools named as the program of the options names them."""
+    if options.tools_of is None:
+        return transcript
+    from convcli.engine.tool_names import renamed
+
+    return renamed(transcript, source, options.tools_of)
+
+
 def _chosen(
     transcript: Transcript, options: Options, source: Dialect | None, target: Dialect, program_turns: LeftOut
 ) -> Transcript:
@@ -153,10 +161,6 @@ def _chosen(
 
         bare = msgspec.structs.replace(options, models=())
         return renamed(_chosen(transcript, bare, source, target, program_turns), options.models)
-    if options.tools_of is not None:
-        from convcli.engine.tool_names import renamed as with_tools_of
-
-        transcript = with_tools_of(transcript, source, options.tools_of)
     if source is not None and row_choices.adds_tools(transcript, source, target, options):
         transcript = row_choices.with_tools(transcript, source, options)
     if program_turns:
