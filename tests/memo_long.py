@@ -56,8 +56,8 @@ class Counts(NamedTuple):
 
 
 def sources() -> list[Dialect]:
-    """Returns the dialects with documents that have shapes."""
-    return [one for one in dialects.builtin() if _objects(one) and not one.keeps_form]
+    """Returns the dialects whose shapes are remembered."""
+    return [one for one in dialects.builtin() if one.is_written and _objects(one) and not one.keeps_form]
 
 
 def _objects(dialect: Dialect) -> list[dict[str, Any]]:

@@ -88,9 +88,12 @@ def convert(document: Any, source: Dialect, target: Dialect, options: Options = 
 
 
 def _has_shapes(document: Any, source: Dialect, target: Dialect) -> bool:
-    """True if other documents may have its shape. Sessions and stored spellings are unique."""
+    """True if other documents may have its shape. Sessions and stored spellings are unique.
+
+    What a dialect reads in texts is probed with what it writes, so one that is not written has no probes.
+    """
     has_choices = source.program_turns is not None and target.is_training
-    is_pair = source is not target and not source.keeps_form and not target.keeps_form
+    is_pair = source is not target and source.is_written and not source.keeps_form and not target.keeps_form
     return document.__class__ is dict and is_pair and not has_choices
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from itertools import islice
+from math import isfinite
 from typing import Any
 
 from msgspec.structs import replace
@@ -28,13 +29,27 @@ def findings(name: str, document: Any, *, is_accepted: bool, strict: bool) -> li
 
     There is one error per path and per missing key, at most `MOST`. `strict` adds a warning `unknown-key` for each key
     that the schema does not name, also at most `MOST`. If there are more, the last finding has a note.
+
+    Python has numbers that JSON has not. The validators refuse some of them and state no reason, so they come first.
     """
+    not_finite = [] if is_accepted else list(islice(_not_finite(document, ()), MOST))
+    if not_finite:
+        return not_finite
     wrong: Iterator[Any] = iter(()) if is_accepted else breaches(name, document)
     unknown: Iterator[Any] = _unknown_keys(name, [schemas.schema(name)], document, ()) if strict else iter(())
     reported = explained(islice(wrong, MOST), partial(schemas.vocabulary, name)) + list(islice(unknown, MOST))
     if reported and any(next(left, None) is not None for left in (wrong, unknown)):
         reported[-1] = replace(reported[-1], notes=(*reported[-1].notes, MORE))
     return reported
+
+
+def _not_finite(node: Any, path: Path) -> Iterator[Finding]:
+    if isinstance(node, float) and not isfinite(node):
+        help_ = "write null, or omit the key"
+        yield Finding("not-finite", "error", "JSON has no NaN or infinity", where=pointer(path), help=help_)
+    elif isinstance(node, (dict, list)):
+        for key, child in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from _not_finite(child, (*path, key))
 
 
 def breaches(name: str, document: Any) -> Iterator[SchemaBreach]:

@@ -7,6 +7,7 @@ https://json-schema.org/draft/2020-12/json-schema-validation)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sized
+from math import isfinite
 from typing import Any
 
 from convcli.wire.pointers import follow
@@ -118,7 +119,8 @@ def _at_least(keyword: str, kind: type[Sized]) -> Callable[[QuickValidator, Sche
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    """True for numbers of JSON, which has no NaN or infinity."""
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and isfinite(value))
 
 
 TYPES: dict[str, Callable[[Any], bool]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import msgspec
 import pytest
@@ -35,6 +36,13 @@ def test_the_findings_of_a_hopeless_document_end(monkeypatch: pytest.MonkeyPatch
 def test_a_key_of_digits_on_the_path_is_kept_as_it_is(key: str) -> None:
     found = schemas.findings("openai-chat", {**REQUEST, "logit_bias": {key: "x"}})
     assert [finding.where for finding in found] == [f"/logit_bias/{key}"]
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_a_number_of_python_that_json_has_not_is_an_error(number: float) -> None:
+    for value in ({"temperature": number}, {"logit_bias": {"1": number}}):
+        [finding] = schemas.findings("openai-chat", {**REQUEST, **value})
+        assert (finding.code, finding.where.split("/")[1]) == ("not-finite", next(iter(value)))
 
 
 def test_findings_pass_their_own_schema() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from typing import Any
 
@@ -43,6 +44,8 @@ def test_quick_validation_ends_after_its_steps() -> None:
 def test_numbers_are_those_of_json_schema() -> None:
     one = {"const": 1}
     assert [QuickValidator(9).passes(one, value) for value in (1, 1.0, True, "1")] == [True, True, False, False]
+    number = {"type": "number"}
+    assert [QuickValidator(9).passes(number, value) for value in (1e300, math.inf, math.nan)] == [True, False, False]
     whole = {"type": "integer"}
     assert [QuickValidator(9).passes(whole, value) for value in (10**400, 2.0, 2.5, True)] == [True, True, False, False]
 

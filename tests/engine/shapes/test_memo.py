@@ -356,6 +356,16 @@ def test_fractions_as_ids_are_refused_also_after_integers_as_fractions() -> None
         assert_both_ways(converter, {"id": id_, "conversations": turns})
 
 
+def test_a_dialect_that_is_only_read_is_not_remembered() -> None:
+    """Nothing that it writes shows what it looks for in texts."""
+    toolbench = dialects.get("toolbench")
+    turns = [{"from": "user", "value": "Hi."}, {"from": "assistant", "value": "Hello."}]
+    call = {"from": "assistant", "value": '\nThought: Why?\nAction: f\nAction Input: {"a": 1}'}
+    for row in (*[{"conversations": turns}] * 300, {"conversations": [turns[0], call]}):
+        done = pipeline.convert(row, toolbench, CHAT)
+    assert done.document["messages"][1]["tool_calls"][0]["function"]["name"] == "f"
+
+
 def test_zero_and_minus_zero_are_different_values() -> None:
     converter = remembering(CHAT, dialects.get("gemini"))
     messages = [{"role": "user", "content": "Hi."}]

@@ -60,6 +60,7 @@ UNREADABLE = [
     chat(calls("a", arguments="{")), chat(calls("a", arguments='{"a":null}')), chat(calls("a", arguments={"a": None})),
     chat(calls("a", arguments="[1]")), chat(calls("a", arguments="{}")), chat(calls("a b")), chat(calls("")),
     chat(asked("Hi.", note="x" * 100)), chat(asked([{"type": "a"}] * LARGEST)), chat(asked(" " * 100)),
+    chat(asked("Hi.", nodes={"1": {"id": "1"}})),
 ]  # fmt: skip
 
 
