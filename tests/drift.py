@@ -90,6 +90,11 @@ SDKS: Mapping[str, Sdk] = {
     "mcp": Sdk("mcp", "mcp.types", ("CallToolResult", "SamplingMessage", "Tool"), ("type", "role")),
     "langchain": Sdk("langchain-core", "langchain_core.messages.content", ("ContentBlock",)),
     "pydantic-ai": Sdk("pydantic-ai-slim", "pydantic_ai.messages", ("ModelMessage",), ("part_kind", "kind")),
+    "llamaindex": Sdk("llama-index-core", "llama_index.core.base.llms.types", ("ChatMessage",), ("block_type", "role")),
+    "haystack": Sdk("haystack-ai", "haystack.dataclasses.chat_message", ("ChatMessage", "ChatMessageContentT"), ()),
+    "strands": Sdk("strands-agents", "strands.types.session", ("SessionMessage", "SessionAgent"), ("role",)),
+    "google-adk": Sdk("google-adk", "google.adk.sessions", ("Session",), ("role",)),
+    "inspect-ai": Sdk("inspect-ai", "inspect_ai.model", ("ChatMessage",), ("type", "role")),
     "ag-ui": Sdk("ag-ui-protocol", "ag_ui.core", ("Event", "Message", "RunAgentInput"), ("type", "role")),
 }
 """The SDKs in Python whose types are those of a dialect."""
