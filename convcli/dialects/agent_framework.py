@@ -58,8 +58,8 @@ from convcli.validation.rules import arguments, links
 NAME = "agent-framework"
 MARKER = "FunctionInvocationError"
 """The text of a failure in `exception`."""
-SESSION = Envelope("type session_id service_session_id state", {"session_id": "id"}, content="type state")
-DOTNET_SESSION = Envelope("conversationId stateBag", {}, content="stateBag")
+SESSION = Envelope("type= session_id=id service_session_id state=")
+DOTNET_SESSION = Envelope("conversationId stateBag=")
 HISTORY: dict[str, tuple[str, str, str]] = {
     "session": ("state", "in_memory", "messages"),
     "dotnet-session": ("stateBag", "InMemoryChatHistoryProvider", "messages"),
@@ -78,17 +78,9 @@ KINDS = pairs(
     "mcpServerToolResult=mcp_server_tool_result"
 )
 """Names of .NET, with those of Python."""
-CONTENT = "type role contents"
-MESSAGE = Envelope(
-    f"{CONTENT} author_name message_id additional_properties",
-    {"author_name": "name", "message_id": "id"},
-    content=CONTENT,
-)
-DOTNET_MESSAGE = Envelope(
-    "authorName createdAt type role contents messageId additional_properties",
-    {"authorName": "name", "createdAt": "created_at", "messageId": "id"},
-    content=CONTENT,
-)
+CONTENT = "type= role= contents="
+MESSAGE = Envelope(f"{CONTENT} author_name=name message_id=id additional_properties")
+DOTNET_MESSAGE = Envelope(f"authorName=name createdAt=created_at {CONTENT} messageId=id additional_properties")
 MESSAGE_PLACES = pairs("authorName=author_name messageId=message_id")
 MORE = "annotations additional_properties"
 RESULT = Keys(f"type call_id exception result items {MORE}", extra=MORE)

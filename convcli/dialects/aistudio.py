@@ -65,7 +65,7 @@ SETTINGS = Settings(
     )
 )
 CHUNK = Keys("text role tokenCount isThought finishReason parts createTime")
-MESSAGE = Envelope("createTime", {"createTime": "created_at"})
+MESSAGE = Envelope("createTime=created_at")
 
 
 def detect(document: Any) -> Evidence | None:

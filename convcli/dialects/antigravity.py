@@ -41,9 +41,7 @@ FAILED = {"ERROR": None, "CANCELED": "cancelled"}
 """States of failed steps, with the status of the result."""
 DONE, CUT = "DONE", "truncated_fields"
 STEP = Envelope(
-    "step_index source type status created_at content thinking tool_calls error truncated_fields",
-    {"created_at": "created_at"},
-    content="content thinking tool_calls",
+    "step_index source type status created_at=created_at content= thinking= tool_calls= error truncated_fields"
 )
 
 

@@ -38,12 +38,8 @@ STATE = Keys(f"type version {CONTEXT}")
 CALL = Keys("id arguments name")
 RESULT = Keys("content name call_id is_error")
 USAGE = counts("prompt_tokens=inputTokens completion_tokens=outputTokens")
-ROW = Envelope(
-    "id source models_usage metadata created_at content thought type",
-    {"id": "id", "created_at": "created_at"},
-    content="source models_usage content thought type",
-)
-MODEL_ROW = Envelope("content thought source type", {}, content="content thought source type")
+ROW = Envelope("id=id source= models_usage= metadata created_at=created_at content= thought= type=")
+MODEL_ROW = Envelope("content= thought= source= type=")
 OF_MODEL = {"SystemMessage": "system", "UserMessage": "user", "AssistantMessage": "assistant"}
 OF_RUN = {"ThoughtEvent": "assistant", "ToolCallRequestEvent": "assistant"}
 SPOKEN = ("TextMessage", "MultiModalMessage", "StopMessage", "HandoffMessage", "ToolCallSummaryMessage")

@@ -47,16 +47,14 @@ NAME = "claude-ai-export"
 ROOT = "00000000-0000-4000-8000-000000000000"
 """The parent that the first messages of captures name."""
 ROLES = {"human": "user", "assistant": "assistant"}
-CONTENT = "content text attachments files sender updated_at parent_message_uuid"
 CONVERSATION = Envelope(
-    "uuid name summary model created_at updated_at settings is_starred current_leaf_message_uuid account chat_messages",
-    {"uuid": "id", "name": "title", "model": "model", "created_at": "created_at", "updated_at": "updated_at"},
-    content="chat_messages current_leaf_message_uuid",
+    "uuid=id name=title summary model=model created_at=created_at updated_at=updated_at settings "
+    "is_starred current_leaf_message_uuid= account chat_messages="
 )
 MESSAGE = Envelope(
-    f"uuid {CONTENT} index truncated created_at stop_reason",
-    {"uuid": "id", "created_at": "created_at", "stop_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get)},
-    content=CONTENT,
+    "uuid=id content= text= attachments= files= sender= updated_at= parent_message_uuid= index truncated "
+    "created_at=created_at stop_reason",
+    {"stop_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get)},
 )
 RESULT = Keys("type tool_use_id name content is_error")
 

@@ -52,20 +52,18 @@ FIELDS: dict[str, str | Setting] = {"id": "id", "ts": CREATED_IN_MILLISECONDS}
 TASK = Facts(
     "role content modelInfo id metrics ts isSummary",
     {**FIELDS, "isSummary": REPLACES_ALL},
-    {"modelInfo": Envelope("modelId providerId mode", {"modelId": "model", "providerId": "provider"})},
+    {"modelInfo": Envelope("modelId=model providerId=provider mode")},
     {("tokens", "prompt"): "inputTokens", ("tokens", "completion"): "outputTokens"},
 )
 SESSION = Facts(
     "id role content ts modelInfo metrics metadata",
     FIELDS,
     {
-        "modelInfo": Envelope("id provider family", {"id": "model", "provider": "provider"}),
+        "modelInfo": Envelope("id=model provider=provider family"),
         "metadata": Envelope("kind", {"kind": KIND}),
     },
     {(name,): name for name in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")},
 )
-HEADER = "version updated_at agent sessionId taskType origin"
-HEADED = {"sessionId": "id", "updated_at": "updated_at"}
 COMPACTION = "conversation_id source_message_count source_prefix_hash source_last_message_key"
 ROO = unsupported.fields("isSummary condenseId condenseParent isTruncationMarker truncationId truncationParent")
 ROLES = {"reasoning": ("assistant",), "tool_call": ("assistant",)}
@@ -104,7 +102,7 @@ BLOCKS = Blocks(NAME, {**READERS, "image": lift_bare_image}, WRITERS, lists="dat
 DOCUMENTS = Documents(
     TASK.turns(BLOCKS),
     SESSION.turns(replace(BLOCKS, writers={**BLOCKS.writers, Media: write_bare_image}, names=True)),
-    Envelope(f"{HEADER} messages system_prompt", HEADED, content="messages system_prompt"),
+    Envelope("version updated_at=updated_at agent sessionId=id taskType origin messages= system_prompt="),
     "system_prompt",
 )
 
@@ -288,5 +286,5 @@ DIALECT = Dialect(
             "message.usage=metrics message.cost=metrics/cost message.replaces=isSummary"
         ),
     },
-    envelope=unsupported.fields(f"{HEADER} {COMPACTION}"),
+    envelope=unsupported.fields(f"version updated_at agent sessionId taskType origin {COMPACTION}"),
 )

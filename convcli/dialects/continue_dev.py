@@ -60,11 +60,7 @@ from convcli.validation.rules import arguments, links
 NAME = "continue-dev"
 HISTORY, THINKING, STATES, SUMMARY = "history", "thinking", "toolCallStates", "conversationSummary"
 ROLES = ("system", "user", "assistant", "tool", THINKING)
-SESSION = Envelope(
-    "sessionId title workspaceDirectory history mode chatModelTitle usage",
-    {"sessionId": "id", "title": "title", "workspaceDirectory": "cwd"},
-    content=HISTORY,
-)
+SESSION = Envelope("sessionId=id title=title workspaceDirectory=cwd history= mode chatModelTitle usage")
 USAGE = counts(
     "promptTokens=inputTokens completionTokens=outputTokens promptTokensDetails/cachedTokens=cacheReadTokens "
     "promptTokensDetails/cacheWriteTokens=cacheWriteTokens completionTokensDetails/reasoningTokens=reasoningTokens"

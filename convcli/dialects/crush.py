@@ -60,14 +60,12 @@ def _timed(name: str) -> Setting:
 
 
 SESSION = Envelope(
-    "id parent_session_id title message_count created_at updated_at messages",
-    {"id": "id", "title": "title", "created_at": _timed("created_at"), "updated_at": _timed("updated_at")},
-    content="messages",
+    "id=id parent_session_id title=title message_count created_at updated_at messages=",
+    {"created_at": _timed("created_at"), "updated_at": _timed("updated_at")},
 )
 MESSAGE = Envelope(
-    "id session_id role parts model provider is_summary_message created_at updated_at finished_at",
-    {"id": "id", "model": "model", "provider": "provider", "created_at": _timed("created_at")},
-    content="role parts is_summary_message",
+    "id=id session_id role= parts= model=model provider=provider is_summary_message= created_at updated_at finished_at",
+    {"created_at": _timed("created_at")},
 )
 
 

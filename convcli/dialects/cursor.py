@@ -55,31 +55,17 @@ FAILED = {"error": None, "cancelled": "cancelled"}
 """States of failed calls, with the status of the result."""
 UPDATED = Setting("updated_at", time_of_milliseconds, lambda _: None)
 AGENTS = Envelope(
-    "agentId name createdAt lastUsedModel workspacePath messages",
-    {
-        "agentId": "id",
-        "name": "title",
-        "createdAt": CREATED_IN_MILLISECONDS,
-        "lastUsedModel": "model",
-        "workspacePath": "cwd",
-    },
-    content="messages",
+    "agentId=id name=title createdAt lastUsedModel=model workspacePath=cwd messages=",
+    {"createdAt": CREATED_IN_MILLISECONDS},
 )
 COMPOSERS = Envelope(
-    "composerId name createdAt lastUpdatedAt bubbles conversation",
-    {"composerId": "id", "name": "title", "createdAt": CREATED_IN_MILLISECONDS, "lastUpdatedAt": UPDATED},
-    content="bubbles conversation",
+    "composerId=id name=title createdAt lastUpdatedAt bubbles= conversation=",
+    {"createdAt": CREATED_IN_MILLISECONDS, "lastUpdatedAt": UPDATED},
 )
-MESSAGE = Envelope(
-    "role id content createdAt providerOptions",
-    {"id": "id", "createdAt": CREATED_IN_MILLISECONDS},
-    content="role content",
-)
-ROW = Envelope("role message model", {"model": "model"}, content="role message")
+MESSAGE = Envelope("role= id=id content= createdAt providerOptions", {"createdAt": CREATED_IN_MILLISECONDS})
+ROW = Envelope("role= message= model=model")
 BUBBLE = Envelope(
-    "type bubbleId text createdAt thinking toolFormerData tokenCount modelInfo richText",
-    {"bubbleId": "id", "createdAt": "created_at"},
-    content="type text thinking toolFormerData tokenCount",
+    "type= bubbleId=id text= createdAt=created_at thinking= toolFormerData= tokenCount= modelInfo richText"
 )
 COUNTS = counts("inputTokens=inputTokens outputTokens=outputTokens")
 TOOL = ("toolCallId", "name", "rawArgs", "params", "result", "status")

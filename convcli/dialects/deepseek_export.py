@@ -30,14 +30,8 @@ from convcli.validation.survey import limited_to
 NAME = "deepseek-export"
 MAPPING, REQUEST, THOUGHT = "mapping", "REQUEST", "THINK"
 TEXTS = (REQUEST, "RESPONSE")
-CONVERSATION = Envelope(
-    "id title inserted_at updated_at mapping",
-    {"id": "id", "title": "title", "inserted_at": "created_at", "updated_at": "updated_at"},
-    content=MAPPING,
-)
-MESSAGE = Envelope(
-    "files model inserted_at fragments", {"model": "model", "inserted_at": "created_at"}, content="fragments"
-)
+CONVERSATION = Envelope("id=id title=title inserted_at=created_at updated_at=updated_at mapping=")
+MESSAGE = Envelope("files model=model inserted_at=created_at fragments=")
 
 
 def detect(document: Any) -> Evidence | None:

@@ -57,16 +57,8 @@ NAME = "droid"
 START, MESSAGE = "session_start", "message"
 SIGNERS = ("anthropic", None)
 DEFAULTS = {"owner": "unknown", "version": 2}
-HEADER = Envelope(
-    "type id title sessionTitle owner version cwd hostId",
-    {"id": "id", "sessionTitle": "title", "cwd": "cwd"},
-    content="type",
-)
-ROW = Envelope(
-    "type id timestamp message parentId",
-    {"id": "id", "timestamp": "created_at", "parentId": "parent_id"},
-    content="type message",
-)
+HEADER = Envelope("type= id=id title sessionTitle=title owner version cwd=cwd hostId")
+ROW = Envelope("type= id=id timestamp=created_at message= parentId=parent_id")
 
 
 def _lift_thinking(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:

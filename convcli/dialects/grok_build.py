@@ -40,11 +40,7 @@ from convcli.validation.rules import arguments, links
 NAME = "grok-build"
 REASONING, ACTION, ITEM_ID, JOINT = "reasoning", "backend_tool_call", "itemId", "\n\n"
 ROLES = {"system": "system", "user": "user", "assistant": "assistant", "tool_result": "tool"}
-ANSWER = Envelope(
-    "type content tool_calls model_id model_fingerprint reasoning_effort",
-    {"model_id": "model"},
-    content="type content tool_calls",
-)
+ANSWER = Envelope("type= content= tool_calls= model_id=model model_fingerprint reasoning_effort")
 
 
 def _lift_image(native: Native, _: LiftContext) -> Media:

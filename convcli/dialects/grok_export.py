@@ -39,14 +39,13 @@ def _read_time(value: Any) -> str | None:
 
 CREATED, UPDATED = (Setting(name, _read_time, as_text, partial=True) for name in ("created_at", "updated_at"))
 CONVERSATION = Envelope(
-    "conversation_id title create_time modify_time leaf_response_id",
-    {"conversation_id": "id", "title": "title", "create_time": CREATED, "modify_time": UPDATED},
-    content="leaf_response_id",
+    "conversation_id=id title=title create_time modify_time leaf_response_id=",
+    {"create_time": CREATED, "modify_time": UPDATED},
 )
 RESPONSE = Envelope(
-    "_id response_id conversation_id message sender model create_time parent_response_id thinking_trace error",
-    {"model": "model", "create_time": CREATED, "parent_response_id": "parent_id", "error": "error"},
-    content="_id response_id conversation_id message sender thinking_trace",
+    "_id= response_id= conversation_id= message= sender= model=model create_time "
+    "parent_response_id=parent_id thinking_trace= error=error",
+    {"create_time": CREATED},
 )
 
 

@@ -41,8 +41,8 @@ APPENDED, COMPACTED, CONFIGURED = (
     ("config.update", "profile.bind"),
 )
 ROLES = ("system", "user", "assistant", "tool")
-ROW = Envelope("type time agentId", {"time": CREATED_IN_MILLISECONDS}, content="type")
-HEADER = Envelope("type protocol_version created_at", {"created_at": CREATED_IN_MILLISECONDS}, content="type")
+ROW = Envelope("type= time agentId", {"time": CREATED_IN_MILLISECONDS})
+HEADER = Envelope("type= protocol_version created_at", {"created_at": CREATED_IN_MILLISECONDS})
 COUNTS = counts(
     "inputOther=inputTokens output=outputTokens inputCacheRead=cacheReadTokens inputCacheCreation=cacheWriteTokens"
 )

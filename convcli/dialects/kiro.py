@@ -44,11 +44,7 @@ CONVERSATION, ROWS = "conversation", "rows"
 KINDS = {"Prompt": "user", "AssistantMessage": "assistant", "ToolResults": "user"}
 """The role of each kind of row; each result is a message of its own."""
 RESULTS = ("ToolUseResults", "CancelledToolUses")
-WHOLE = Envelope(
-    "conversation_id model history transcript tools latest_summary next_message",
-    {"conversation_id": "id", "model": "model"},
-    content="history tools latest_summary next_message",
-)
+WHOLE = Envelope("conversation_id=id model=model history= transcript tools= latest_summary= next_message=")
 Placed = list[tuple[Part, Path]]
 
 

@@ -52,23 +52,21 @@ ROOT = "00000000-0000-0000-0000-000000000000"
 USUAL = {"error": False, "unfinished": False, "isEdited": False}
 """Keys of a message with their usual values."""
 CONVERSATION = Envelope(
-    "conversationId endpoint title exportAt branches recursive options messages messagesTree",
-    {"conversationId": "id", "title": "title"},
-    content="options recursive branches messages messagesTree",
+    "conversationId=id endpoint title=title exportAt branches= recursive= options= messages= messagesTree="
 )
 FINISH = pairs("stop=stop end_turn=stop length=length max_tokens=length tool_calls=tool_calls")
 MESSAGE = Envelope(
-    "messageId parentMessageId conversationId createdAt updatedAt isCreatedByUser sender model endpoint text content "
-    "files error unfinished isEdited finish_reason tokenCount promptTokens children",
+    "messageId=id parentMessageId= conversationId= createdAt=created_at updatedAt isCreatedByUser= sender= model=model "
+    "endpoint text= content= files= error unfinished isEdited finish_reason tokenCount= promptTokens= children=",
     {
-        "messageId": "id",
-        "createdAt": "created_at",
-        "model": "model",
-        "finish_reason": Setting("stop_reason", lambda value: FINISH.get(value) if as_text(value) else None,
-                                 lambda reason: reason if reason in FINISH else None, partial=True),
+        "finish_reason": Setting(
+            "stop_reason",
+            lambda value: FINISH.get(value) if as_text(value) else None,
+            lambda reason: reason if reason in FINISH else None,
+            partial=True,
+        )
     },
-    content="parentMessageId conversationId isCreatedByUser sender text content files tokenCount promptTokens children",
-)  # fmt: skip
+)
 SETTINGS = Settings(
     pairs(
         "temperature=temperature top_p=topP topP=topP topK=topK presence_penalty=presencePenalty "

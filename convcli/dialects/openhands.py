@@ -43,7 +43,7 @@ SYSTEM, MESSAGE, ACTION = "SystemPromptEvent", "MessageEvent", "ActionEvent"
 OBSERVATION, ERROR, REJECTED = "ObservationEvent", "AgentErrorEvent", "UserRejectObservation"
 SOURCES = {SYSTEM: "agent", ACTION: "agent", OBSERVATION: "environment", ERROR: "agent", REJECTED: "environment"}
 """The default source of each event kind."""
-EVENT = Envelope("id timestamp source kind", {"id": "id", "timestamp": "created_at"}, content="kind")
+EVENT = Envelope("id=id timestamp=created_at source kind=")
 ROLES = ("user", "assistant", "system")
 
 

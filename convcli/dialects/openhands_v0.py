@@ -26,7 +26,7 @@ from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall,
 from convcli.validation.rules import arguments, links
 
 NAME = "openhands-v0"
-EVENT = Envelope("id timestamp source message", {"timestamp": "created_at"})
+EVENT = Envelope("id timestamp=created_at source message")
 CALL_METADATA = "tool_call_metadata"
 ROLE_OF_SOURCE = {"user": "user", "agent": "assistant"}
 RESPONSE = ("model_response", "choices", 0, "message")

@@ -56,9 +56,7 @@ USUAL = "inner_content ai_model_id metadata"
 """Keys of every item."""
 HISTORY = Keys(MESSAGES)
 MESSAGE = Envelope(
-    f"inner_content ai_model_id metadata {TAG} role name items encoding finish_reason status",
-    {"ai_model_id": "model", "name": "name", "finish_reason": "stop_reason"},
-    content=f"metadata {TAG} role items",
+    f"inner_content ai_model_id=model metadata= {TAG}= role= name=name items= encoding finish_reason=stop_reason status"
 )
 CALL = Keys(f"{USUAL} {TAG} id call_id index name function_name plugin_name arguments")
 CALL_TAGS = ("function_call", "function_result")
@@ -71,8 +69,7 @@ ROWS = BlockRows(NAME, TAG)
 
 def _media(tag: str, kind: MediaKind) -> Block:
     """Returns an item with a file of this kind."""
-    order = f"{USUAL} {TAG} uri data_uri"
-    envelope = Envelope(order, {}, content=f"{TAG} uri data_uri")
+    envelope = Envelope(f"{USUAL} {TAG}= uri= data_uri=")
 
     def read(native: Native, _: LiftContext) -> Part | None:
         sources = [native[key] for key in ("uri", "data_uri") if as_text(native.get(key))]

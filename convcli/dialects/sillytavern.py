@@ -95,16 +95,8 @@ def _moment(text: Any, pattern: str | None) -> datetime | None:
 
 
 HEADER = Envelope("user_name character_name create_date chat_metadata", {"create_date": _time(BEGUN, _begun)})
-ROW = Envelope(
-    "name is_user is_system send_date mes extra swipes swipe_id",
-    {"send_date": _time(SENT, _sent)},
-    content="name is_user is_system mes extra",
-)
-EXTRA = Envelope(
-    "api model reasoning image type isSmallSys tool_invocations",
-    {"api": "provider", "model": "model"},
-    content="reasoning image tool_invocations",
-)
+ROW = Envelope("name= is_user= is_system= send_date mes= extra= swipes swipe_id", {"send_date": _time(SENT, _sent)})
+EXTRA = Envelope("api=provider model=model reasoning= image= type isSmallSys tool_invocations=")
 RESULTS = results.ResultTexts("")
 
 

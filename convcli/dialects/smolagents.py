@@ -40,11 +40,10 @@ TIME = Setting(
     lambda time: {"start_time": seconds_of_time(time)},
     partial=True,
 )
-READ = f"model_output tool_calls {OBSERVATIONS} error token_usage"
 STEP = Envelope(
-    f"step_number timing {INPUT} {OUTPUT} {READ} code_action observations_images action_output is_final_answer",
+    f"step_number timing {INPUT} {OUTPUT} model_output= tool_calls= {OBSERVATIONS}= error= token_usage= code_action "
+    "observations_images action_output is_final_answer",
     {"timing": TIME},
-    content=READ,
 )
 CALL = Keys("id type function", extra="type")
 FUNCTION = Keys("name arguments")

@@ -39,17 +39,10 @@ from convcli.validation.rules import links, turns
 NAME, FAMILY = "strands", "bedrock-converse"
 SERVICE = ConverseService(FAMILY, "location", {"type": "s3"}, encoded=True, success="success")
 DOCUMENT = Keys("session agent messages", extra="agent")
-HEADER = Envelope(
-    "session_id session_type created_at updated_at",
-    {"session_id": "id", "created_at": "created_at", "updated_at": "updated_at"},
-)
-ROW = Envelope(
-    "message message_id redact_message created_at updated_at",
-    {"created_at": "created_at"},
-    content="message message_id redact_message",
-)
+HEADER = Envelope("session_id=id session_type created_at=created_at updated_at=updated_at")
+ROW = Envelope("message= message_id= redact_message= created_at=created_at updated_at")
 ID = "tracking_id"
-MESSAGE = Envelope(f"role content {ID} metadata", {ID: "id"}, content="role content metadata")
+MESSAGE = Envelope(f"role= content= {ID}=id metadata=")
 OWN = (ID, "metadata")
 """The keys of a message that Converse does not have."""
 

@@ -29,11 +29,7 @@ from convcli.validation.rules import arguments, links
 NAME = "zed"
 USER, AGENT = "User", "Agent"
 ROLES = ("user", "assistant", "system")
-THREAD = Envelope(
-    "id title summary messages updated_at model version folder_paths",
-    {"id": "id", "title": "title", "updated_at": "updated_at"},
-    content="messages model",
-)
+THREAD = Envelope("id=id title=title summary messages= updated_at=updated_at model= version folder_paths")
 Placed = tuple[Part, Path]
 
 

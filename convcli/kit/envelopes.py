@@ -18,18 +18,23 @@ from convcli.model.transcript import Message, Path, Transcript
 class Envelope:
     """The keys of a header or row: fields of the transcript or message, and the rest.
 
-    `order` is all keys in the vendor's order · `fields` maps keys to attributes (`{"timestamp": "created_at"}`), or to
-    a Setting if the two sides write the value differently · keys of `content` are read by the dialect itself, all
-    others are extras. The value of a field is a nonempty string; other values are extras.
+    `table` is all keys in the vendor's order: `timestamp=created_at` is a field, `type=` is read by the dialect itself,
+    and any other key is an extra. A field is a nonempty string; other values are extras.
+
+    `fields` has a Setting for each key whose value the two sides write differently. Where tables share their keys, it
+    also maps keys to fields, and `content` names those that the dialect reads itself.
     """
 
     __slots__ = ("_fields", "_keys", "_names", "_read")
 
-    def __init__(self, order: str, fields: Mapping[str, str | Setting], *, content: str = "") -> None:
-        self._fields = tuple(_field(key, one) for key, one in fields.items())
-        self._names = tuple(fields)
-        known = {*fields, *content.split()}
-        self._keys = Keys(order, extra=" ".join(key for key in order.split() if key not in known))
+    def __init__(self, table: str, fields: Mapping[str, str | Setting] | None = None, *, content: str = "") -> None:
+        words = [word.partition("=") for word in table.split()]
+        stated = {key: field for key, _, field in words if field} | dict(fields or {})
+        known = {key for key, sign, _ in words if sign} | stated.keys() | set(content.split())
+        self._fields = tuple(_field(key, one) for key, one in stated.items())
+        self._names = tuple(stated)
+        order = [key for key, _, _ in words]
+        self._keys = Keys(order, extra=" ".join(key for key in order if key not in known))
         self._read = reader("envelope", [field.path for field in self._fields])
 
     @property

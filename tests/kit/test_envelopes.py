@@ -11,11 +11,7 @@ from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Text
 
-ROW = Envelope(
-    "type id parentId timestamp message",
-    {"id": "id", "parentId": "parent_id", "timestamp": "created_at"},
-    content="type message",
-)
+ROW = Envelope("type= id=id parentId=parent_id timestamp=created_at message=")
 
 
 def turn(text: str, **fields: Any) -> Message:

@@ -30,11 +30,7 @@ from convcli.kit.sessions import (
 from convcli.model.transcript import Message, Opaque, ToolCall, ToolResult, Transcript
 from tests.kit.turns import ids, number, parents, turn
 
-ROW = Envelope(
-    "type id parentId timestamp message",
-    {"id": "id", "parentId": "parent_id", "timestamp": "created_at"},
-    content="type message",
-)
+ROW = Envelope("type= id=id parentId=parent_id timestamp=created_at message=")
 
 
 # ---------------------------------------------------------------- rows

@@ -29,11 +29,7 @@ from convcli.wire import exact_json
 NAME = "ag-ui"
 ASKING = ("developer", "system", "user")
 """Roles whose messages have text; user messages may also have media."""
-MESSAGE = Envelope(
-    "id role name content toolCalls toolCallId error encryptedValue subagentRunId metadata",
-    {"id": "id", "name": "name"},
-    content="role content toolCalls toolCallId error",
-)
+MESSAGE = Envelope("id=id role= name=name content= toolCalls= toolCallId= error= encryptedValue subagentRunId metadata")
 CALL = Keys("id type function encryptedValue metadata", extra="encryptedValue metadata")
 FUNCTION = Keys("name arguments")
 TEXT = Keys("type id text metadata", extra="id metadata")

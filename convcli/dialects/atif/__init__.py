@@ -39,9 +39,8 @@ VERSIONS = tuple(f"ATIF-v1.{minor}" for minor in range(9))
 VERSION = VERSIONS[-1]
 RUNS = "subagent_trajectories"
 TRAJECTORY = Envelope(
-    f"schema_version session_id trajectory_id agent steps notes final_metrics continued_trajectory_ref extra {RUNS}",
-    {"session_id": "id"},
-    content=f"schema_version agent steps {RUNS}",
+    "schema_version= session_id=id trajectory_id agent= steps= notes final_metrics "
+    f"continued_trajectory_ref extra {RUNS}="
 )
 AGENT = Keys("name version model_name tool_definitions extra", extra="name version extra")
 RUN = Keys("schema_version session_id trajectory_id agent steps")

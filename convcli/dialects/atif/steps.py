@@ -20,10 +20,8 @@ NAME = "atif"
 ROLES = {"system": "system", "user": "user", "agent": "assistant"}
 SOURCES = {role: source for source, role in ROLES.items()}
 STEP = Envelope(
-    "step_id timestamp source model_name reasoning_effort message reasoning_content tool_calls observation metrics "
-    "is_copied_context llm_call_count extra",
-    {"timestamp": "created_at", "model_name": "model"},
-    content="step_id source message reasoning_content tool_calls observation metrics",
+    "step_id= timestamp=created_at source= model_name=model reasoning_effort message= reasoning_content= "
+    "tool_calls= observation= metrics= is_copied_context llm_call_count extra"
 )
 CALL = Keys("tool_call_id function_name arguments extra", extra="extra")
 OBSERVATION = Keys("results")

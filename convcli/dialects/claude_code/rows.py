@@ -14,7 +14,6 @@ from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
 from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_facts, write_facts
 from convcli.kit.envelopes import REPLACES_ALL, Envelope
 from convcli.kit.objects import Keys, Native, get_extras, omit
-from convcli.kit.settings import Setting
 from convcli.kit.usage import COST
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 
@@ -27,14 +26,6 @@ USUAL = ("sessionId", "cwd", "version", "gitBranch", "userType", "entrypoint", "
 ALWAYS: Native = {"isSidechain": False, "userType": "external"}
 STREAM = {"session_id": "sessionId", "tool_use_result": "toolUseResult"}
 """Keys of a printed stream, and their names in a session."""
-FIELDS: dict[str, str | Setting] = {
-    "uuid": "id",
-    "timestamp": "created_at",
-    CALLER: "parent_call_id",
-    "error": "error",
-    "isCompactSummary": REPLACES_ALL,
-    "costUSD": COST,
-}
 STATED = ("timestamp", "uuid", "costUSD", "error", "isCompactSummary")
 """Keys that each row of an answer states for itself, although a message has one field for it."""
 OF_ANSWER = (
@@ -43,11 +34,10 @@ OF_ANSWER = (
 )
 """Keys that all rows of an answer share."""
 ROW = Envelope(
-    f"parentUuid logicalParentUuid isSidechain {CALLER} promptId agentId type message isMeta isCompactSummary "
-    "requestId costUSD error toolUseResult sourceToolAssistantUUID uuid timestamp userType entrypoint cwd sessionId "
-    "version gitBranch slug",
-    FIELDS,
-    content="parentUuid logicalParentUuid type message",
+    f"parentUuid= logicalParentUuid= isSidechain {CALLER}=parent_call_id promptId agentId type= message= isMeta "
+    "isCompactSummary requestId costUSD error=error toolUseResult sourceToolAssistantUUID uuid=id timestamp=created_at "
+    "userType entrypoint cwd sessionId version gitBranch slug",
+    {"isCompactSummary": REPLACES_ALL, "costUSD": COST},
 )
 SHAPE, SNAPSHOT, TITLE = "api-request-shape", "prompt_snapshot", "custom-title"
 QUEUED = "queued_command"

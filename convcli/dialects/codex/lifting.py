@@ -19,11 +19,10 @@ from convcli.model.transcript import Message, Opaque, Path, Text, Transcript
 from convcli.wire import exact_json
 
 HEADER = Envelope(
-    "session_id id forked_from_id parent_thread_id timestamp cwd runtime_workspace_roots originator cli_version source "
-    "thread_source agent_nickname agent_role agent_path account_scoped model_provider instructions base_instructions "
-    "dynamic_tools memory_mode history_mode history_base context_window multi_agent_version git",
-    {"id": "id", "timestamp": "created_at", "cwd": "cwd"},
-    content="base_instructions dynamic_tools",
+    "session_id id=id forked_from_id parent_thread_id timestamp=created_at cwd=cwd "
+    "runtime_workspace_roots originator cli_version source thread_source agent_nickname agent_role "
+    "agent_path account_scoped model_provider instructions base_instructions= dynamic_tools= memory_mode "
+    "history_mode history_base context_window multi_agent_version git"
 )
 WRITER = {"originator": "convcli", "cli_version": "0.169.0"}
 """Header values that a transcript lacks: convcli writes the format of this version."""

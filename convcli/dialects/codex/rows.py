@@ -18,7 +18,7 @@ from convcli.kit.values import counts, read_arguments, take_counts
 from convcli.model.transcript import Message, Opaque, Path, ToolResult
 
 NAME = "codex"
-ROW = Envelope("timestamp ordinal type payload metadata", {"timestamp": "created_at"}, content="type payload")
+ROW = Envelope("timestamp=created_at ordinal type= payload= metadata")
 BARE = {"timestamp", "type", "payload"}
 """The keys of a row without other keys than its payload."""
 

@@ -19,11 +19,7 @@ START, USAGE, ASSET, SUMMARY = (
     "session.compaction_complete",
 )
 USER, SYSTEM, ANSWER, RESULT = "user.message", "system.message", "assistant.message", "tool.execution_complete"
-ROW = Envelope(
-    "type data id timestamp parentId agentId ephemeral",
-    {"id": "id", "timestamp": "created_at"},
-    content="type data parentId",
-)
+ROW = Envelope("type= data= id=id timestamp=created_at parentId= agentId ephemeral")
 DATA = Keys(
     "sessionId version producer copilotVersion startTime selectedModel context toolCallId success messageId model "
     "role content transformedContent attachments toolRequests reasoningText outputTokens summaryContent result error"

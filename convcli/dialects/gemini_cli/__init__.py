@@ -42,9 +42,8 @@ from convcli.validation.rules import links
 from convcli.validation.survey import Survey, for_outputs, for_requests
 
 META = Envelope(
-    "sessionId projectHash startTime lastUpdated kind directories messages history summary memoryScratchpad",
-    {"sessionId": "id", "startTime": "created_at", "lastUpdated": "updated_at", "summary": "title"},
-    content="messages",
+    "sessionId=id projectHash startTime=created_at lastUpdated=updated_at kind directories messages= "
+    "history summary=title memoryScratchpad"
 )
 ROOT = "#"
 """The root in the table of places: the first row of a log, the document itself otherwise."""

@@ -17,14 +17,11 @@ from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolC
 
 ROLES = {"user": "user", "function": "user", "gemini": "assistant", "model": "assistant"}
 
-_ORDER = "id timestamp type role content parts displayContent thoughts tokens model toolCalls"
-_FRAME = {"id": "id", "timestamp": "created_at"}
-EVENT = Envelope("id timestamp type content", _FRAME)
+_FRAME = "id=id timestamp=created_at type= role= content= parts= displayContent"
+EVENT = Envelope("id=id timestamp=created_at type content")
 RECORDS = {
-    "assistant": Envelope(
-        _ORDER, {**_FRAME, "model": "model"}, content="type role content parts thoughts tokens toolCalls"
-    ),
-    "user": Envelope(_ORDER, _FRAME, content="type role content parts"),
+    "assistant": Envelope(f"{_FRAME} thoughts= tokens= model=model toolCalls="),
+    "user": Envelope(f"{_FRAME} thoughts tokens model toolCalls"),
 }
 
 

@@ -29,15 +29,12 @@ from convcli.model.transcript import (
 NAME = "goose"
 CONVERSATION = "conversation"
 SESSION = Envelope(
-    "id working_dir name description user_set_name session_type created_at updated_at extension_data conversation "
-    "message_count",
-    {"id": "id", "name": "title", "working_dir": "cwd", "created_at": "created_at", "updated_at": "updated_at"},
-    content=CONVERSATION,
+    "id=id working_dir=cwd name=title description user_set_name session_type created_at=created_at "
+    "updated_at=updated_at extension_data conversation= message_count"
 )
 MESSAGE = Envelope(
-    "id role created content metadata",
-    {"id": "id", "created": Setting("created_at", lambda value: _time(value), lambda time: _seconds(time))},
-    content="role content metadata",
+    "id=id role= created content= metadata=",
+    {"created": Setting("created_at", lambda value: _time(value), lambda time: _seconds(time))},
 )
 TEXT = Keys("type text annotations _meta", extra="annotations _meta")
 IMAGE = Keys("type data mimeType annotations _meta", extra="annotations _meta")

@@ -60,11 +60,9 @@ NAME = "gptme"
 ROLES = ("system", "user", "assistant", "tool")
 RESULT_ROLES = ("system", "tool")
 ROW = Envelope(
-    "role content timestamp files file_hashes pinned hide ui_only ephemeral_ttl call_id metadata",
-    {"timestamp": "created_at"},
-    content="role content files call_id metadata",
+    "role= content= timestamp=created_at files= file_hashes pinned hide ui_only ephemeral_ttl call_id= metadata="
 )
-METADATA = Envelope("model resolved_model served_model cost usage tool", {"model": "model", "cost": COST})
+METADATA = Envelope("model=model resolved_model served_model cost usage tool", {"cost": COST})
 COUNTS = counts(
     "input_tokens=inputTokens output_tokens=outputTokens cache_read_tokens=cacheReadTokens "
     "cache_creation_tokens=cacheWriteTokens reasoning_tokens=reasoningTokens"

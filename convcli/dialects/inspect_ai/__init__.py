@@ -33,9 +33,7 @@ from convcli.validation.rules import links
 from convcli.wire import exact_json
 
 SAMPLE = Envelope(
-    "id epoch input target messages output",
-    {"uuid": "id", "started_at": "created_at", "completed_at": "updated_at"},
-    content="messages",
+    "id epoch input target messages= output", {"uuid": "id", "started_at": "created_at", "completed_at": "updated_at"}
 )
 USAGE: dict[tuple[str, ...], str] = {
     ("input_tokens",): "inputTokens",

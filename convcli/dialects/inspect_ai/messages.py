@@ -14,9 +14,8 @@ from convcli.kit.texts import only_text
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
 
-ORDER = "id content source metadata role tool_calls tool_call_id function error model"
-TURN = Envelope(ORDER, {"id": "id", "model": "model"}, content="content role tool_calls")
-RESULT = Envelope(ORDER, {"id": "id"}, content="content role tool_call_id function error")
+TURN = Envelope("id=id content= source metadata role= tool_calls= tool_call_id function error model=model")
+RESULT = Envelope("id=id content= source metadata role= tool_calls tool_call_id= function= error= model")
 CALLS = ROWS.table(ROWS.call("function", "id function arguments type", ("id", "function", "arguments")))
 UNKNOWN = "unknown"
 """The default type of an error."""

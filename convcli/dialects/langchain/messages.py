@@ -46,16 +46,14 @@ RESPONSE_FIELDS = (
 )
 """Field of a message → keys of services in `response_metadata`; the first is written."""
 CALL_KEYS = ("tool_calls", "invalid_tool_calls")
-ORDER = (
-    "content additional_kwargs response_metadata type role name id tool_calls invalid_tool_calls usage_metadata "
-    "tool_call_id artifact status"
-)
 TURN = Envelope(
-    ORDER,
-    {"name": "name", "id": "id"},
-    content="content additional_kwargs response_metadata type role tool_calls invalid_tool_calls usage_metadata",
+    "content= additional_kwargs= response_metadata= type= role= name=name id=id tool_calls= invalid_tool_calls= "
+    "usage_metadata= tool_call_id artifact status"
 )
-RESULT = Envelope(ORDER, {"id": "id"}, content="content type role name tool_call_id status")
+RESULT = Envelope(
+    "content= additional_kwargs response_metadata type= role= name= id=id tool_calls invalid_tool_calls "
+    "usage_metadata tool_call_id= artifact status="
+)
 
 Placed = tuple[Part, Path]
 """A part, and its path in the message."""

@@ -45,14 +45,10 @@ from convcli.model.transcript import Part, Path, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, trees, turns
 from convcli.validation.survey import Survey, for_requests
 
-_KEYS = (
-    "messages tools tool_choice functions function_call parallel_tool_calls temperature top_p max_completion_tokens "
-    "max_tokens stop seed presence_penalty frequency_penalty reasoning_effort response_format stream"
-)
 REQUESTS = Envelope(
-    f"model _openclawSessionKey _sessionId _workspaceDir {_KEYS}",
-    {"_sessionId": "id", "_workspaceDir": "cwd", "model": "model"},
-    content=_KEYS,
+    "model=model _openclawSessionKey _sessionId=id _workspaceDir=cwd messages= tools= tool_choice= functions= "
+    "function_call= parallel_tool_calls= temperature= top_p= max_completion_tokens= max_tokens= stop= seed= "
+    "presence_penalty= frequency_penalty= reasoning_effort= response_format= stream="
 )
 OWN_CALLS = ("toolCall", "toolUse", "toolcall", "functionCall")
 

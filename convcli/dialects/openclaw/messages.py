@@ -96,21 +96,17 @@ BASH = "bashExecution"
 """A command that the user ran, with its output: a message of its own that pi passes to the model as text."""
 ROLES = ("system", "developer", "user", "assistant", BASH, *RESULT_ROLES, *INSERTED)
 
-_USER = Envelope("role name content timestamp", {"name": "name"}, content="role content")
+_USER = Envelope("role= name=name content= timestamp")
 _SUMMARY = Envelope(
-    "role summary fromId firstKeptEntryId tokensBefore details fromHook usage systemMessage timestamp",
-    {},
-    content="role summary",
+    "role= summary= fromId firstKeptEntryId tokensBefore details fromHook usage systemMessage timestamp"
 )
-_INSERTED = Envelope("role customType content display details timestamp", {}, content="role content")
+_INSERTED = Envelope("role= customType content= display details timestamp")
 ENVELOPES = {
-    "system": Envelope(
-        "role content sections toolsAdded toolsRemoved timestamp", {}, content="role content sections toolsAdded"
-    ),
+    "system": Envelope("role= content= sections= toolsAdded= toolsRemoved timestamp"),
     "assistant": Envelope(
-        "role content toolCalls tool_calls api provider model usage stopReason errorMessage timestamp",
-        {"provider": "provider", "model": "model", "stopReason": STOP_REASON, "errorMessage": "error"},
-        content="role content toolCalls tool_calls usage",
+        "role= content= toolCalls= tool_calls= api provider=provider model=model usage= stopReason "
+        "errorMessage=error timestamp",
+        {"stopReason": STOP_REASON},
     ),
     **dict.fromkeys(("custom", "hookMessage"), _INSERTED),
     **dict.fromkeys(SUMMARIES, _SUMMARY),

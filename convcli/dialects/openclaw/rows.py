@@ -17,15 +17,9 @@ from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Path, Transcript
 
 HEADER = Envelope(
-    "type version id timestamp cwd parentSession provider modelId thinkingLevel branchedFrom",
-    {"id": "id", "timestamp": "created_at", "cwd": "cwd", "modelId": "model"},
-    content="type version",
+    "type= version= id=id timestamp=created_at cwd=cwd parentSession provider modelId=model thinkingLevel branchedFrom"
 )
-ROW = Envelope(
-    "type id parentId timestamp message",
-    {"id": "id", "parentId": "parent_id", "timestamp": "created_at"},
-    content="type message",
-)
+ROW = Envelope("type= id=id parentId=parent_id timestamp=created_at message=")
 ENVELOPE = ("type", "id", "parentId", "timestamp")
 COMPACTION, KEPT = "compaction", "firstKeptEntryId"
 """The row with a summary of earlier messages, and its key for the first row that stays in the model's context."""

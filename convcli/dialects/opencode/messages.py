@@ -56,25 +56,20 @@ ERROR = Setting(
     "error", _message_of_error, lambda message: {"name": FAILURE, "data": {"message": message}}, partial=True
 )
 INFO = Envelope(
-    "id slug projectID workspaceID directory path parentID title agent model version summary cost tokens share "
-    "permission revert time",
-    {"id": "id", "directory": "cwd", "title": "title"},
-    content="time",
+    "id=id slug projectID workspaceID directory=cwd path parentID title=title agent model version summary "
+    "cost tokens share permission revert time="
 )
 MESSAGES = {
-    "user": Envelope("id sessionID role time agent model system tools summary", {"id": "id"}, content="role time"),
+    "user": Envelope("id=id sessionID role= time= agent model system tools summary"),
     "assistant": Envelope(
-        "id sessionID role parentID modelID providerID mode agent path summary cost tokens time finish error",
+        "id=id sessionID role= parentID modelID=model providerID=provider mode agent path summary cost "
+        "tokens= time= finish error",
         {
-            "id": "id",
-            "modelID": "model",
-            "providerID": "provider",
             "summary": REPLACES_ALL,
             "cost": KNOWN_COST,
             "finish": Setting("stop_reason", FINISH.get, FINISH_OF.get),
             "error": ERROR,
         },
-        content="role time tokens",
     ),
 }
 SESSION: Native = {"slug": "session", "projectID": "global", "directory": "/", "title": "", "version": "0.0.0"}

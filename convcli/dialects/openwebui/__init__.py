@@ -63,17 +63,12 @@ MODELS = Setting(
     partial=True,
 )
 EXPORT = Envelope(
-    "id user_id title chat updated_at created_at share_id archived pinned meta folder_id",
-    {"id": "id", "title": "title", "created_at": EPOCH["created_at"], "updated_at": EPOCH["updated_at"]},
-    content="chat",
+    "id=id user_id title=title chat= updated_at created_at share_id archived pinned meta folder_id",
+    {"created_at": EPOCH["created_at"], "updated_at": EPOCH["updated_at"]},
 )
 SHELL = {"id": "", "user_id": "", "title": ""}
 """Keys that an import requires since Open WebUI 0.6.20."""
-CHAT = Envelope(
-    "id title models params history messages tags timestamp files",
-    {"id": "id", "title": "title", "models": MODELS},
-    content="history messages params",
-)
+CHAT = Envelope("id=id title=title models params= history= messages= tags timestamp files", {"models": MODELS})
 CONVERSATION = "#"
 """In `places`: the object with the history. It is the document, or a member of it."""
 OPEN, CLOSE = "<details ", "</details>"

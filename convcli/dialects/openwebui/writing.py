@@ -19,9 +19,8 @@ from convcli.model.transcript import Media, Message, Opaque, Part, Transcript
 NAME = "openwebui"
 EPOCH = {name: Setting(name, time_of_seconds, seconds_of_time) for name in ("created_at", "updated_at")}
 NODE = Envelope(
-    "id parentId childrenIds role content output files timestamp model usage error",
-    {"timestamp": EPOCH["created_at"], "model": "model"},
-    content="id parentId childrenIds role content files output usage error",
+    "id= parentId= childrenIds= role= content= output= files= timestamp model=model usage= error=",
+    {"timestamp": EPOCH["created_at"]},
 )
 
 # ---------------------------------------------------------------- nodes

@@ -61,22 +61,12 @@ REQUEST = Keys(
     extra="timestamp run_id conversation_id metadata state",
 )
 ANSWER = Envelope(
-    "parts usage model_name model_id timestamp kind provider_name provider_url canonical_system provider_details "
-    "provider_response_id finish_reason run_id conversation_id metadata state",
-    {
-        "model_name": "model",
-        "timestamp": "created_at",
-        "provider_name": "provider",
-        "provider_response_id": "id",
-        "finish_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get),
-    },
-    content="parts usage kind",
+    "parts= usage= model_name=model model_id timestamp=created_at kind= provider_name=provider "
+    "provider_url canonical_system provider_details provider_response_id=id finish_reason run_id "
+    "conversation_id metadata state",
+    {"finish_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get)},
 )
-PROMPT = Envelope(
-    "content timestamp dynamic_ref context_id scope metadata part_kind",
-    {"timestamp": "created_at"},
-    content="content part_kind",
-)
+PROMPT = Envelope("content= timestamp=created_at dynamic_ref context_id scope metadata part_kind=")
 ROLE_OF_PROMPT = {"system-prompt": "system", "user-prompt": "user"}
 DEFAULTS = {"state": "complete"}
 """Default values, which are not kept."""

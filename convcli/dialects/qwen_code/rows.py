@@ -25,15 +25,11 @@ ASIDE = (
     *("managed_session_header_v1", "managed_session_event_v1", "managed_session_commit_v1"),
 )
 """Rows outside of the tree, by their subtype: no branch ends with one."""
-FIELDS = {"uuid": "id", "parentUuid": "parent_id", "timestamp": "created_at"}
-_ORDER = "uuid parentUuid sessionId timestamp type subtype cwd version gitBranch model"
-EVENT = Envelope("uuid parentUuid timestamp", FIELDS)
-ROW = Envelope(
-    f"{_ORDER} message usageMetadata systemPayload toolCallResult",
-    {**FIELDS, "model": "model"},
-    content="message usageMetadata toolCallResult type",
-)
-COMPRESSED = Envelope(f"{_ORDER} systemPayload", FIELDS, content="type subtype systemPayload")
+_FRAME = "uuid=id parentUuid=parent_id sessionId timestamp=created_at type="
+_ORIGIN = "cwd version gitBranch"
+EVENT = Envelope("uuid=id parentUuid=parent_id timestamp=created_at")
+ROW = Envelope(f"{_FRAME} subtype {_ORIGIN} model=model message= usageMetadata= systemPayload toolCallResult=")
+COMPRESSED = Envelope(f"{_FRAME} subtype= {_ORIGIN} model systemPayload=")
 
 
 def is_message(row: Any) -> bool:

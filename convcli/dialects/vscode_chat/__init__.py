@@ -41,10 +41,9 @@ from convcli.validation.survey import Survey
 
 EXPORT, LOG = "export", "log"
 SESSION = Envelope(
-    "version requesterUsername responderUsername initialLocation sessionId creationDate customTitle inputState "
-    "requests",
-    {"sessionId": "id", "creationDate": CREATED_IN_MILLISECONDS, "customTitle": "title"},
-    content=REQUESTS,
+    "version requesterUsername responderUsername initialLocation sessionId=id creationDate "
+    "customTitle=title inputState requests=",
+    {"creationDate": CREATED_IN_MILLISECONDS},
 )
 DEFAULTS = {"responderUsername": "GitHub Copilot", "initialLocation": "panel"}
 """Keys that "Import Chat…" requires, with their usual values."""

@@ -15,9 +15,9 @@ from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolC
 
 NAME = "vscode-chat"
 ROUND = Envelope(
-    "id response toolCalls toolInputRetry thinking timestamp statefulMarker phase phaseModelId summary compaction",
-    {"id": "id", "timestamp": CREATED_IN_MILLISECONDS},
-    content="response toolCalls thinking summary",
+    "id=id response= toolCalls= toolInputRetry thinking= timestamp statefulMarker phase phaseModelId "
+    "summary= compaction",
+    {"timestamp": CREATED_IN_MILLISECONDS},
 )
 CALL = Keys("name arguments id")
 THOUGHT = Keys("id text encrypted tokens metadata", extra="id tokens metadata")

@@ -36,9 +36,9 @@ from convcli.kit.values import DATA_URL, MEDIA_TYPES, counts, put_counts, take_c
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 
 REQUEST = Envelope(
-    "requestId timestamp message variableData response responseId agent modelId modeInfo result modelState followups",
-    {"requestId": "id", "timestamp": CREATED_IN_MILLISECONDS},
-    content="message response result modelId modelState",
+    "requestId=id timestamp message= variableData response= responseId agent modelId= modeInfo result= "
+    "modelState= followups",
+    {"timestamp": CREATED_IN_MILLISECONDS},
 )
 DEFAULTS: Native = {"variableData": {"variables": []}}
 """Keys of every request, with their usual values."""

@@ -17,11 +17,10 @@ from convcli.model.transcript import Message, Transcript
 from convcli.wire import exact_json
 
 RESPONSE = Envelope(
-    "id model agent agent_config object status created updated previous_interaction_id environment_id "
-    "service_tier system_instruction tools generation_config response_format response_modalities input steps outputs "
-    "usage errors continuation_ids continuation_token",
-    {"id": "id", "model": "model", "created": "created_at", "updated": "updated_at"},
-    content="object status input steps outputs usage errors",
+    "id=id model=model agent agent_config object= status= created=created_at updated=updated_at "
+    "previous_interaction_id environment_id service_tier system_instruction tools generation_config "
+    "response_format response_modalities input= steps= outputs= usage= errors= continuation_ids "
+    "continuation_token"
 )
 ECHO = fields(
     "agent_config cached_content environment generation_config input labels response_format response_mime_type "

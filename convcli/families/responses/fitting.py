@@ -296,7 +296,7 @@ def write_request_echo(owner: str) -> Pass:
             return transcript
         other_extras = omit(extra, *repeated)
         request = {**object_in(extra, "request"), **repeated}
-        other_extras["request"] = {key: request[key] for key in Keys(response.ORDER).sorted(request)}
+        other_extras["request"] = {key: request[key] for key in Keys(response.RESPONSE.names).sorted(request)}
         return replace(transcript, extras={**(transcript.extras or {}), owner: other_extras})
 
     return copy_request

@@ -20,18 +20,14 @@ from convcli.kit.values import counts, epoch_of_time, time_of_epoch
 from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.wire import exact_json
 
-ORDER = (
-    "id object created_at status background billing completed_at error frequency_penalty incomplete_details "
-    "instructions max_output_tokens max_tool_calls model moderation output parallel_tool_calls presence_penalty "
-    "previous_response_id conversation prompt prompt_cache_key prompt_cache_retention reasoning safety_identifier "
-    "service_tier store temperature text tool_choice tools tool_usage top_logprobs top_p truncation usage user "
-    "metadata output_text"
-)
 SECONDS = Setting("created_at", lambda at: time_of_epoch(at) if isinstance(at, int) else None, epoch_of_time)
 RESPONSE = Envelope(
-    ORDER,
-    {"id": "id", "model": "model", "created_at": SECONDS},
-    content="object status error incomplete_details output usage",
+    "id=id object= created_at status= background billing completed_at error= frequency_penalty incomplete_details= "
+    "instructions max_output_tokens max_tool_calls model=model moderation output= parallel_tool_calls presence_penalty "
+    "previous_response_id conversation prompt prompt_cache_key prompt_cache_retention reasoning safety_identifier "
+    "service_tier store temperature text tool_choice tools tool_usage top_logprobs top_p truncation usage= user "
+    "metadata output_text",
+    {"created_at": SECONDS},
 )
 ECHO = fields(
     "frequency_penalty instructions max_output_tokens max_tool_calls parallel_tool_calls presence_penalty "
