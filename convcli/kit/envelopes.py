@@ -9,14 +9,14 @@ from msgspec.structs import astuple
 
 from convcli.kit.codec.code import reader
 from convcli.kit.codec.objects import Field, field_values, lift_fields, places_of, value_at
-from convcli.kit.objects import Keys, Native, as_text, omit
+from convcli.kit.objects import Keys, Native, Record, as_text, omit
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
-from convcli.model.transcript import Message, Path, Transcript
+from convcli.model.transcript import Path
 
 
 class Envelope:
-    """The keys of a header or row: fields of the transcript or message, and the rest.
+    """The keys of a header, row, message or part: fields of the record that it becomes, and the rest.
 
     `table` is all keys in the vendor's order: `timestamp=created_at` is a field, `type=` is read by the dialect itself,
     and any other key is an extra. A field is a nonempty string; other values are extras.
@@ -42,7 +42,7 @@ class Envelope:
         """The keys that the table states, in the vendor's order."""
         return tuple(dict.fromkeys((*self._keys.names, *self._names)))
 
-    def lift(self, native: Native, record: Transcript | Message) -> Native | None:
+    def lift(self, native: Native, record: Record) -> Native | None:
         """Sets the fields of the record. Returns the extras, in the order in which they will be written."""
         extra = self._keys.extra(native)
         kept: list[Path] = []
@@ -51,7 +51,7 @@ class Envelope:
             extra = {**(extra or {}), **{str(path[0]): value_at(native, path) for path in kept}}
         return self._keys.ordered(extra) if extra else None
 
-    def write(self, record: Transcript | Message, extra: Native | None = None, **content: Any) -> Native:
+    def write(self, record: Record, extra: Native | None = None, **content: Any) -> Native:
         """Returns the object, in the vendor's order. The extra value of a field is used only if it still means the
         same."""
         native: Native = omit(extra, *self._names) if extra else {}

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from convcli.dialects.ollama.messages import (
     NAME,
+    RESULT,
     as_pictures,
     express,
     lift_message,
@@ -40,6 +41,7 @@ from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_pa
 from convcli.kit.results import keep_one_result_each, put_results_first
 from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.unsupported import fields, settings_but
+from convcli.kit.values import paths
 from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, tools, turns
@@ -313,11 +315,8 @@ DIALECT = Dialect(
         **{f"message.usage.{ours}": ("..", theirs) for theirs, ours in COUNTS.items()},
         **OPTIONS.places("options"),
         **SETTINGS.places(),
-        "tool_result.value": ("content",),
-        "tool_result.kind": ("content",),
-        "tool_result.toolCallId": ("tool_call_id",),
-        "tool_result.name": ("tool_name",),
-        "createdAt": ("created_at",),
+        **RESULT.places("tool_result"),
+        **paths("tool_result.value=content tool_result.kind=content createdAt=created_at"),
     },
     envelope=fields(
         "total_duration load_duration prompt_eval_duration eval_duration logprobs done remote_model remote_host "

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from convcli.families.openai.calls import text_of_result
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.texts import is_bare, text_of
 from convcli.kit.values import type_of_image
@@ -28,7 +29,7 @@ from convcli.wire import exact_json
 NAME = "ollama"
 
 MESSAGE = Keys("role content thinking images tool_calls")
-RESULT = Keys("role content images tool_name tool_call_id")
+RESULT = Envelope("role= content= images= tool_name=name tool_call_id=tool_call_id")
 CALL = Keys("id type function")
 FUNCTION = Keys("index name arguments")
 
@@ -74,11 +75,11 @@ def _lift_call(native: Native, index: int, context: LiftContext) -> ToolCall:
 
 def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a tool message; older clients write the tool name under `name`."""
-    extra = RESULT.extra(native) or {}
-    name = native.get("tool_name") or (extra.pop("name") if extra.get("name") else None)
-    ids = context.pairing.result(native.get("tool_call_id") or None, name)
-    message = Message("tool", [ToolResult(*ids, *_lift_value(native))], extras=make_extras(NAME, extra))
-    return message, [()]
+    result = ToolResult("", "", *_lift_value(native))
+    extra = RESULT.lift(native, result) or {}
+    name = result.name or (extra.pop("name") if extra.get("name") else None)
+    result.tool_call_id, result.name = context.pairing.result(result.tool_call_id or None, name)
+    return Message("tool", [result], extras=make_extras(NAME, extra)), [()]
 
 
 def _lift_value(native: Native) -> tuple[Any, Any]:
@@ -120,8 +121,7 @@ def _write_call(call: ToolCall) -> Native:
 def _write_result(message: Message) -> Native:
     result = message.parts[0]
     assert isinstance(result, ToolResult)
-    native = {"role": "tool", **_write_value(result), "tool_name": result.name, "tool_call_id": result.tool_call_id}
-    return RESULT.put(native, get_extras(message.extras, NAME))
+    return RESULT.write(result, get_extras(message.extras, NAME), role="tool", **_write_value(result))
 
 
 def _write_value(result: ToolResult) -> Native:

@@ -126,7 +126,7 @@ class BlockRows(NamedTuple):
 
         def read(native: Native, _: LiftContext) -> Part:
             part = part_type(**attributes)
-            part.extras = make_extras(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
+            part.extras = make_extras(self.owner, envelope.lift(native, part))
             return part
 
         def write(part: Any) -> Native | None:
@@ -170,7 +170,7 @@ class BlockRows(NamedTuple):
             name = native[name_key]
             arguments, raw = arguments_of(native.get(arguments_key))
             part = ToolCall(context.pairing.call(native.get(id_key) or None, name), name, arguments, raw)
-            part.extras = make_extras(self.owner, envelope.lift(native, part))  # type: ignore[arg-type]
+            part.extras = make_extras(self.owner, envelope.lift(native, part))
             return part
 
         def write(part: ToolCall) -> Native | None:
@@ -178,7 +178,7 @@ class BlockRows(NamedTuple):
                 return None
             arguments = part.arguments if part.raw_arguments is None else part.raw_arguments
             content = {self.key: tag, id_key: part.id, name_key: part.name, arguments_key: arguments}
-            return envelope.write(part, get_extras(part.extras, self.owner), **content)  # type: ignore[arg-type]
+            return envelope.write(part, get_extras(part.extras, self.owner), **content)
 
         return Block(tag, ToolCall.type, read, write)
 
