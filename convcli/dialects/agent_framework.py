@@ -324,12 +324,14 @@ def _content(transcript: Transcript) -> Any:
 
 DOTNET_FIT = (fitting.arguments_as_objects,)
 UNSUPPORTED = (
-    (unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY)
-    - unsupported.fields("message.id message.name tool_call.rawArguments")
+    unsupported.AROUND_PARTS
+    | unsupported.METADATA
+    | unsupported.CALL_ONLY
     | unsupported.fields("message.model refusal reasoning.summary document.text tool_result.name")
     | {f"{kind}.{name}" for kind in MEDIA_KINDS for name in ("path", "detail")}
 )
-UNSUPPORTED_DOTNET = UNSUPPORTED - {"message.createdAt"} | {"tool_call.rawArguments"}
+SUPPORTS = MESSAGE.supports("message") | {"tool_call.rawArguments"}
+SUPPORTS_DOTNET = DOTNET_MESSAGE.supports("message")
 
 DIALECT = Dialect(
     name=NAME,
@@ -354,12 +356,13 @@ DIALECT = Dialect(
     },
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS, DOTNET_RESULTS),
-    unsupported={
-        "session": UNSUPPORTED - {"id"},
-        "list": UNSUPPORTED,
-        "dotnet": UNSUPPORTED_DOTNET,
-        "dotnet-session": UNSUPPORTED_DOTNET,
+    supports={
+        "session": SUPPORTS | SESSION.supports(),
+        "list": SUPPORTS,
+        "dotnet": SUPPORTS_DOTNET,
+        "dotnet-session": SUPPORTS_DOTNET,
     },
+    unsupported=UNSUPPORTED,
     reasons={
         "refusal": "Agent Framework has no content for a refusal: it is written as text",
         "message.role": "Agent Framework has no role developer: it becomes system",

@@ -266,10 +266,8 @@ FIT: tuple[Pass, ...] = (
     SETTINGS.fits,
     fitting.settle_by_reading_back(lift, write, "prompt"),
 )
-UNSUPPORTED = unsupported.AROUND_PARTS - unsupported.fields(
-    "model settings message.createdAt message.error message.stopReason"
-)
-UNSUPPORTED |= unsupported.CALL_ONLY | unsupported.settings_but(*SETTINGS.names())
+SUPPORTS = MESSAGE.supports("message") | unsupported.fields("model settings message.error message.stopReason")
+UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.CALL_ONLY | unsupported.settings_but(*SETTINGS.names())
 UNSUPPORTED |= unsupported.fields(
     "refusal reasoning.summary message.model image.name audio.name video.name document.name image.detail "
     "audio.detail video.detail document.detail image.path audio.path video.path document.path "
@@ -289,6 +287,7 @@ DIALECT = Dialect(
     fit=FIT,
     rules=(links.paired(links.PairingRules(where="later", missing=None)),),
     conventions=CONVENTIONS,
+    supports=SUPPORTS,
     unsupported=UNSUPPORTED,
     reasons={
         "message": "a prompt has one instruction, before its chunks",

@@ -220,7 +220,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(for_outputs(answered()),),
     unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.label"),
+    supports=unsupported.fields("message.label"),
     reasons={
         **dict.fromkeys(("tools", "tool_call", "tool_result"), "Alpaca rows have neither tools nor calls"),
         **dict.fromkeys(unsupported.MEDIA, "Alpaca rows name files in extra columns, which convcli keeps unchanged"),

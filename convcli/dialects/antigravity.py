@@ -159,7 +159,7 @@ DIALECT = Dialect(
         ),
         Rule(("displayed-only",), _find_cut_values, of_input=("displayed-only",)),
     ),
-    has=frozenset(("message.replaces",)),
+    supports=frozenset(("message.replaces",)),
     places={
         **STEP.places("message"),
         **paths(

@@ -322,8 +322,10 @@ MODEL_FIT = (
     fitting.roles({"developer": "system"}),
     passes.on_each_message(_join_instruction),
 )
+NAMES = frozenset(("message.name",))
 UNSUPPORTED = (
-    (unsupported.AROUND_PARTS | unsupported.METADATA) - {"message.name"}
+    unsupported.AROUND_PARTS
+    | unsupported.METADATA
     | unsupported.fields("message.model refusal reasoning.summary tool_result.status audio video document")
     | unsupported.fields("image.url image.fileId image.path image.text image.name image.detail image.mediaType")
 )
@@ -351,11 +353,12 @@ DIALECT = Dialect(
     },
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
     conventions=(ONE_TEXT,),
-    unsupported={
-        "state": UNSUPPORTED,
-        "list": UNSUPPORTED,
-        "events": UNSUPPORTED - unsupported.fields("message.id message.createdAt message.usage"),
+    supports={
+        "state": NAMES,
+        "list": NAMES,
+        "events": NAMES | ROW.supports("message") | {"message.usage"},
     },
+    unsupported=UNSUPPORTED,
     reasons={
         "refusal": "AutoGen has no message for a refusal: it is written as text",
         "reasoning": "an AutoGen answer with calls has no field for reasoning",

@@ -221,8 +221,9 @@ MESSAGES: tuple[Pass, ...] = (
     passes.on_parts(lambda call, _: GEMINI(call), "tool_call"),
 )
 NO_INSTRUCTIONS = passes.on_each_message(lambda message: None if message.role in turns.INSTRUCTIONS else message)
-UNSUPPORTED = (places.UNSUPPORTED | unsupported.AROUND_PARTS) - unsupported.fields(
-    "id updatedAt message.id message.createdAt message.usage text.metadata tool_call.metadata tool_result.name"
+SUPPORTS = unsupported.fields(
+    "message.id message.createdAt message.usage message.cost message.provider message.replaces text.metadata "
+    "tool_call.metadata"
 )
 
 PROGRAM_TURNS = ProgramTurns(
@@ -266,8 +267,8 @@ DIALECT = Dialect(
         turns.not_sent("Cline", PROGRAM.unsent),
     ),
     conventions=(policy.results_of(BLOCKS),),
-    unsupported={"task": UNSUPPORTED | {"id", "updatedAt", "tool_result.name"}, "session": UNSUPPORTED},
-    has=frozenset(("message.cost", "message.provider", "message.replaces")),
+    supports={"task": SUPPORTS, "session": SUPPORTS | unsupported.fields("id updatedAt tool_result.name")},
+    unsupported=places.UNSUPPORTED | unsupported.AROUND_PARTS,
     reasons={
         **places.REASONS,
         **dict.fromkeys(("message", "text"), "Cline supplies its own instructions"),

@@ -418,10 +418,13 @@ PROGRAM = Program(
     command="cn --fork {id}",
     resent=lambda part: "thoughts as texts" if isinstance(part, Reasoning) else None,
 )
-UNSUPPORTED = unsupported.AROUND_PARTS - SESSION.supports() - {"message.usage"}
-UNSUPPORTED |= unsupported.METADATA - {"reasoning.metadata"}
-UNSUPPORTED |= unsupported.fields(
-    "message.model reasoning.summary refusal audio video document tool_result.name image.name image.detail"
+SUPPORTS = SESSION.supports() | unsupported.fields("message.usage message.replaces reasoning.metadata")
+UNSUPPORTED = (
+    unsupported.AROUND_PARTS
+    | unsupported.METADATA
+    | unsupported.fields(
+        "message.model reasoning.summary refusal audio video document tool_result.name image.name image.detail"
+    )
 )
 
 DIALECT = Dialect(
@@ -438,8 +441,8 @@ DIALECT = Dialect(
     fit=FIT,
     conventions=(RESULTS,),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
+    supports=SUPPORTS,
     unsupported=UNSUPPORTED,
-    has=frozenset(("message.replaces",)),
     reasons={
         **sessions.NOTHING_SENT,
         "id": "Continue finds a session by its id, a UUID; it is derived from the content",

@@ -197,7 +197,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    has=frozenset(("message.replaces", "message.provider")),
+    supports=frozenset(("message.replaces", "message.provider")),
     places={
         **SESSION.places(),
         **MESSAGE.places("message"),

@@ -226,10 +226,10 @@ def _of_this_machine(transcript: Transcript) -> Transcript:
 PROGRAM = Program(
     NAME, ".factory", "sessions/**/*.jsonl", place=_place, command="droid --resume {id}", fit=_of_this_machine
 )
-UNSUPPORTED = unsupported.AROUND_PARTS
-UNSUPPORTED |= unsupported.CALL_ONLY | unsupported.METADATA | unsupported.fields("reasoning.summary refusal.metadata")
-HAS = HEADER.supports() | ROW.supports("message")
-HAS |= unsupported.fields("message.stopReason message.usage reasoning.metadata")
+UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.CALL_ONLY | unsupported.METADATA
+UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata")
+SUPPORTS = HEADER.supports() | ROW.supports("message")
+SUPPORTS |= unsupported.fields("message.stopReason message.usage reasoning.metadata")
 
 PROGRAM_TURNS = ProgramTurns(tags("system-reminder"), NAME, {("visibility",): {"llm_only": "llm_only"}})
 """Reminders, and messages only for the model: a recorded session of June 2026."""
@@ -247,8 +247,8 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    unsupported=UNSUPPORTED - HAS,
-    has=HAS,
+    supports=SUPPORTS,
+    unsupported=UNSUPPORTED,
     reasons={
         **places.REASONS,
         **sessions.REASONS,

@@ -209,7 +209,7 @@ FIT = (
     settle_by_reading_back(lift, write, "session"),
 )
 UNSUPPORTED = (
-    (unsupported.SESSION - {"id", "updatedAt"})
+    unsupported.SESSION
     | unsupported.REQUEST
     | unsupported.TOOLS
     | unsupported.fields(
@@ -228,6 +228,7 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
+    supports=frozenset(("id", "updatedAt")),
     unsupported=UNSUPPORTED,
     conventions=CONVENTIONS,
     reasons={

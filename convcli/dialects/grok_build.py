@@ -290,8 +290,9 @@ DIALECT = Dialect(
     fit=FIT,
     conventions=(RESULTS,),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
+    supports=frozenset(("reasoning.metadata",)),
     unsupported=unsupported.AROUND_PARTS
-    | unsupported.METADATA - {"reasoning.metadata"}
+    | unsupported.METADATA
     | unsupported.fields(
         "refusal audio video document tool_result.name tool_result.status image.name image.detail reasoning.extras"
     ),

@@ -295,7 +295,8 @@ DIALECT = Dialect(
     fit=FIT,
     rules=(links.paired(links.PairingRules(where="later")),),
     conventions=(RESULTS,),
-    unsupported=unsupported.AROUND_PARTS - unsupported.fields("message.name message.usage message.stopReason")
+    supports=unsupported.fields("message.name message.usage message.stopReason"),
+    unsupported=unsupported.AROUND_PARTS
     | unsupported.METADATA
     | unsupported.CALL_ONLY
     | unsupported.fields(

@@ -180,5 +180,5 @@ DIALECT = Dialect(
     places=_places(),
     carries_all=True,
     keeps_form=True,
-    has=fields.RARE,
+    supports=fields.RARE,
 )

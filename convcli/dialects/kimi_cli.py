@@ -158,7 +158,8 @@ DIALECT = Dialect(
     fit=FIT,
     conventions=(RESULTS,),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    unsupported=unsupported.AROUND_PARTS - {"message.name"}
+    supports=frozenset(("message.name",)),
+    unsupported=unsupported.AROUND_PARTS
     | unsupported.METADATA
     | unsupported.fields(
         "message.model reasoning.summary refusal document tool_result.name tool_result.status image.name audio.name "

@@ -234,7 +234,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    has=frozenset(("message.replaces",)),
+    supports=frozenset(("message.replaces",)),
     repeats=frozenset(("/*/event/usage/inputOther",)),
     places={
         **HEADER.places("", "0"),

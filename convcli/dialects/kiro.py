@@ -257,7 +257,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    has=frozenset(("message.replaces",)),
+    supports=frozenset(("message.replaces",)),
     places={
         **WHOLE.places(),
         **paths(

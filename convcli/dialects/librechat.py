@@ -360,10 +360,9 @@ def _has_messages(survey: Survey) -> Iterator[Breach]:
 
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in (EXPORT, TREE)}
 ONE_NODE = "an answer and its results are one message of LibreChat"
-UNSUPPORTED = unsupported.AROUND_PARTS - unsupported.fields(
-    "id title model settings head message.id message.parentId message.createdAt message.usage message.stopReason"
-)
-UNSUPPORTED |= unsupported.METADATA | unsupported.settings_but(*SETTINGS.names())
+SUPPORTS = CONVERSATION.supports() | MESSAGE.supports("message")
+SUPPORTS |= unsupported.fields("model settings head message.parentId message.usage")
+UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.settings_but(*SETTINGS.names())
 UNSUPPORTED |= unsupported.fields("refusal refusal.metadata reasoning.summary tool_result.status tool_result.isError")
 
 DIALECT = Dialect(
@@ -384,6 +383,7 @@ DIALECT = Dialect(
         limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),
     ),
     conventions=(CONVENTION,),
+    supports=SUPPORTS,
     unsupported=UNSUPPORTED,
     reasons={
         "id": "LibreChat imports no conversation without an id; it is derived from the content",

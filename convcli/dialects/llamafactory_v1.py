@@ -329,7 +329,7 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(ROW_TEXTS,),
     unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.weight message.label"),
+    supports=unsupported.fields("message.weight message.label"),
     reasons={
         "message": "in LLaMA-Factory v1 rows a result answers a call of the turn before it",
         "message.role": "LLaMA-Factory v1 rows have only the roles system, user, assistant and tool",

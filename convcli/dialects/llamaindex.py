@@ -191,7 +191,8 @@ DIALECT = Dialect(
     fit=FIT,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
-    unsupported=unsupported.AROUND_PARTS - {"message.name"}
+    supports=frozenset(("message.name",)),
+    unsupported=unsupported.AROUND_PARTS
     | unsupported.fields("message.model refusal image.name audio.name video.name audio.detail document.detail")
     | unsupported.fields(f"tool_result.status extras.{NAME}"),
     reasons={

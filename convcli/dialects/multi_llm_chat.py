@@ -168,11 +168,8 @@ RULES = (
 )
 
 UNSUPPORTED = (
-    (unsupported.SESSION - {"title", "createdAt", "updatedAt"})
-    | unsupported.REQUEST
-    | unsupported.TOOLS
-    | {"reasoning"}
-) | ((unsupported.MESSAGE - {"message.name"}) | unsupported.METADATA | unsupported.MEDIA | unsupported.CALL_ONLY)
+    unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.MEDIA | unsupported.CALL_ONLY | {"reasoning"}
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -186,11 +183,12 @@ DIALECT = Dialect(
     fit={"saved": FILE, "list": LIST, "autosave": FILE},
     rules=RULES,
     conventions=(CONVENTION,),
-    unsupported={
-        "saved": UNSUPPORTED,
-        "list": UNSUPPORTED | {"title", "createdAt", "updatedAt"},
-        "autosave": UNSUPPORTED | {"title"},
+    supports={
+        "saved": unsupported.fields("title createdAt updatedAt message.name"),
+        "list": unsupported.fields("message.name"),
+        "autosave": unsupported.fields("createdAt updatedAt message.name"),
     },
+    unsupported=UNSUPPORTED,
     reasons={
         "message.name": "an answer's author is gemini or chatgpt",
         "message.role": "multi-llm-chat has only one role for instructions",

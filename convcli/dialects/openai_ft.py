@@ -165,7 +165,6 @@ UNSUPPORTED = (
     )
     | unsupported.settings_but(*SETTINGS.names())
 )
-WITHOUT_LABEL = UNSUPPORTED | {"message.label"}
 FIT = {
     MESSAGES: ALONE,
     PREFERENCE: (
@@ -260,8 +259,11 @@ DIALECT = Dialect(
         _pair_complete(),
     ),
     conventions=(ROW_RESULTS,),
-    unsupported={MESSAGES: WITHOUT_LABEL, PREFERENCE: UNSUPPORTED, REINFORCEMENT: WITHOUT_LABEL},
-    has=unsupported.fields("message.weight message.label"),
+    supports={
+        **dict.fromkeys((MESSAGES, REINFORCEMENT), frozenset(("message.weight",))),
+        PREFERENCE: frozenset(("message.weight", "message.label")),
+    },
+    unsupported=UNSUPPORTED,
     reasons={
         **REASONS,
         "reasoning": "fine-tuning rows have no reasoning field",

@@ -229,9 +229,10 @@ DIALECT = Dialect(
     fit={"history": _fit("history"), "list": _fit("list")},
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
     conventions=(RESULTS,),
-    unsupported=(unsupported.AROUND_PARTS | unsupported.METADATA | {"tool_result.status"})
-    - unsupported.fields("message.name message.usage message.stopReason")
-    | unsupported.fields("refusal reasoning.summary document.text")
+    supports=unsupported.fields("message.name message.usage message.stopReason"),
+    unsupported=unsupported.AROUND_PARTS
+    | unsupported.METADATA
+    | unsupported.fields("tool_result.status refusal reasoning.summary document.text")
     | {f"{kind}.{name}" for kind in MEDIA_KINDS for name in ("path", "detail", "fileId", "name")},
     reasons={
         "refusal": "Semantic Kernel has no item for a refusal: it is written as text",

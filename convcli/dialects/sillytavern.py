@@ -287,12 +287,12 @@ DIALECT = Dialect(
     fit=FIT,
     conventions=(RESULTS.convention(),),
     rules=(arguments.readable(),),
-    unsupported=unsupported.AROUND_PARTS - {"createdAt", "message.createdAt", "message.name"}
+    supports=HEADER.supports() | ROW.supports("message") | EXTRA.supports("message") | {"message.name"},
+    unsupported=unsupported.AROUND_PARTS
     | unsupported.METADATA
     | unsupported.fields(
         "reasoning.summary refusal audio video document tool_result.name tool_result.status image.name image.detail"
     ),
-    has=frozenset(("message.provider",)),
     reasons={
         **sessions.NOTHING_SENT,
         "event": sessions.REASONS["event"],

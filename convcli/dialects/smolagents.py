@@ -161,7 +161,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     rules=(limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),),
-    has=fields("tool_call.custom"),
+    supports=fields("tool_call.custom"),
     places=paths(
         "message.createdAt=timing/start_time message.usage=token_usage message.error=error/message "
         "tool_call.name=function/name tool_call.arguments=function/arguments extras.token_usage=token_usage "

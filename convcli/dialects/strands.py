@@ -25,7 +25,8 @@ from convcli.families.anthropic.usage import keep_supported_usage, lift_usage, w
 from convcli.families.converse import policy
 from convcli.families.converse.media import ConverseService
 from convcli.families.converse.messages import SESSION, USAGE, lift_message, side, write_messages
-from convcli.families.converse.places import PLACES, REASONS, UNSUPPORTED
+from convcli.families.converse.places import PLACES, REASONS
+from convcli.families.converse.places import UNSUPPORTED as BLOCKS_UNSUPPORTED
 from convcli.kit import fitting, passes, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -175,11 +176,9 @@ def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
     )
 
 
-LIST_UNSUPPORTED = (
-    UNSUPPORTED
-    | unsupported.AROUND_PARTS - unsupported.fields("message.id message.usage")
-    | unsupported.fields("message.model message.usage.reasoningTokens")
-)
+SUPPORTS = MESSAGE.supports("message") | {"message.usage"}
+UNSUPPORTED = BLOCKS_UNSUPPORTED | unsupported.AROUND_PARTS
+UNSUPPORTED |= unsupported.fields("message.model message.usage.reasoningTokens")
 
 DIALECT = Dialect(
     name=NAME,
@@ -199,10 +198,8 @@ DIALECT = Dialect(
     ),
     conventions=(policy.RESULTS,),
     repeats=frozenset(("/messages/*/message/metadata/usage/inputTokens", "/*/metadata/usage/inputTokens")),
-    unsupported={
-        "session": LIST_UNSUPPORTED - HEADER.supports() - ROW.supports("message"),
-        "list": LIST_UNSUPPORTED,
-    },
+    supports={"session": SUPPORTS | HEADER.supports() | ROW.supports("message"), "list": SUPPORTS},
+    unsupported=UNSUPPORTED,
     reasons={
         **REASONS,
         **dict.fromkeys(("message", "text"), "the program of the agent has the instructions, and no text is blank"),

@@ -29,13 +29,14 @@ def around(outer: Dialect, get: Callable[[str], Dialect]) -> Dialect:
     """Returns the combined dialect; `get` returns the dialects of its bodies by name."""
     inner = {body.dialect: get(body.dialect) for body in outer.bodies.values()}
     shell = replace(outer, inner=inner)
+    unsupported = {form: _unsupported(shell, form) for form in shell.forms}
     return replace(
         shell,
         lift=lambda document: _lift(shell, document),
         write=lambda transcript, options: _write(shell, transcript, options),
         fit={form: _fit(shell, form) for form in shell.forms},
-        unsupported={form: _unsupported(shell, form) for form in shell.forms},
-        has=RARE,
+        supports={form: RARE - names for form, names in unsupported.items()},
+        unsupported=unsupported,
         rules=(_rules_of_bodies(shell), *outer.rules),
         conventions=tuple(one for each in inner.values() for one in each.conventions) + outer.conventions,
         reasons=_merged((*(each.reasons for each in inner.values()), outer.reasons)),

@@ -17,6 +17,11 @@ from convcli.model.rule import Rule
 from convcli.model.transcript import Path, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
 
+UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.MEDIA | unsupported.CALL_ONLY
+UNSUPPORTED |= unsupported.fields(
+    "message.model reasoning reasoning.summary refusal tool_call tool_result tool_result.name image.detail image.name"
+)
+"""Fields that a log does not store unless its table has a key for them."""
 STRENGTH = 88
 """Of the evidence for a project's own dialect: more than a shape that others share, less than a unique mark."""
 LEAST = 0.5
@@ -48,14 +53,13 @@ def _dialect(layout: LogLayout, name: str, passes: tuple[Pass, ...] = (), **fiel
     failed = layout.result is not None and layout.result.failed is not None
     texts = ResultTexts("", data=layout.result is None or layout.result.json)
     again = fitting.settle_by_reading_back(lift, write, forms[0])
-    custom_calls = layout.call is not None and layout.call.form == "text"
     derived: dict[str, Any] = {
         "title": table.title or layout.owner,
         "framings": ("events",) if layout.lines else ("document", "records"),
         "detect": lambda document: _detect(layout, document),
         "fit": (*_passes(layout, texts, failed=failed), *passes, again),
-        "unsupported": _unsupported(layout),
-        "has": frozenset(("tool_call.custom",)) if custom_calls else frozenset(),
+        "supports": frozenset(_supports(layout)),
+        "unsupported": UNSUPPORTED,
         "conventions": () if failed else (texts.convention(),),
         "rules": _rules(layout),
         "reasons": _reasons(layout),
@@ -138,25 +142,17 @@ def _passes(layout: LogLayout, texts: ResultTexts, *, failed: bool) -> Iterable[
 # ---------------------------------------------------------------- what the table states
 
 
-def _stated(layout: LogLayout) -> set[str]:
+def _supports(layout: LogLayout) -> set[str]:
     """Returns the fields of the intermediate format that the table has keys for."""
     fields = {field for field, _ in _field_paths(layout)}
     if layout.result is not None:
         fields |= {"tool_result", "tool_result.name"} if layout.result.name else {"tool_result"}
     if layout.call is not None:
         fields |= {"tool_call", "tool_call.rawArguments"}
+        fields |= {"tool_call.custom"} if layout.call.form == "text" else set()
         fields |= {"tool_result"} if layout.call.result else set()
     fields |= {"reasoning"} if layout.reasoning else set()
     return fields | ({"image"} if layout.images else set())
-
-
-def _unsupported(layout: LogLayout) -> frozenset[str]:
-    every = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.MEDIA | unsupported.CALL_ONLY
-    every |= unsupported.fields(
-        "message.model reasoning reasoning.summary refusal tool_call tool_result tool_result.name image.detail "
-        "image.name"
-    )
-    return every - _stated(layout)
 
 
 def _reasons(layout: LogLayout) -> dict[str, str]:

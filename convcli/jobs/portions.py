@@ -47,8 +47,9 @@ class Portion(msgspec.Struct, frozen=True):
 @cache
 def may_have_runs(dialect: Dialect) -> bool:
     """True if a document of this dialect can contain the run of a subagent, or be one."""
-    stores_runs = "message.parentCallId" in dialect.has and not dialect.bodies and not dialect.keeps_form
-    return bool(dialect.programs) or stores_runs
+    if dialect.bodies or dialect.keeps_form:
+        return bool(dialect.programs)
+    return bool(dialect.programs) or "message.parentCallId" not in dialect.unsupported_in()
 
 
 def portions(

@@ -1,4 +1,5 @@
-"""Sets of fields that many formats cannot store, to build a dialect's `unsupported`."""
+"""Sets of fields that many formats cannot store, for a dialect's `unsupported`. What it stores of them stands in its
+`supports`."""
 
 from __future__ import annotations
 

@@ -175,6 +175,10 @@ class BodyForm(msgspec.Struct, frozen=True):
     path: Path
 
 
+FieldNames: TypeAlias = frozenset[str] | Mapping[str, frozenset[str]]
+"""Names of fields as in losses (`message.name`); by form where forms differ."""
+
+
 class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One format of a vendor. All functions are pure: they do not change their input, print, or use random numbers. A
     dialect is equal only to itself, so results for it can be cached.
@@ -211,11 +215,13 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Returns a document without its messages if schema and rules accept these messages with any other keys; else None,
     which proves nothing. The schema names the keys of a request in `$defs/request`."""
     conventions: tuple[Convention, ...] = ()
-    unsupported: frozenset[str] | Mapping[str, frozenset[str]] = frozenset()
-    """Fields of the intermediate format that its documents cannot store (`message.name`, `video`, `settings`, …). Their
-    values are lost even from a fitted transcript, and no others are. By form where forms differ."""
-    has: frozenset[str] = frozenset()
-    """The rare fields (`RARE`) that its documents can store."""
+    supports: FieldNames = frozenset()
+    """Fields of the intermediate format that its documents can store, of those in `unsupported` and of the rare ones
+    (`RARE`): `message.id`, `title`. `Envelope.supports` has those of a table. By form where forms differ."""
+    unsupported: FieldNames = frozenset()
+    """Fields that its documents cannot store (`video`, `settings`, …), among them sets that many formats lack
+    (`kit/unsupported`); what `supports` names is not meant. Their values are lost even from a fitted transcript, and no
+    others are. By form where forms differ."""
     reasons: Mapping[str, str] = {}
     """Why a field is lost or changed, where the usual reason is not good enough."""
     form_reasons: Mapping[str, Mapping[str, str]] = {}
@@ -296,11 +302,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def unsupported_in(self, form: str = "") -> frozenset[str]:
         """Returns the fields that it lacks in this form; without a form, those that it lacks in any form."""
-        if isinstance(self.unsupported, frozenset):
-            unsupported = self.unsupported
-        else:
-            unsupported = self.unsupported[form] if form else frozenset().union(*self.unsupported.values())
-        return unsupported | (RARE - self.has)
+        forms = (form,) if form else self.forms
+        each = ((_in_form(self.unsupported, one) | RARE) - _in_form(self.supports, one) for one in forms)
+        return frozenset[str]().union(*each)
 
     def reasons_in(self, form: str = "") -> Mapping[str, str]:
         """Returns why a field is lost or changed in this form; without a form, in any."""
@@ -345,3 +349,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             raise JobError("read-only-dialect", f"{self.title} is read-only")
         form = self.form(transcript, options)
         return self.write(self.fitted(transcript, form), replace(options, form=form))
+
+
+def _in_form(names: FieldNames, form: str) -> frozenset[str]:
+    return names if isinstance(names, frozenset) else names[form]

@@ -17,8 +17,8 @@ class FormatField(NamedTuple):
 
     `is_content`: a model that reads another value reads something else. Other fields are context. `why` is the usual
     reason of a loss if the target has no such field; without it, `{title} cannot store this field`. `is_rare`: hardly
-    any format has it, so a dialect lists it in `has`, instead of all others in `unsupported`. `refers`: its value names
-    a message of the transcript.
+    any format has it, so a dialect that has it names it in `supports`. `refers`: its value names a message of the
+    transcript.
     """
 
     why: str = ""

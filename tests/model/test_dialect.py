@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from convcli import dialects
+from convcli.kit.unsupported import AROUND_PARTS
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.errors import JobError
 from convcli.model.fields import RARE
@@ -92,9 +93,16 @@ def test_a_dialect_that_is_only_read_says_so() -> None:
 
 def test_it_lacks_what_it_says_and_the_rare_fields_that_it_does_not_have() -> None:
     assert made(unsupported=frozenset(("title",))).unsupported_in() == {"title", *RARE}
-    assert made(has=RARE).unsupported_in() == frozenset()
-    forms = made(unsupported={"request": frozenset(("title",)), "list": frozenset(("settings",))}, has=RARE)
+    assert made(supports=RARE).unsupported_in() == frozenset()
+    forms = made(unsupported={"request": frozenset(("title",)), "list": frozenset(("settings",))}, supports=RARE)
     assert (forms.unsupported_in("list"), forms.unsupported_in()) == ({"settings"}, {"title", "settings"})
+
+
+def test_what_it_supports_is_not_lacking_although_a_set_of_many_formats_names_it() -> None:
+    some = made(unsupported=AROUND_PARTS, supports={"request": RARE | {"title"}, "list": RARE | {"title", "head"}})
+    assert some.unsupported_in("request") == AROUND_PARTS - {"title"}
+    assert some.unsupported_in("list") == AROUND_PARTS - {"title", "head"}
+    assert some.unsupported_in() == AROUND_PARTS - {"title"}
 
 
 def test_it_owns_the_extras_of_its_family_or_else_of_its_name() -> None:
@@ -106,6 +114,6 @@ def test_it_owns_the_extras_of_its_family_or_else_of_its_name() -> None:
 
 @pytest.mark.parametrize("dialect", dialects.builtin(), ids=lambda dialect: dialect.name)
 def test_tables_by_form_name_every_form_and_no_other(dialect: Dialect) -> None:
-    for table in (dialect.fit, dialect.unsupported):
+    for table in (dialect.fit, dialect.supports, dialect.unsupported):
         if not isinstance(table, (tuple, frozenset)):
             assert set(table) == set(dialect.forms)

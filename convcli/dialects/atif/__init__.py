@@ -203,7 +203,7 @@ FIT = passes.fused(
 UNSUPPORTED = (
     unsupported.SESSION
     | unsupported.MESSAGE
-    | (unsupported.FUNCTION_ONLY - {"tool.strict"})
+    | unsupported.FUNCTION_ONLY
     | unsupported.METADATA
     | unsupported.fields(
         "settings toolChoice refusal opaque video document reasoning.summary tool_call.rawArguments tool_result.name "
@@ -211,10 +211,10 @@ UNSUPPORTED = (
         "audio.detail"
     )
 )
-HAS = (
+SUPPORTS = (
     TRAJECTORY.supports()
     | STEP.supports("message")
-    | unsupported.fields("message.usage message.cost message.parentCallId")
+    | unsupported.fields("message.usage message.cost message.parentCallId tool.strict")
 )
 
 DIALECT = Dialect(
@@ -234,8 +234,8 @@ DIALECT = Dialect(
         for_outputs(turns.some_message(of_any_role=True)),
     ),
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED - HAS,
-    has=HAS,
+    supports=SUPPORTS,
+    unsupported=UNSUPPORTED,
     reasons={
         "message.role": "the source of an ATIF step is system, user or agent",
         "message.model": "only an ATIF agent step names a model",

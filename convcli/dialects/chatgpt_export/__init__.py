@@ -227,7 +227,7 @@ DIALECT = Dialect(
     detect=detect,
     lift=lift,
     rules=(limited_to(trees.rooted(), "missing-parent", "parent-cycle"),),  # ids are keys: no two are the same
-    has=fields("message.weight tool_call.custom"),
+    supports=fields("message.weight tool_call.custom"),
     repeats=frozenset(("/mapping/*/children/*",)),
     places=paths(
         f"id=conversation_id createdAt=create_time updatedAt=update_time model=default_model_slug head=current_node "

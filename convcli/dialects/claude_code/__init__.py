@@ -151,9 +151,9 @@ PROGRAM_TURNS = ProgramTurns(
 )
 """Texts of slash commands, shell commands, reminders and notices in sessions of 1.0 to 2.1.330."""
 
-UNSUPPORTED = (
-    places.UNSUPPORTED | unsupported.SESSION | unsupported.REQUEST | unsupported.FUNCTION_ONLY - {"tool.strict"}
-) - unsupported.fields("id title cwd head") | unsupported.fields("message.name")
+SUPPORTS = ROW.supports("message") | unsupported.fields("id title cwd head tool.strict")
+UNSUPPORTED = places.UNSUPPORTED | unsupported.SESSION | unsupported.REQUEST | unsupported.FUNCTION_ONLY
+UNSUPPORTED |= {"message.name"}
 
 DIALECT = Dialect(
     name=NAME,
@@ -170,8 +170,8 @@ DIALECT = Dialect(
     write=write,
     rules=(*RULES, turns.not_sent("Claude Code", PROGRAM.unsent)),
     conventions=(policy.results_of(BLOCKS),),
+    supports=SUPPORTS,
     unsupported=UNSUPPORTED,
-    has=ROW.supports("message"),
     repeats=frozenset(("/*/message/usage/input_tokens", "/loglines/*/message/usage/input_tokens")),
     reasons={
         **places.REASONS,

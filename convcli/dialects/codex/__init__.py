@@ -162,9 +162,8 @@ RULES = (
 )
 
 UNSUPPORTED = FUNCTION_ONLY | MESSAGE
-UNSUPPORTED |= frozenset(f"message.{name}" for name in ("grouping", "cost", "weight", "label", "parentCallId"))
-UNSUPPORTED |= fields("title updatedAt head toolChoice settings tool_result.status image.name")
-HAS = ROW.supports("message") | fields("message.usage message.provider tool_call.custom")
+UNSUPPORTED |= fields("message.grouping title updatedAt head toolChoice settings tool_result.status image.name")
+SUPPORTS = ROW.supports("message") | fields("message.usage message.provider tool_call.custom")
 
 DIALECT = Dialect(
     name=NAME,
@@ -181,8 +180,8 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(RESULTS,),
-    has=HAS,
-    unsupported=UNSUPPORTED - HAS,
+    supports=SUPPORTS,
+    unsupported=UNSUPPORTED,
     reasons={
         **sessions.REASONS,
         **sessions.NO_REQUEST,

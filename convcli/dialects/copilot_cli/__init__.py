@@ -191,7 +191,7 @@ UNSUPPORTED = (
     | unsupported.METADATA
     | unsupported.fields("reasoning.summary refusal.metadata tool_result.status tool_result.name image.detail")
 )
-HAS = ROW.supports("message") | unsupported.fields(
+SUPPORTS = ROW.supports("message") | unsupported.fields(
     "id cwd createdAt message.usage message.replaces message.parentCallId tool_call.custom"
 )
 
@@ -220,8 +220,8 @@ DIALECT = Dialect(
         turns.not_sent("GitHub Copilot CLI", PROGRAM.unsent),
     ),
     conventions=(TEXT_AND_FILES,),
-    unsupported=UNSUPPORTED - HAS,
-    has=HAS,
+    supports=SUPPORTS,
+    unsupported=UNSUPPORTED,
     repeats=frozenset(("/*/parentId",)),
     reasons={
         **sessions.REASONS,

@@ -109,8 +109,8 @@ PROGRAM = Program(
     resent=_describe_resent,
 )
 
-HAS = SESSION.supports() | MESSAGE.supports("message")
-HAS |= unsupported.fields("message.provider message.replaces reasoning.metadata tool_call.metadata")
+SUPPORTS = SESSION.supports() | MESSAGE.supports("message")
+SUPPORTS |= unsupported.fields("message.provider message.replaces reasoning.metadata tool_call.metadata")
 UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY
 UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata audio video document")
 
@@ -132,8 +132,8 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED - HAS,
-    has=HAS,
+    supports=SUPPORTS,
+    unsupported=UNSUPPORTED,
     rules=(
         for_requests(Rule(("missing-key", "unread-row"), _find_import_errors)),
         for_outputs(Rule(("unread-row",), _find_unsent_answers)),

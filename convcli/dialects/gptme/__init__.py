@@ -247,10 +247,10 @@ DIALECT = Dialect(
     repeats=frozenset(("/*/metadata/usage/input_tokens", "/*/metadata/input_tokens")),
     conventions=(RESULTS.convention(),),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    unsupported=unsupported.AROUND_PARTS - {"message.createdAt", "message.usage"}
-    | unsupported.METADATA - {"reasoning.metadata"}
+    supports=ROW.supports("message") | unsupported.fields("message.cost message.usage reasoning.metadata"),
+    unsupported=unsupported.AROUND_PARTS
+    | unsupported.METADATA
     | unsupported.fields("reasoning.summary refusal tool_result.status"),
-    has=frozenset(("message.cost",)),
     reasons={
         **sessions.REASONS,
         **sessions.NO_REQUEST,

@@ -228,7 +228,7 @@ RULES = (
 )
 
 FIT = {"text": (*MESSAGES, fitting.settle_by_reading_back(lift, write, "text"))}
-UNSUPPORTED = (training.UNSUPPORTED - {"message.name"}) | unsupported.MEDIA | unsupported.fields("opaque")
+UNSUPPORTED = training.UNSUPPORTED | unsupported.MEDIA | unsupported.fields("opaque")
 
 DIALECT = Dialect(
     name=NAME,
@@ -244,6 +244,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(ROW_TEXTS,),
+    supports=frozenset(("message.name",)),
     unsupported=UNSUPPORTED,
     reasons={
         **training.REASONS,

@@ -216,7 +216,7 @@ FIT = {
 }
 
 
-UNSUPPORTED = (training.UNSUPPORTED - {"id"}) | unsupported.MEDIA | unsupported.fields("opaque")
+UNSUPPORTED = training.UNSUPPORTED | unsupported.MEDIA | unsupported.fields("opaque")
 
 
 DIALECT = Dialect(
@@ -234,6 +234,7 @@ DIALECT = Dialect(
     write=write,
     rules=training.RULES,
     conventions=(RESULTS, ROW_TEXTS),
+    supports=frozenset(("id",)),
     unsupported=UNSUPPORTED,
     reasons={
         "message": "in Hermes rows a result answers a call of the turn before it",

@@ -306,7 +306,7 @@ DIALECT = Dialect(
     ),
     conventions=(ROW_RESULTS,),
     unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.weight message.label"),
+    supports=unsupported.fields("message.weight message.label"),
     reasons={
         **REASONS,
         "message.role": "chat templates have only the roles system, user, assistant and tool",

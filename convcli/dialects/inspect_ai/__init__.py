@@ -212,7 +212,8 @@ COMMON = (
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in ("messages", "sample")}
 
 UNSUPPORTED = (
-    (unsupported.AROUND_PARTS | unsupported.CALL_ONLY) - {"message.id"}
+    unsupported.AROUND_PARTS
+    | unsupported.CALL_ONLY
     | unsupported.fields("document.detail audio.detail video.detail image.name audio.name video.name")
     | frozenset(f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("fileId", "text"))
 )
@@ -236,7 +237,8 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")),),
     conventions=(RESULTS,),
-    unsupported={"messages": UNSUPPORTED, "sample": UNSUPPORTED - SAMPLE.supports()},
+    supports={"messages": frozenset(("message.id",)), "sample": SAMPLE.supports() | {"message.id"}},
+    unsupported=UNSUPPORTED,
     reasons={
         "message.role": "Inspect has only the roles system, user, assistant and tool",
         "tool_call": "in Inspect only assistant messages have calls",

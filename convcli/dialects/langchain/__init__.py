@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from convcli.dialects.langchain.blocks import NAME
 from convcli.dialects.langchain.messages import (
     KINDS,
+    TURN,
     USAGE,
     inner_key,
     is_definition,
@@ -138,12 +139,11 @@ FIT = {
     for form in INNER
 }
 
-UNSUPPORTED = unsupported.AROUND_PARTS - unsupported.fields(
-    "message.id message.name message.usage message.stopReason"
-) | unsupported.fields("image.name audio.name video.name audio.detail video.detail document.detail tool_result.status")
+SUPPORTS = TURN.supports("message") | unsupported.fields("message.usage message.stopReason message.provider")
+UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.fields(
+    "image.name audio.name video.name audio.detail video.detail document.detail tool_result.status"
+)
 WRAPPER_EXTRAS = frozenset((f"extras.{NAME}.around",))
-HAS = {"logged": unsupported.TOOLS}
-NO_FIELDS = frozenset[str]()
 
 DIALECT = Dialect(
     name=NAME,
@@ -159,11 +159,8 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
-    unsupported={
-        form: (UNSUPPORTED if inner else UNSUPPORTED | WRAPPER_EXTRAS) - HAS.get(form, NO_FIELDS)
-        for form, inner in INNER.items()
-    },
-    has=unsupported.fields("message.provider"),
+    supports={form: SUPPORTS | unsupported.TOOLS if form == "logged" else SUPPORTS for form in INNER},
+    unsupported={form: UNSUPPORTED if inner else UNSUPPORTED | WRAPPER_EXTRAS for form, inner in INNER.items()},
     reasons={
         "message.usage": "LangChain token counts need input, output and their sum",
         "moved": "in LangChain, calls follow the content, with invalid JSON last",

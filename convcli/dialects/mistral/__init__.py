@@ -332,11 +332,8 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
-    unsupported={
-        **{form: unsupported | {"message.weight"} for form, unsupported in UNSUPPORTED.items()},
-        rows.FORM: OF_ROWS,
-    },
-    has=fields("message.weight"),
+    supports={**dict.fromkeys(UNSUPPORTED, frozenset()), rows.FORM: frozenset(("message.weight",))},
+    unsupported={**UNSUPPORTED, rows.FORM: OF_ROWS},
     reasons={
         **REASONS,
         "message.role": "Mistral has no developer role; system messages go at the top or next to a user message",

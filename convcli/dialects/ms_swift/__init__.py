@@ -305,7 +305,7 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(RESULTS,),
     unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.weight message.label"),
+    supports=unsupported.fields("message.weight message.label"),
     reasons={
         "message": "a tool result answers a call of the preceding assistant message",
         "message.role": "a row has one system message, before all others",

@@ -240,7 +240,7 @@ DIALECT = Dialect(
     without_clean_messages=without_clean_messages,
     conventions=(RESULTS,),
     unsupported=UNSUPPORTED,
-    has=CUSTOM,
+    supports=CUSTOM,
     reasons={
         **REASONS,
         "reasoning": "only requests of the form compatible can send it back",

@@ -196,7 +196,7 @@ DIALECT = Dialect(
     without_clean_messages=without_clean_items,
     conventions=(RESULTS,),
     unsupported=UNSUPPORTED,
-    has=CUSTOM,
+    supports=CUSTOM,
     reasons={
         **REASONS,
         "message.error": "only a response has an error",

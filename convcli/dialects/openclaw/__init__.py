@@ -188,26 +188,19 @@ RULES = (
     trees.rooted(),
 )
 
-UNSUPPORTED = (unsupported.METADATA | unsupported.FUNCTION_ONLY - {"tool.strict"}) | {
-    *(
-        "tool_result.status",
-        "updatedAt",
-        "refusal",
-        "reasoning.summary",
-        "opaque.metadata",
-        "image.name",
-        "image.detail",
-    )
-}
+UNSUPPORTED = (
+    unsupported.METADATA
+    | unsupported.FUNCTION_ONLY
+    | unsupported.fields("tool_result.status updatedAt refusal reasoning.summary image.name image.detail")
+)
 _ANSWERED = ("id", "name", "response/output", "response/error")
 COUNT = "/*/message/usage/input"
 """The count without tokens read from and written to a cache, which convcli's count includes."""
 INJECTED = ("name", "args/*", *(f"result/*/functionResponse/{key}" for key in _ANSWERED))
 """What an injected call may repeat."""
-ONLY_IN_REQUESTS = {"toolChoice", "settings", "tool.strict", "message.name"}
-ONLY_IN_SESSIONS = unsupported.fields(
-    "title createdAt head message.id message.parentId message.createdAt message.replaces"
-)
+SUPPORTS = unsupported.fields("message.cost message.provider")
+ONLY_IN_REQUESTS = {"toolChoice", "settings", "message.name"}
+ONLY_IN_SESSIONS = unsupported.fields("title createdAt head message.id message.parentId message.createdAt")
 
 
 def _place(facts: SessionFacts) -> str:
@@ -267,6 +260,7 @@ DIALECT = Dialect(
     write=write,
     rules=(*RULES, turns.not_sent("OpenClaw", OPENCLAW.unsent)),
     conventions=(RESULTS,),
+    supports={SESSION: SUPPORTS | {"message.replaces"}, REQUEST: SUPPORTS | {"tool.strict"}},
     unsupported={SESSION: UNSUPPORTED | ONLY_IN_REQUESTS, REQUEST: UNSUPPORTED | ONLY_IN_SESSIONS},
     repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),
     reasons={
@@ -296,7 +290,6 @@ DIALECT = Dialect(
         "metadata": "pi stores only Google's and Anthropic's signatures",
         "event": "pi sessions have rows only for events with one opaque value",
     },
-    has=unsupported.fields("message.cost message.provider message.replaces"),
     places={
         **HEADER.places("", ROOT),
         "id": (ROOT, "_sessionId"),

@@ -80,8 +80,8 @@ KILO = Program("kilo", ".local/share/kilo", "kilo.db")
 """Kilo Code stores its sessions in OpenCode's database."""
 
 ANSWER = MESSAGES["assistant"]
-HAS = INFO.supports() | ANSWER.supports("message")
-HAS |= unsupported.fields("createdAt updatedAt message.createdAt message.usage message.error")
+SUPPORTS = INFO.supports() | ANSWER.supports("message")
+SUPPORTS |= unsupported.fields("createdAt updatedAt message.createdAt message.usage message.error")
 UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY
 UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata")
 
@@ -109,8 +109,8 @@ DIALECT = Dialect(
         IMPORTED,
     ),
     conventions=(TEXT_AND_FILES,),
-    unsupported=UNSUPPORTED - HAS,
-    has=HAS,
+    supports=SUPPORTS,
+    unsupported=UNSUPPORTED,
     repeats=frozenset(("/messages/*/info/tokens/input",)),
     reasons={
         **sessions.REASONS,

@@ -296,10 +296,8 @@ COMMON: tuple[Pass, ...] = (
     *NODES,
 )
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in (EXPORTED, ALONE)}
-UNSUPPORTED = unsupported.AROUND_PARTS - fields(
-    "id title createdAt updatedAt model head message.id message.parentId message.createdAt message.usage message.error"
-)
-UNSUPPORTED |= fields(
+SUPPORTS = fields("id title model head message.id message.parentId message.createdAt message.usage message.error")
+UNSUPPORTED = unsupported.AROUND_PARTS | fields(
     "refusal audio video tool_result.status tool_result.isError document.url document.path document.data image.fileId "
     "image.path image.text"
 )
@@ -316,7 +314,8 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     conventions=(RESULTS,),
-    unsupported={EXPORTED: UNSUPPORTED, ALONE: UNSUPPORTED | {"createdAt", "updatedAt"}},
+    supports={EXPORTED: SUPPORTS | EXPORT.supports(), ALONE: SUPPORTS},
+    unsupported=UNSUPPORTED,
     reasons={
         **sessions.NO_REQUEST,
         "refusal": "Open WebUI has no refusal: it is written as text",

@@ -291,10 +291,11 @@ FIT = {
     "messages": (*CONVERSATION_PASSES, fitting.settle_by_reading_back(lift, write, "messages")),
 }
 
+SUPPORTS = unsupported.fields("message.provider tool.strict")
 UNSUPPORTED = (
-    (unsupported.SESSION - {"id"})
+    unsupported.SESSION
     | unsupported.METADATA
-    | (unsupported.FUNCTION_ONLY - {"tool.strict"})
+    | unsupported.FUNCTION_ONLY
     | unsupported.fields(
         "toolChoice message.parentId message.createdAt message.error refusal reasoning.summary tool_result.name "
         "tool_result.status tool_result.isError"
@@ -302,7 +303,7 @@ UNSUPPORTED = (
     | frozenset(f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("name", "detail", "path", "text"))
     | unsupported.settings_but(*SETTINGS.names())
 )
-OF_ATTRIBUTES = unsupported.TOOLS | unsupported.fields("id model settings message.id message.model message.usage")
+OF_ATTRIBUTES = unsupported.TOOLS | unsupported.fields("model settings message.id message.model message.usage")
 
 DIALECT = Dialect(
     name=NAME,
@@ -321,8 +322,8 @@ DIALECT = Dialect(
         tools.schemas(tools.SchemaDemands()),
     ),
     conventions=(RESULTS,),
+    supports={"attributes": SUPPORTS | {"id"}, "messages": SUPPORTS},
     unsupported={"attributes": UNSUPPORTED, "messages": UNSUPPORTED | OF_ATTRIBUTES},
-    has=unsupported.fields("message.provider"),
     reasons={
         "message.role": "the conventions have only one role for instructions",
         "message.stopReason": "an output must have a finish reason",

@@ -250,7 +250,7 @@ UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.fields(
     "refusal reasoning.summary image.name image.detail image.path image.text audio.name audio.detail audio.path "
     "audio.text video.name video.detail video.path video.text document.name document.detail document.path document.text"
 )
-HAS = ANSWER.supports("message") | unsupported.fields("message.usage message.cost")
+SUPPORTS = ANSWER.supports("message") | unsupported.fields("message.usage message.cost")
 
 DIALECT = Dialect(
     name=NAME,
@@ -265,8 +265,8 @@ DIALECT = Dialect(
     fit=FIT,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED - HAS,
-    has=HAS,
+    supports=SUPPORTS,
+    unsupported=UNSUPPORTED,
     reasons={
         "message.role": "PydanticAI has only one role for instructions",
         "message.name": "request parts have no name",

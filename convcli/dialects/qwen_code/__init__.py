@@ -92,7 +92,7 @@ PROGRAM = Program(
 )
 
 UNSUPPORTED = (
-    (unsupported.SESSION - {"id", "title", "cwd", "head"})
+    unsupported.SESSION
     | unsupported.REQUEST
     | unsupported.TOOLS
     | unsupported.fields("message.name message.stopReason message.error reasoning.summary tool_call.rawArguments")
@@ -124,8 +124,8 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=CONVENTIONS,
+    supports=unsupported.fields("id title cwd head message.replaces"),
     unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.replaces"),
     repeats=frozenset(("/*/usageMetadata/candidatesTokenCount",)),
     reasons={
         **LOSSES,

@@ -197,7 +197,7 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(ROW_TEXTS,),
     unsupported=UNSUPPORTED,
-    has=unsupported.fields("message.label"),
+    supports=unsupported.fields("message.label"),
     reasons={
         "message": "a row ends with an answer, and consecutive turns of one side become one",
         "message.role": "a row has one system message, before all turns",

@@ -134,7 +134,6 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("model", "ui", "roo"),
     form_of=form_of,
-    has=frozenset(("message.replaces",)),
     detect=detect,
     lift=lift,
     write=write,
@@ -145,11 +144,12 @@ DIALECT = Dialect(
         for_outputs(turns.some_message(of_any_role=True)),
     ),
     conventions=(SHOWN,),
-    unsupported={
-        "model": UNSUPPORTED | {"message.replaces"},
-        "ui": UNSUPPORTED - {"message.id"} | {"message.replaces"},
-        "roo": UNSUPPORTED - {"message.createdAt", "reasoning.summary"},
+    supports={
+        "model": frozenset(),
+        "ui": frozenset(("message.id",)),
+        "roo": frozenset(("message.createdAt", "message.replaces", "reasoning.summary")),
     },
+    unsupported=UNSUPPORTED,
     reasons={
         **REASONS,
         "message.role": "the AI SDK has only one role for instructions",

@@ -281,7 +281,8 @@ DIALECT = Dialect(
     answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=RULES,
     conventions=(SHOWN,),
-    unsupported=UNSUPPORTED - {"message.id", "message.stopReason", "message.error"},
+    supports=frozenset(("message.id", "message.stopReason", "message.error")),
+    unsupported=UNSUPPORTED,
     repeats=frozenset(f"/*/{key}" for key in REPEATED.split()),
     reasons={
         **REASONS,

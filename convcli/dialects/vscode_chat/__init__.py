@@ -167,7 +167,7 @@ PROGRAM = Program(
     ),
     directory=_directory,
 )
-HAS = unsupported.fields(
+SUPPORTS = unsupported.fields(
     "id title createdAt message.id message.createdAt message.provider message.replaces message.usage message.error "
     "message.stopReason reasoning.metadata"
 )
@@ -198,8 +198,8 @@ DIALECT = Dialect(
         Rule(("displayed-only",), _is_recorded, of_input=("displayed-only",)),
     ),
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED - HAS,
-    has=HAS,
+    supports=SUPPORTS,
+    unsupported=UNSUPPORTED,
     reasons={
         **sessions.NO_REQUEST,
         "message": "the extension writes its own instructions",
