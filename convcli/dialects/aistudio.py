@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.google.places import CONVENTIONS
+from convcli.families.google.places import CONVENTIONS, OF_CALLS
 from convcli.families.google.results import read_response, write_response
 from convcli.kit import custom, fitting, passes, results, unsupported
 from convcli.kit.contexts import LiftContext
@@ -302,12 +302,10 @@ DIALECT = Dialect(
     places={
         **MESSAGE.places("message"),
         **SETTINGS.places("runSettings"),
+        **OF_CALLS,
         **paths(
             "model=runSettings/model message.role=role message.stopReason=finishReason message.error=errorMessage "
-            "reasoning.text=text text.metadata.thoughtSignature=parts reasoning.metadata.thoughtSignature=parts "
-            "tool_call.id=functionCall/id tool_call.name=functionCall/name tool_call.arguments=functionCall/args "
-            "tool_result.toolCallId=functionResponse/id tool_result.name=functionResponse/name "
-            "tool_result.value=functionResponse/response tool_result.kind=functionResponse/response"
+            "reasoning.text=text text.metadata.thoughtSignature=parts reasoning.metadata.thoughtSignature=parts"
         ),
     },
     envelope=unsupported.fields("tokenCount runSettings thinkingBudget"),

@@ -28,7 +28,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelope
 from convcli.kit.objects import Native, get_extras
 from convcli.kit.settings import Setting
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import (
     Dialect,
     Evidence,
@@ -281,10 +281,11 @@ DIALECT = Dialect(
     },
     places={
         **places.PLACES,
-        **{f"message.usage.{name}": ("metrics", *path) for f in (SESSION, TASK) for path, name in f.counts.items()},
+        **usage_places(SESSION.counts, "metrics"),
+        **usage_places(TASK.counts, "metrics"),
         **paths(
             "message.model=modelInfo/modelId message.provider=modelInfo/providerId message.createdAt=ts id=sessionId "
-            "message.usage=metrics message.cost=metrics/cost message.replaces=isSummary"
+            "message.cost=metrics/cost message.replaces=isSummary"
         ),
     },
     envelope=unsupported.fields(f"version updated_at agent sessionId taskType origin {COMPACTION}"),

@@ -16,10 +16,10 @@ from math import isfinite
 from typing import Any
 
 from convcli.families.google import fitting, turns
-from convcli.families.google.config import lift_usage, write_usage
+from convcli.families.google.config import COUNTS, lift_usage, write_usage
 from convcli.families.google.contents import adopt, lift_contents, write_contents
 from convcli.families.google.keys import Service, Shape, Writer, names
-from convcli.families.google.places import CONVENTIONS, LOSSES
+from convcli.families.google.places import CONVENTIONS, LOSSES, OF_CALLS
 from convcli.kit import custom, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import settle_by_reading_back
@@ -33,7 +33,7 @@ from convcli.kit.sessions import (
     row_of_event,
     set_models_of_answers,
 )
-from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds
+from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds, usage_places
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import links
@@ -245,15 +245,9 @@ DIALECT = Dialect(
     places=paths(
         "updatedAt=lastUpdateTime extras.event=.. message.id=../id message.createdAt=../timestamp "
         "message.name=../author "
-        "message.model=../modelVersion message.usage=../usageMetadata "
-        "message.usage.inputTokens=../usageMetadata/promptTokenCount "
-        "message.usage.outputTokens=../usageMetadata/candidatesTokenCount "
-        "message.usage.reasoningTokens=../usageMetadata/thoughtsTokenCount "
-        "message.usage.cacheReadTokens=../usageMetadata/cachedContentTokenCount "
-        "message.usage.totalTokens=../usageMetadata/totalTokenCount "
-        "tool_call.id=functionCall/id tool_call.name=functionCall/name tool_call.arguments=functionCall/args "
-        "tool_result.toolCallId=functionResponse/id tool_result.name=functionResponse/name "
-        "tool_result.value=functionResponse/response tool_result.kind=functionResponse/response"
-    ),
+        "message.model=../modelVersion"
+    )
+    | usage_places(COUNTS, "..", "usageMetadata")
+    | OF_CALLS,
     envelope=frozenset(("event", "appName", "userId")),
 )

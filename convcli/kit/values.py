@@ -8,7 +8,7 @@ from typing import Any
 
 from convcli.kit.objects import Native, merge
 from convcli.model.errors import ContentError
-from convcli.model.transcript import MediaKind, Path
+from convcli.model.transcript import MediaKind, Path, Step
 from convcli.wire import exact_json
 
 
@@ -25,6 +25,13 @@ def paths(table: str) -> dict[str, Path]:
 def counts(table: str) -> dict[tuple[str, ...], str]:
     """Reads a table of paths and names, written as `step/step=name`."""
     return {tuple(path.split("/")): name for path, name in pairs(table).items()}
+
+
+def usage_places(table: Mapping[str, str] | Mapping[tuple[str, ...], str], *above: Step) -> dict[str, Path]:
+    """Returns the paths of the usage of a message and of the counts in this table, by their names in losses. `above`
+    leads from the message to the object of the counts."""
+    own = {name: (path,) if isinstance(path, str) else path for path, name in table.items()}
+    return {"message.usage": above, **{f"message.usage.{name}": (*above, *path) for name, path in own.items()}}
 
 
 def read_arguments(text: str) -> tuple[dict[str, Any], str | None]:

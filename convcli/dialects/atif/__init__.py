@@ -26,7 +26,7 @@ from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, add_extras, except_keys, get_extras, make_extras, without_nulls
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.branches import active
 from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -250,7 +250,7 @@ DIALECT = Dialect(
     places={
         **STEP.places("message"),
         **paths(
-            "model=agent/model_name message.usage=metrics message.cost=metrics/cost_usd "
+            "model=agent/model_name message.cost=metrics/cost_usd "
             "tool_call.name=function_name tool_call.id=tool_call_id tool_result.toolCallId=source_call_id "
             "tool_result.value=content tool_result.kind=content tool_result.isError=extra/is_error "
             "tool_result.status=extra/status image.mediaType=source/media_type audio.mediaType=source/media_type "
@@ -258,6 +258,6 @@ DIALECT = Dialect(
             "tool.name=function/name tool.parameters=function/parameters tool.description=function/description "
             "tool.strict=function/strict"
         ),
-        **{f"message.usage.{ours}": ("metrics", *path) for path, ours in USAGE.items()},
+        **usage_places(USAGE, "metrics"),
     },
 )

@@ -33,7 +33,7 @@ from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import LETTERS, WORD, Alphabet, rename_tools_and_ids
 from convcli.kit.settings import BUDGET, Setting, Settings, in_snake_case
 from convcli.kit.unsupported import fields, settings_but
-from convcli.kit.values import pairs, put_counts, take_counts
+from convcli.kit.values import pairs, put_counts, take_counts, usage_places
 from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
@@ -391,8 +391,7 @@ DIALECT = Dialect(
     places={
         "image.detail": ("image_url", "detail"),
         **CALLS,
-        "message.usage": ("..", "usage"),
-        **{f"message.usage.{ours}": ("..", "usage", *theirs) for theirs, ours in COUNTS.items()},
+        **usage_places(COUNTS, "..", "usage"),
         **SETTINGS.places(),
     },
     envelope=frozenset(("usage", "logprobs", "finish_reason")),

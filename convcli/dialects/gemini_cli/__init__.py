@@ -34,6 +34,7 @@ from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omi
 from convcli.kit.sessions import event_of
 from convcli.kit.texts import text_of
 from convcli.kit.unsupported import fields
+from convcli.kit.values import usage_places
 from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
 from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -280,8 +281,7 @@ DIALECT = Dialect(
         **META.places("", ROOT),
         **{f"extras.{key}": (ROOT, key) for key in ("projectHash", "kind", "directories", "memoryScratchpad")},
         **RECORDS["assistant"].places("message"),
-        "message.usage": ("tokens",),
-        **{f"message.usage.{ours}": ("tokens", theirs) for theirs, ours in TOKENS.items()},
+        **usage_places(TOKENS, "tokens"),
     },
     metadata=unsupported.fields("gemini user error info warning"),
     envelope=frozenset(("projectHash", "kind", "timestamp", "tokens")),

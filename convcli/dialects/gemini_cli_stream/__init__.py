@@ -28,7 +28,7 @@ from convcli.kit.results import has_failed, has_media, in_words, separate_result
 from convcli.kit.runs import Run, add_parts, only_turn
 from convcli.kit.sessions import events as session_events
 from convcli.kit.sessions import keep_active_branch, put_results_before_events
-from convcli.kit.values import paths, take_counts
+from convcli.kit.values import paths, take_counts, usage_places
 from convcli.model.dialect import Convention, Dialect, Evidence
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
@@ -286,11 +286,8 @@ DIALECT = Dialect(
         "tool_result.status": "a tool result in a Gemini CLI stream is a success or an error",
     },
     places={
-        **paths(
-            "id=init/session_id model=init/model createdAt=init/timestamp updatedAt=result/timestamp "
-            "message.usage=stats"
-        ),
-        **{f"message.usage.{ours}": ("stats", *theirs) for theirs, ours in STATS.items()},
+        **paths("id=init/session_id model=init/model createdAt=init/timestamp updatedAt=result/timestamp"),
+        **usage_places(STATS, "stats"),
         **paths(
             "message.error=error/message message.createdAt=timestamp tool_call.id=tool_id tool_call.name=tool_name "
             "tool_call.arguments=parameters tool_result.toolCallId=tool_id tool_result.value=value"

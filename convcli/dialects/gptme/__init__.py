@@ -30,7 +30,7 @@ from convcli.kit.renaming import WORD, Alphabet, rename_tools_and_ids
 from convcli.kit.results import ResultTexts, keep_one_result_each, result_of, separate_results
 from convcli.kit.texts import text_of
 from convcli.kit.usage import COST
-from convcli.kit.values import counts, paths
+from convcli.kit.values import counts, paths, usage_places
 from convcli.model.dialect import (
     Dialect,
     Evidence,
@@ -260,11 +260,11 @@ DIALECT = Dialect(
         **dict.fromkeys(MEDIA_KINDS, "gptme stores the path or URL of a file"),
     },
     places=paths(
-        "message.createdAt=timestamp message.model=metadata/model message.usage=metadata/usage "
+        "message.createdAt=timestamp message.model=metadata/model "
         "message.cost=metadata/cost tool_result.toolCallId=call_id tool_result.name=metadata/tool "
         "tool_result.value=content tool_result.kind=content extras.metadata=metadata"
     )
-    | {f"message.usage.{name}": ("metadata", "usage", *path) for path, name in COUNTS.items()},
+    | usage_places(COUNTS, "metadata", "usage"),
     metadata=frozenset(("metadata", *OWN)),
     envelope=frozenset(("metadata", *OWN)),
 )

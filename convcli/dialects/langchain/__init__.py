@@ -38,7 +38,7 @@ from convcli.dialects.langchain.messages import (
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
-from convcli.kit.values import paths, with_total
+from convcli.kit.values import paths, usage_places, with_total
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import arguments, links
@@ -173,11 +173,11 @@ DIALECT = Dialect(
         **paths(
             "message.stopReason=response_metadata/finish_reason message.model=response_metadata/model_name "
             "message.provider=response_metadata/model_provider "
-            "message.usage=usage_metadata tool_call.arguments=args tool_call.rawArguments=args "
+            "tool_call.arguments=args tool_call.rawArguments=args "
             "tool_result.toolCallId=tool_call_id tool_result.value=content tool_result.kind=content "
             "tool_result.isError=status image.detail=image_url/detail extras.around=.."
         ),
-        **{f"message.usage.{ours}": ("usage_metadata", *path) for path, ours in USAGE.items()},
+        **usage_places(USAGE, "usage_metadata"),
     },
     envelope=frozenset(("around",)),
 )

@@ -42,7 +42,7 @@ from convcli.families.openai.calls import AS_TEXT, kind_in_turn
 from convcli.families.openai.fitting import of_answers, of_conversations
 from convcli.families.openai.messages import without_empty_text
 from convcli.families.openai.response import Answers, lift_response, write_response
-from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, unsupported_by_form
+from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, TO_RESPONSE, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import (
@@ -61,6 +61,7 @@ from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, rename_
 from convcli.kit.settings import Settings, in_snake_case
 from convcli.kit.unsupported import MEDIA as MEDIA_FIELDS
 from convcli.kit.unsupported import TOOLS, fields, settings_but
+from convcli.kit.values import usage_places
 from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
@@ -359,8 +360,7 @@ DIALECT = Dialect(
         "image.detail": ("image_url", "detail"),
         **CALLS,
         "tool_result.name": ("..", "name"),
-        "message.usage": ("..", "..", "..", "usage"),
-        **{f"message.usage.{ours}": ("..", "..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
+        **usage_places(USAGE, *TO_RESPONSE, "usage"),
         "extras.usage": ("..", "..", "..", "usage"),
         **SETTINGS.places(),
         "extras.choice": ("..",),

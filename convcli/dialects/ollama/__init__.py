@@ -41,7 +41,7 @@ from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_pa
 from convcli.kit.results import keep_one_result_each, put_results_first
 from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.unsupported import fields, settings_but
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, tools, turns
@@ -311,8 +311,7 @@ DIALECT = Dialect(
     places={
         **CALLS,
         "message.stopReason": ("..", "done_reason"),
-        "message.usage": ("..",),
-        **{f"message.usage.{ours}": ("..", theirs) for theirs, ours in COUNTS.items()},
+        **usage_places(COUNTS, ".."),
         **OPTIONS.places("options"),
         **SETTINGS.places(),
         **RESULT.places("tool_result"),

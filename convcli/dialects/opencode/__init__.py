@@ -23,12 +23,12 @@ from typing import Any
 
 from convcli.dialects.opencode.events import IMPORTED, is_row, lift_events
 from convcli.dialects.opencode.fitting import FIT
-from convcli.dialects.opencode.messages import INFO, MESSAGES, lift_session, write_session
+from convcli.dialects.opencode.messages import INFO, MESSAGES, TOKENS, lift_session, write_session
 from convcli.dialects.opencode.parts import NAME
 from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.results import TEXT_AND_FILES
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, trees, turns
@@ -138,13 +138,11 @@ DIALECT = Dialect(
         **ANSWER.places("message"),
         **paths(
             "createdAt=info/time/created updatedAt=info/time/updated message.createdAt=time/created "
-            "message.usage=tokens message.error=error/data/message "
-            "message.usage.inputTokens=tokens/input message.usage.outputTokens=tokens/output "
-            "message.usage.reasoningTokens=tokens/reasoning message.usage.totalTokens=tokens/total "
-            "message.usage.cacheReadTokens=tokens/cache/read message.usage.cacheWriteTokens=tokens/cache/write "
+            "message.error=error/data/message "
             "tool_call.id=callID tool_call.name=tool tool_call.arguments=state/input "
             "tool_result.value=output tool_result.kind=status tool_result.toolCallId=../callID tool_result.name=../tool"
         ),
+        **usage_places(TOKENS, "tokens"),
         "extras.session": ("info",),
         "extras.beside": ("..",),
         "extras.aside": ("..", "parts"),

@@ -35,7 +35,7 @@ from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extra
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.usage import Usage
-from convcli.kit.values import pairs, paths
+from convcli.kit.values import pairs, paths, usage_places
 from convcli.model.dialect import Convention, Dialect, Evidence, Options
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
@@ -282,13 +282,12 @@ DIALECT = Dialect(
     places={
         **ANSWER.places("message"),
         **paths(
-            "message.usage=usage "
             "message.cost=usage/cost tool_call.id=tool_call_id tool_call.name=tool_name tool_call.arguments=args "
             "tool_call.rawArguments=args tool_result.toolCallId=tool_call_id tool_result.name=tool_name "
             "tool_result.value=content tool_result.kind=content tool_result.isError=outcome "
             "tool_result.status=outcome text.text=content reasoning.text=content extras.request=../.."
         ),
-        **{f"message.usage.{ours}": ("usage", *path) for path, ours in USAGE.items()},
+        **usage_places(USAGE, "usage"),
     },
     envelope=unsupported.fields("request usage part_kind run_id conversation_id state timestamp"),
 )

@@ -25,10 +25,11 @@ from convcli.dialects.qwen_code.fitting import FIT, SESSION_ID, is_silent
 from convcli.dialects.qwen_code.lifting import lift
 from convcli.dialects.qwen_code.rows import NAME, ROW, TYPES, is_message
 from convcli.dialects.qwen_code.writing import write_session
-from convcli.families.google.places import CONVENTIONS, LOSSES
+from convcli.families.google.config import COUNTS
+from convcli.families.google.places import CONVENTIONS, LOSSES, OF_CALLS
 from convcli.kit import sessions, unsupported
 from convcli.kit.objects import objects_in
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
@@ -154,18 +155,10 @@ DIALECT = Dialect(
     | paths(
         "id=#sessionId/sessionId cwd=#cwd/cwd title=#custom_title/systemPayload/customTitle "
         "extras.session=#sessionId extras.row=.. extras.line=../../.. "
-        "message.replaces=../subtype "
-        "message.usage=../usageMetadata "
-        "message.usage.inputTokens=../usageMetadata/promptTokenCount "
-        "message.usage.outputTokens=../usageMetadata/candidatesTokenCount "
-        "message.usage.reasoningTokens=../usageMetadata/thoughtsTokenCount "
-        "message.usage.cacheReadTokens=../usageMetadata/cachedContentTokenCount "
-        "message.usage.totalTokens=../usageMetadata/totalTokenCount "
-        "tool_call.id=functionCall/id tool_call.name=functionCall/name tool_call.arguments=functionCall/args "
-        "tool_result.toolCallId=functionResponse/id tool_result.name=functionResponse/name "
-        "tool_result.value=functionResponse/response tool_result.kind=functionResponse/response "
-        "tool_result.status=../../../toolCallResult/status"
-    ),
+        "message.replaces=../subtype tool_result.status=../../../toolCallResult/status"
+    )
+    | usage_places(COUNTS, "..", "usageMetadata")
+    | OF_CALLS,
     metadata=unsupported.fields("system"),
     envelope=frozenset(("row", "line", "session")),
 )

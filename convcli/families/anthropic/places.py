@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from convcli.families.anthropic.request import SETTINGS
+from convcli.families.anthropic.usage import USAGE
 from convcli.kit import unsupported
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
 PLACES: dict[str, Path] = {
     **paths(
-        "message.usage=usage message.usage.inputTokens=usage/input_tokens message.error=error/message "
-        "message.usage.outputTokens=usage/output_tokens message.usage.cacheReadTokens=usage/cache_read_input_tokens "
-        "message.usage.cacheWriteTokens=usage/cache_creation_input_tokens "
-        "message.usage.reasoningTokens=usage/output_tokens_details/thinking_tokens "
-        "tool_call.name=name tool_call.arguments=input tool_call.rawArguments=input "
+        "message.error=error/message tool_call.name=name tool_call.arguments=input tool_call.rawArguments=input "
         "tool_result.toolCallId=tool_use_id tool_result.value=content tool_result.kind=content "
         "reasoning.text=thinking reasoning.metadata.redactedData=data tool.parameters=input_schema "
         "message.stopReason=stop_reason toolChoice=tool_choice "
         "settings.parallelToolCalls=tool_choice/disable_parallel_tool_use"
     ),
+    **usage_places(USAGE, "usage"),
     **SETTINGS.places(),
     "extras.tool": (),
 }

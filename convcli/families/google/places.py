@@ -5,7 +5,7 @@ from __future__ import annotations
 from convcli.families.google import config
 from convcli.families.google.results import express
 from convcli.kit.unsupported import fields, settings_but
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Path
 
@@ -81,6 +81,13 @@ USAGE = ("..", "..", "..", "usageMetadata")
 
 FORMAT = ("generationConfig", "responseMimeType")
 
+OF_CALLS = paths(
+    "tool_call.id=functionCall/id tool_call.name=functionCall/name tool_call.arguments=functionCall/args "
+    "tool_result.toolCallId=functionResponse/id tool_result.name=functionResponse/name "
+    "tool_result.kind=functionResponse/response tool_result.value=functionResponse/response"
+)
+"""The paths of calls and results in their parts."""
+
 PLACES: dict[str, Path] = {
     **paths("id=responseId createdAt=createTime toolChoice=toolConfig/functionCallingConfig settings=generationConfig"),
     **{f"settings.{ours}": ("generationConfig", *theirs.split("/")) for ours, theirs in SETTING_KEYS.items()},
@@ -89,19 +96,14 @@ PLACES: dict[str, Path] = {
         "settings.serviceTier=serviceTier settings.responseFormat.schema=generationConfig/responseSchema "
         "message.stopReason=../finishReason message.error=error/message"
     ),
-    "message.usage": USAGE,
-    **{f"message.usage.{ours}": (*USAGE, *theirs) for theirs, ours in config.COUNTS.items()},
+    **usage_places(config.COUNTS, *USAGE),
     "extras.content": (),
     "extras.response": (),
     "extras.candidate": ("..",),
     "extras.usageMetadata": USAGE,
     "extras.tool": (),
-    **paths(
-        "tool_call.id=functionCall/id tool_call.name=functionCall/name tool_call.arguments=functionCall/args "
-        "tool_result.toolCallId=functionResponse/id tool_result.name=functionResponse/name "
-        "tool_result.kind=functionResponse/response tool_result.value=functionResponse/response "
-        "tool_result.isError=functionResponse/response tool.outputSchema=response"
-    ),
+    **OF_CALLS,
+    **paths("tool_result.isError=functionResponse/response tool.outputSchema=response"),
 }
 
 ENVELOPE = fields("response candidate usageMetadata")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from convcli.families.interactions.response import USAGE
 from convcli.kit import unsupported
 from convcli.kit.unsupported import fields
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
 OF_RESPONSES = fields("id createdAt updatedAt message.stopReason message.usage message.error")
@@ -23,10 +23,9 @@ PLACES: dict[str, Path] = {
         "createdAt=created updatedAt=updated extras.step=../.. reasoning.text=summary "
         "reasoning.metadata.thoughtSignature=signature tool_call.rawArguments=arguments tool_result.toolCallId=call_id "
         "tool_result.value=result tool_result.kind=result tool_result.isError=is_error "
-        "message.stopReason=../../status message.usage=../../usage "
-        "extras.usage=../../usage"
+        "message.stopReason=../../status extras.usage=../../usage"
     ),
-    **{f"message.usage.{ours}": ("..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
+    **usage_places(USAGE, "..", "..", "usage"),
     "message.error": ("..", "..", "errors", 0, "message"),
     "extras.request": (),
 }

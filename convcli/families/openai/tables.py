@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from convcli.families.openai.request import REQUEST_SETTINGS, USAGE
 from convcli.kit.unsupported import TOOLS, fields
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
 TO_RESPONSE: Path = ("..", "..", "..")
@@ -30,8 +30,7 @@ PLACES: dict[str, Path] = {
         "document.name=file/filename message.error=error/message"
     ),
     "extras.tool": (),
-    "message.usage": (*TO_RESPONSE, "usage"),
-    **{f"message.usage.{ours}": (*TO_RESPONSE, "usage", *theirs) for theirs, ours in USAGE.items()},
+    **usage_places(USAGE, *TO_RESPONSE, "usage"),
     "extras.usage": (*TO_RESPONSE, "usage"),
 }
 

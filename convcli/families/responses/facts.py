@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from convcli.families.responses.response import USAGE
 from convcli.kit.unsupported import MESSAGE, SESSION, TOOLS, fields
-from convcli.kit.values import paths
+from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
 OF_ITEMS: dict[str, Path] = paths(
@@ -20,8 +20,7 @@ PLACES: dict[str, Path] = {
     "extras.request": (),
     "message.stopReason": ("..", "..", "status"),
     "message.error": ("..", "..", "error", "message"),
-    "message.usage": ("..", "..", "usage"),
-    **{f"message.usage.{ours}": ("..", "..", "usage", *theirs) for theirs, ours in USAGE.items()},
+    **usage_places(USAGE, "..", "..", "usage"),
 }
 
 OF_RESPONSES = fields("id createdAt message.stopReason message.usage message.error")
