@@ -29,7 +29,10 @@ class Envelope:
 
     def __init__(self, table: str, fields: Mapping[str, str | Setting] | None = None, *, content: str = "") -> None:
         words = [word.partition("=") for word in table.split()]
-        stated = {key: field for key, _, field in words if field} | dict(fields or {})
+        named = {key: field for key, _, field in words if field}
+        if fields and not named.keys().isdisjoint(fields):
+            raise ValueError("a key has one field, in the table or in `fields`")
+        stated: dict[str, str | Setting] = {**named, **(fields or {})}
         known = {key for key, sign, _ in words if sign} | stated.keys() | set(content.split())
         self._fields = tuple(_field(key, one) for key, one in stated.items())
         self._names = tuple(stated)

@@ -220,7 +220,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     (`RARE`): `message.id`, `title`. `Envelope.supports` has those of a table. By form where forms differ."""
     unsupported: FieldNames = frozenset()
     """Fields that its documents cannot store (`video`, `settings`, …), among them sets that many formats lack
-    (`kit/unsupported`); what `supports` names is not meant. Their values are lost even from a fitted transcript, and no
+    (`kit/unsupported`); those in `supports` are excepted. Their values are lost even from a fitted transcript, and no
     others are. By form where forms differ."""
     reasons: Mapping[str, str] = {}
     """Why a field is lost or changed, where the usual reason is not good enough."""

@@ -25,6 +25,11 @@ def test_an_envelope_sets_fields_and_keeps_the_rest() -> None:
     assert (message.id, message.parent_id, message.created_at) == ("r1", None, "2026-01-02T03:04:05Z")
 
 
+def test_a_key_with_two_fields_is_an_error() -> None:
+    with pytest.raises(ValueError, match="one field"):
+        Envelope("ts=created_at", {"ts": CREATED_IN_MILLISECONDS})
+
+
 def test_what_was_lifted_is_written_in_the_order_of_the_vendor() -> None:
     message = turn("a", id="r1", created_at="2026-01-02T03:04:05Z")
     row = ROW.write(message, {"branch": "x"}, message={}, type="message")
