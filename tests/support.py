@@ -21,16 +21,16 @@ from convcli.wire import exact_json
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 SUFFIXES = (".json", ".jsonl", ".sse")
-WITH_NEW_ROWS = frozenset(
-    (
-        "gemini-cli/log-rewound.jsonl",
-        "gemini-cli/model-type.json",
-        "claude-code/rows-of-others.jsonl",
-        "droid/rows-of-others.jsonl",
-        "hf-trace/rows-of-others.jsonl",
-    )
-)
-"""Good samples with rows of types that their dialect does not know, on purpose."""
+WITH_NEW_TYPES = {
+    "gemini-cli/log-rewound.jsonl": "unknown-content",
+    "gemini-cli/model-type.json": "unknown-content",
+    "claude-code/rows-of-others.jsonl": "unknown-content",
+    "droid/rows-of-others.jsonl": "unknown-content",
+    "hf-trace/rows-of-others.jsonl": "unknown-content",
+    "chatgpt-export/odd.json": "unknown-type",
+    "otel-genai/messages.json": "unknown-type",
+}
+"""Good samples with rows or parts of types that their dialect does not know, on purpose, and the finding on them."""
 
 
 class Memory:

@@ -88,10 +88,8 @@ def _thorough_breach(error: Any) -> SchemaBreach:
 
 def _has_unknown_type(name: str, nodes: Iterable[dict[str, Any]], value: dict[str, Any]) -> bool:
     """True if the schemas distinguish such objects by type and do not know this type: its keys are then not judged."""
-    distinguishes = any(
-        "type" in (node["if"].get("properties") or {}) for node in nodes if isinstance(node.get("if"), dict)
-    )
-    return distinguishes and isinstance(value.get("type"), str) and value["type"] not in schemas.types(name)
+    stated = ((key, value.get(key)) for key in schemas.discriminators_of(nodes))
+    return any(isinstance(kind, str) and kind not in schemas.types(name, (key,)) for key, kind in stated)
 
 
 def _unknown_keys(name: str, nodes: Iterable[Any], value: Any, path: Path) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -255,6 +255,21 @@ def nodes_at(name: str, path: Path) -> tuple[dict[str, Any], ...]:
         below += [node["additionalProperties"] for node in nodes if _is_any_other(step, node)]
         nodes = [possible for node in below for possible in _possible(name, node)]
     return tuple(nodes)
+
+
+@lru_cache(maxsize=8192)
+def discriminators(name: str, path: Path) -> tuple[str, ...]:
+    """Returns the keys by whose values the schema distinguishes the objects at a path; `*` is each item of a list."""
+    return discriminators_of(nodes_at(name, path))
+
+
+def discriminators_of(nodes: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+    """Returns the keys whose values are the conditions of these schema objects."""
+    conditions = (node["if"].get("properties", {}) for node in nodes if isinstance(node.get("if"), dict))
+    stated = (
+        pair for condition in conditions for pair in condition.items() if not {"const", "enum"}.isdisjoint(pair[1])
+    )
+    return tuple(dict.fromkeys(key for key, _ in stated))
 
 
 def _is_any_other(step: Step, node: dict[str, Any]) -> bool:

@@ -123,11 +123,10 @@ def _of_part(known: Knowledge, path: Path, value: Any, document: Any) -> Finding
 def _unknown_type(dialect: Dialect, path: Path, document: Any) -> Finding | None:
     """The finding of `known_types` on a block with a type that the dialect does not define."""
     native = resolve(document, path) if has(document, path) else None
-    problem = None if dialect.carries_all else kinds.unknown(dialect.name, native)
-    if problem is None or problem[0] != ("type",):
+    found = None if dialect.carries_all else kinds.unknown(dialect.name, native, path)
+    if found is None or not found.is_type:
         return None
-    steps, message, help_text = problem
-    return Finding("unknown-type", "warning", message, pointer((*path, *steps)), help=help_text)
+    return Finding("unknown-type", "warning", found.problem, pointer((*path, *found.steps)), help=found.help)
 
 
 def _present(document: Any, path: Path) -> Path:

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.transcript import Path
+from convcli.proof.levels import normalized
 from convcli.validation import schemas
 from convcli.validation.survey import Survey
 from convcli.validation.wording import SAFE_WORD, did_you_mean, shown_key
+
+
+class Unknown(NamedTuple):
+    """What a part has that its schema does not define: the path within the part, the problem, and a hint.
+
+    `is_type`: its type; otherwise it has no type, and all its keys are unknown.
+    """
+
+    steps: tuple[str, ...]
+    problem: str
+    help: str
+    is_type: bool
 
 
 def known_types(schema: str) -> Rule:
@@ -23,29 +37,32 @@ def known_types(schema: str) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         severity: Severity = "error" if survey.purpose == "request" else "warning"
         for i, k, _ in survey.parts["opaque"]:
-            native = survey.native(NodeRef(i, k)) if survey.messages[i].role != "event" else None
-            problem_at = unknown(schema, native)
-            if problem_at is not None:
-                steps, problem, help_text = problem_at
-                yield Breach("unknown-type", NodeRef(i, k, steps=steps), problem, severity, help=help_text)
+            at = NodeRef(i, k)
+            found = unknown(schema, survey.native(at), survey.path(at)) if survey.messages[i].role != "event" else None
+            if found is not None:
+                at = NodeRef(i, k, steps=found.steps)
+                yield Breach("unknown-type", at, found.problem, severity, help=found.help)
 
     return Rule(("unknown-type",), check, of_sent=("unknown-type",))
 
 
-def unknown(schema: str, native: Any) -> tuple[tuple[str, ...], str, str] | None:
-    """Returns the path within the part, the problem and a hint; None if the part is known."""
+def unknown(schema: str, native: Any, path: Path) -> Unknown | None:
+    """Returns what the schema does not define of the part at a path; None if the part is known."""
     if not isinstance(native, dict):
         return None
-    kind, types = native.get("type"), schemas.types(schema)
-    if isinstance(kind, str) and types:
-        if kind in types or f"{kind.partition('-')[0]}-" in types:  # a prefix of application types
-            return None
-        return ("type",), f"{shown_key(kind)} is not a type that {schema} defines here", _near(kind, types)
+    keys = dict.fromkeys((*schemas.discriminators(schema, normalized(path)), "type"))
+    stated = [(key, native[key], schemas.types(schema, (key,))) for key in keys if isinstance(native.get(key), str)]
+    for key, kind, types in stated:
+        if types and kind not in types and f"{kind.partition('-')[0]}-" not in types:  # a prefix of application types
+            problem = f"{shown_key(kind)} is not a type that {schema} defines here"
+            return Unknown((key,), problem, _near(kind, types), is_type=True)
+    if any(types for _, _, types in stated):
+        return None
     known = schemas.vocabulary(schema)
     if not native or not known.isdisjoint(native):
         return None
     key = next(iter(native))
-    return (key,), f"{schema} defines none of the keys here", _near(key, known)
+    return Unknown((key,), f"{schema} defines none of the keys here", _near(key, known), is_type=False)
 
 
 @lru_cache(maxsize=256)
