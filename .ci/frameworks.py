@@ -1,9 +1,10 @@
 """Asks frameworks and trainers about what we write for them: `frameworks.py ENVIRONMENTS ORACLES [TARGET[:FORM]…]`.
 
 ENVIRONMENTS is a folder with the environments that ORACLES/requirements.txt names (`frameworks`, `harbor`, `node`,
-`training`). Every sample of every dialect is converted to each target; for a trainer, the samples of its own dialect
-are asked about too, and as the form `columns`, the rows of all sessions with columns and tools. convcli must have a
-finding for whatever is refused.
+`training`), and `libraries` with the packages of `libraries.py`, whose loaders are the oracles of six frameworks. Every
+sample of every dialect is converted to each target; for a trainer, the samples of its own dialect are asked about too,
+and as the form `columns`, the rows of all sessions with columns and tools. convcli must have a finding for whatever is
+refused.
 Exit 1 when it has none, or when the environment of a target is not there.
 """
 
@@ -51,8 +52,22 @@ def trainer(oracle: str, dialect: str, form: str = "", environment: str = "train
 
 COLUMNS = "columns"
 """The form in which a trainer is asked about the rows of sessions, with all columns and with tools."""
+NO_IMAGE = dict.fromkeys(
+    ("cannot identify image file", "Truncated File Read"),
+    "the image of the sample is a few bytes that are none, and the library decodes it",
+)
+NO_STATUS = {
+    "toolResult.status Field required": "the result of a hosted tool of Bedrock, kept as it is, which the library lacks"
+}
+NO_FILE = {"Path does not point to a file": "the library looks for the file, which the sample only names"}
 TARGETS = {
     "ag-ui": Target("frameworks", "ag-ui", rows=".jsonl"),
+    "agent-framework": Target("libraries", "agent-framework", ("session", "list")),
+    "autogen": Target("libraries", "autogen", ("state", "list", "events"), tolerated=NO_IMAGE),
+    "haystack": Target("libraries", "haystack"),
+    "llamaindex": Target("libraries", "llamaindex", tolerated=NO_FILE),
+    "semantic-kernel": Target("libraries", "semantic-kernel", ("history", "list")),
+    "strands": Target("libraries", "strands", ("session", "list"), tolerated=NO_STATUS),
     "atif": Target("harbor", "atif"),
     "google-adk": Target("frameworks", "google-adk"),
     "inspect-ai": Target("frameworks", "inspect"),
@@ -110,7 +125,11 @@ def command(environments: Path, oracles: Path, target: Target) -> list[str] | No
         modules = environments / "node"
         return ["node", str(Path(__file__).with_name("ai_sdk.mjs")), str(modules)] if modules.is_dir() else None
     python = environments / target.environment / "bin" / "python"
-    return [str(python), "-c", ORACLE, str(oracles), target.oracle] if python.exists() else None
+    if not python.exists():
+        return None
+    if target.environment == "libraries":
+        return [str(python), str(Path(__file__).with_name("libraries.py")), target.oracle]
+    return [str(python), "-c", ORACLE, str(oracles), target.oracle]
 
 
 def rows_of_sessions(target: Target, folder: Path) -> dict[str, Told]:

@@ -7,12 +7,14 @@ Quirks
 - The name of a tool is `plugin-function`. `function_name` and `plugin_name` repeat it.
 - A result is a string: the library writes other values as Python does (`{'a': 1}`). A failure has no field.
 - Images and audio have kinds of their own; any other file is `binary`. A file by URL has no media type.
+- The library refuses a history with a data URL whose media type has a digit or a dot (`audio/mp3`).
 - Model, name and finish reason are keys of a message; the usage of an answer is in its metadata.
 - The .NET library writes other documents (`Items` with `$type`), which convcli does not read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from convcli.families.chats import split_at_results
@@ -35,6 +37,7 @@ from convcli.kit.objects import (
 )
 from convcli.kit.values import kind_of_type, paths, split_data_url
 from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Media,
@@ -49,6 +52,8 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.validation.rules import arguments, links, turns
+from convcli.validation.survey import Survey
+from convcli.wire.patterns import pattern
 
 NAME = "semantic-kernel"
 TAG, MESSAGES, SEPARATOR = "content_type", "messages", "-"
@@ -194,6 +199,16 @@ def _write_item(part: Part) -> Native | None:
 
 
 RESULTS = results.ResultTexts("").convention()
+DATA_TYPE = pattern(r"[a-zA-Z]+/[a-zA-Z-]+\Z")
+"""The media types that the library reads in a data URL (`contents/utils/data_uri.py`)."""
+
+
+def _find_unread_types(survey: Survey) -> Iterator[Breach]:
+    for kind in MEDIA_KINDS:
+        for i, k, part in survey.parts[kind]:
+            if part.data is not None and part.media_type and not DATA_TYPE.match(part.media_type):
+                problem = "Semantic Kernel reads only media types of letters and hyphens in a data URL"
+                yield Breach("unknown-value", NodeRef(i, k), problem)
 
 
 def _is_written(media: Media) -> bool:
@@ -227,7 +242,12 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit={"history": _fit("history"), "list": _fit("list")},
-    rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
+    rules=(
+        links.paired(links.PairingRules(where="later")),
+        arguments.readable(),
+        turns.decodable(),
+        Rule(("unknown-value",), _find_unread_types),
+    ),
     conventions=(RESULTS,),
     supports=unsupported.fields("message.name message.usage message.stopReason"),
     unsupported=unsupported.AROUND_PARTS

@@ -44,6 +44,8 @@ HEADER = Envelope("session_id=id session_type created_at=created_at updated_at=u
 ROW = Envelope("message= message_id= redact_message= created_at=created_at updated_at")
 ID = "tracking_id"
 MESSAGE = Envelope(f"role= content= {ID}=id metadata=")
+COUNTED = {"inputTokens", "outputTokens"}
+"""Counts that the library reads of each answer with usage."""
 OWN = (ID, "metadata")
 """The keys of a message that Converse does not have."""
 
@@ -158,7 +160,9 @@ def _documents_as_data(part: Part | None) -> Part | None:
 
 
 def _keep_counts_of_answers(message: Message) -> Message:
+    """Removes counts of users, and incomplete ones, which the library cannot add up."""
     usage = keep_supported_usage(with_total(message.usage or {}), USAGE) if message.role == "assistant" else None
+    usage = None if usage is None or not usage.keys() >= COUNTED else usage
     return message if usage == message.usage else replace(message, usage=usage)
 
 
@@ -204,7 +208,7 @@ DIALECT = Dialect(
         **REASONS,
         **dict.fromkeys(("message", "text"), "the program of the agent has the instructions, and no text is blank"),
         "message.role": "the program of the agent has the instructions: messages are the user's and the assistant's",
-        "message.usage": "only an answer has token counts",
+        "message.usage": "only an answer has token counts, and only those of input and output together",
         "document.text": "Strands has no text as the source of a document: it is written as base64",
     },
     places={
