@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import convcli
-from convcli.dialects.chat_text import DIALECT, FAMILIES, family_of
-from convcli.engine import detection
-from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolResult
+from convcli import dialects
+from convcli.dialects.chat_text import DIALECT
+from convcli.dialects.chat_text.families import FAMILIES, family_of
+from convcli.engine import detection, pipeline
+from convcli.model.dialect import Options
+from convcli.model.errors import ConvcliError
+from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolResult, Transcript
+from tests import tiers
+from tests.support import samples
 
 CALL = ToolCall("call_1", "f", {"a": "x", "n": 2})
 HI = Message("user", [Text("Hi.")])
@@ -133,11 +141,27 @@ CHAT: list[Any] = [
 ]
 BOS = {
     "llama3": "<|begin_of_text|>",
+    "llama3_1": "<|begin_of_text|>",
     "gemma": "<bos>",
     "gemma3": "<bos>",
     "gemma4": "<bos>",
+    "gemma4_v5": "<bos>",
     "deepseekv3": "<｜begin▁of▁sentence｜>",
 }
+
+
+def rendered(template: str, chat: list[Any]) -> str:
+    """What a template of TRL makes of a chat."""
+    trl = pytest.importorskip("trl")
+    rendering = pytest.importorskip("transformers.utils.chat_template_utils")
+    path = Path(trl.__file__).parent / "chat_templates" / f"{template}.jinja"
+    if not path.exists():
+        pytest.skip(f"this version of TRL has no {path.name}")
+    bos = BOS.get(template, "")
+    texts, _ = rendering.render_jinja_template(
+        [chat], chat_template=path.read_text("utf-8"), bos_token=bos, eos_token=""
+    )
+    return str(texts[0])
 
 
 @pytest.mark.parametrize(
@@ -149,23 +173,134 @@ BOS = {
         ("gemma", "gemma", False),
         ("gemma3", "gemma", False),
         ("gemma4", "gemma-4", True),
-        ("deepseekv3", "deepseek", False),
+        ("deepseekv3", "deepseek", False),  # it takes arguments as strings
         ("glm4moe", "glm", True),
     ],
 )
 def test_what_a_template_of_trl_writes_is_read_back(template: str, name: str, has_calls: bool) -> None:
-    trl = pytest.importorskip("trl")
-    rendering = pytest.importorskip("transformers.utils.chat_template_utils")
-    path = Path(trl.__file__).parent / "chat_templates" / f"{template}.jinja"
-    if not path.exists():
-        pytest.skip(f"this version of TRL has no {path.name}")
-    chat = CHAT if has_calls else [CHAT[0], *CHAT[3:]]
-    source = path.read_text("utf-8")
-    texts, _ = rendering.render_jinja_template(
-        [chat], chat_template=source, bos_token=BOS.get(template, ""), eos_token=""
-    )
-    assert family_of(texts[0]) == name
-    read = [message for message in lifted(texts[0]) if message.role != "system"]
+    text = rendered(template, CHAT if has_calls else [CHAT[0], *CHAT[3:]])
+    assert family_of(text) == name
+    read = [message for message in lifted(text) if message.role != "system"]
     expected = [HI, Message("assistant", [CALL]), Message("tool", [ToolResult("call_1", "f", "text", "3")])]
     texts_after = [Message("assistant", [Text("Yo.\nAnd more.")]), Message("user", [Text("Bye.")])]
     assert read == [*(expected if has_calls else [HI]), *texts_after, Message("assistant", [Text("Bye.")])]
+
+
+INSTRUCTION = {"role": "system", "content": "Be short."}
+OTHER = {"id": "ihgfedcba", "type": "function", "function": {"name": "g", "arguments": {"b": [True, {"c": "d"}]}}}
+CHATS: dict[str, list[Any]] = {
+    "plain": [INSTRUCTION, CHAT[0], *CHAT[3:]],
+    "call": [INSTRUCTION, *CHAT],
+    "calls": [
+        INSTRUCTION,
+        CHAT[0],
+        {"role": "assistant", "content": "I look.", "tool_calls": [NATIVE, OTHER]},
+        CHAT[2],
+        {"role": "tool", "tool_call_id": "ihgfedcba", "name": "g", "content": "4"},
+        *CHAT[3:],
+    ],
+    "thought": [INSTRUCTION, CHAT[0], {"role": "assistant", "reasoning_content": "Hm.", "content": "Yo."}],
+}
+TEMPLATES = {
+    "qwen2_5": ("chatml", "plain call calls thought"),
+    "qwen3": ("chatml", "plain call calls thought"),
+    "qwen3_instruct_2507": ("chatml", "plain call calls thought"),
+    "llama3": ("llama-3", "plain thought"),  # it has no calls
+    "llama3_1": ("llama-3", "plain call thought"),  # it takes one call
+    "gemma3": ("gemma", "plain thought"),  # it has no calls
+    "gemma4": ("gemma-4", "plain call"),  # it closes the turn between a text next to calls and the answer
+    "gemma4_v5": ("gemma-4", "plain call calls thought"),
+    "deepseekv3": ("deepseek", "plain call calls thought"),
+    "glm4moe": ("glm", "plain call calls thought"),
+}
+"""The templates of TRL, each with its family and the chats that it takes."""
+Replaced = list[tuple[str, str]]
+NO_THOUGHT: Replaced = [("<think>\nHm.\n</think>\n\n", "")]
+EMPTY_THOUGHT: Replaced = [("assistant\nBye.", "assistant\n<think>\n\n</think>\n\nBye.")]
+DATES: Replaced = [("Be short.", "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\nBe short.")]
+DIFFERENCES: dict[tuple[str, str], Replaced] = {
+    **{(name, "thought"): NO_THOUGHT for name in ("qwen2_5", "qwen3_instruct_2507", "llama3")},
+    ("deepseekv3", "thought"): [("<think>Hm.</think>", "")],
+    **{("qwen3", chat): EMPTY_THOUGHT for chat in ("plain", "call", "calls")},
+    ("llama3_1", "plain"): DATES,
+    ("llama3_1", "thought"): [*DATES, *NO_THOUGHT],
+    ("llama3_1", "call"): [*DATES, ("\n\n3<", '\n\n"3"<')],
+    ("gemma4_v5", "calls"): [("I look.<|tool_call>", "<|tool_call>"), (">Yo.", ">I look.Yo.")],
+}
+"""Where a template writes another text: it drops thoughts of answers, or of all; Qwen 3 marks that the last answer has
+none; Llama 3.1 adds dates, and writes results as JSON; Gemma 4 moves a text behind the calls and their results."""
+
+
+def as_asked(template: str, chat: list[Any]) -> list[Any]:
+    """The chat as the template asks for it: that of DeepSeek takes arguments as strings, and null for no text."""
+    asked = copy.deepcopy(chat)
+    for message in asked if template == "deepseekv3" else ():
+        for call in message.get("tool_calls", ()):
+            call["function"]["arguments"] = json.dumps(call["function"]["arguments"])
+            message["content"] = message["content"] or None
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("template", "chat"), [(name, chat) for name, (_, chats) in TEMPLATES.items() for chat in chats.split()]
+)
+def test_what_is_written_is_the_text_of_the_template(template: str, chat: str) -> None:
+    form = TEMPLATES[template][0]
+    text = convcli.convert({"messages": CHATS[chat]}, "chat-text", source="hf-chat", form=form).document["text"]
+    for ours, theirs in DIFFERENCES.get((template, chat), []):
+        assert ours in text
+        text = text.replace(ours, theirs)
+    assert text == rendered(template, as_asked(template, CHATS[chat]))
+
+
+# ---------------------------------------------------------------- writing
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_conversation_in_any_family_is_read_back(name: str) -> None:
+    answer = Message("assistant", [Reasoning("Hm."), Text("I call."), CALL, ToolCall("call_2", "g", {})])
+    results = [Message("tool", [ToolResult(f"call_{n}", "fg"[n - 1], "text", f"{n} °C")]) for n in (1, 2)]
+    transcript = Transcript(
+        [Message("system", [Text("Be short.")]), HI, answer, *results, Message("assistant", [Text("Yo.")])]
+    )
+    target = Options(form=name)
+    done = pipeline.lower(transcript, DIALECT, target, source=dialects.get("intermediate"))
+    again = lifted(done.document["text"])
+    spoken = [part.text for message in again for part in message.parts if isinstance(part, Text)]
+    assert [text for text in ("Be short.", "Hi.", "I call.", "Yo.") if not any(text in one for one in spoken)] == []
+    called = [part.name for message in again for part in message.parts if isinstance(part, ToolCall)]
+    answered = [(part.name, part.value) for message in again for part in message.parts if isinstance(part, ToolResult)]
+    has_calls = name != "gemma"
+    assert called == (["f", "g"] if has_calls else [])
+    assert answered == ([("f", "1 °C"), ("g", "2 °C")] if has_calls else [])
+    assert has_calls or {"tool_call", "tool_result"} <= {loss.field for loss in done.losses}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_marks_in_a_text_are_no_turns(name: str) -> None:
+    bad = Message("user", [Text(f"Say {BEGINS[name]} twice.")])
+    transcript = Transcript([bad, Message("assistant", [Text("No.")])])
+    done = pipeline.lower(transcript, DIALECT, Options(form=name), source=dialects.get("intermediate"))
+    assert [message.role for message in lifted(done.document["text"])] == ["user", "assistant"]
+    assert "text.text" in {loss.field for loss in done.losses if loss.level == "content"}
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "gemma"])
+def test_the_end_of_a_result_in_a_result_is_removed(name: str) -> None:
+    style = FAMILIES[name].style
+    end = (FAMILIES[name].result or ("", ""))[1] or style.ends["tool"]
+    said = [HI, Message("assistant", [CALL]), Message("tool", [ToolResult("call_1", "f", "text", f"a {end} b")])]
+    done = pipeline.lower(Transcript(said), DIALECT, Options(form=name), source=dialects.get("intermediate"))
+    assert [part.value for part in lifted(done.document["text"])[-1].parts if isinstance(part, ToolResult)] == ["a  b"]
+    assert "tool_result.value" in {loss.field for loss in done.losses}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_an_output_is_read_and_written_again_without_a_loss(name: str) -> None:
+    for sample in tiers.few([each for each in samples() if each.path.stem.startswith(("twin", "call", "error"))], 9):
+        try:
+            done = pipeline.convert(sample.document, dialects.get(sample.dialect), DIALECT, Options(form=name))
+            again = pipeline.lower(DIALECT.lift(done.document), DIALECT, Options(form=name), source=DIALECT)
+        except ConvcliError:  # what is no conversation, or has no text
+            continue
+        assert (again.document, again.losses) == (done.document, []), sample

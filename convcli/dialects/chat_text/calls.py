@@ -1,0 +1,198 @@
+"""Calls and results as the texts of each family have them: one function reads, one writes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+from convcli.families.rows import calls
+from convcli.kit.objects import Native, as_text
+from convcli.kit.values import read_json
+from convcli.model.transcript import ToolCall, ToolResult
+from convcli.wire.patterns import pattern
+
+
+class WrittenCall(NamedTuple):
+    """A call as a text has it: its name, its arguments as JSON or as an object, and its id."""
+
+    name: str
+    arguments: Any
+    id: str | None = None
+
+
+ReadCalls: TypeAlias = Callable[[str], list[WrittenCall] | None]
+"""Returns the calls between two marks; None if they cannot be read."""
+
+
+def read_json_calls(text: str) -> list[WrittenCall] | None:
+    """Reads an object, or a list of them."""
+    value = read_json(text)
+    natives = value if isinstance(value, list) else [value]
+    if not natives or not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in natives):
+        return None
+    return [
+        WrittenCall(one["name"], one.get("arguments", one.get("parameters", {})), as_text(one.get("id")))
+        for one in natives
+    ]
+
+
+def read_mistral(text: str) -> list[WrittenCall] | None:
+    head, mark, arguments = text.partition("[ARGS]")
+    if not mark:
+        return read_json_calls(text) if text.lstrip().startswith("[") else None
+    name, _, id_ = head.partition("[CALL_ID]")
+    return [WrittenCall(name.strip(), arguments.strip(), id_.strip() or None)]
+
+
+def read_gemma(text: str) -> list[WrittenCall] | None:
+    name, mark, values = text.removeprefix("call:").partition("{")
+    read = gemma_values(mark + values)
+    return None if not mark else [WrittenCall(name.strip(), mark + values if read is None else read)]
+
+
+def read_deepseek(text: str) -> list[WrittenCall] | None:
+    name, mark, arguments = text.partition("<｜tool▁sep｜>")
+    if name == "function":
+        name, fence, arguments = arguments.partition("\n```json\n")
+        mark, arguments = fence and mark, arguments.rstrip().removesuffix("```")
+    return [WrittenCall(name.strip(), arguments.strip())] if mark else None
+
+
+def read_kimi(text: str) -> list[WrittenCall] | None:
+    id_, mark, arguments = text.partition("<|tool_call_argument_begin|>")
+    name = id_.strip().removeprefix("functions.").rpartition(":")[0]
+    return [WrittenCall(name, arguments.strip(), id_.strip())] if mark and name else None
+
+
+def read_glm(text: str) -> list[WrittenCall] | None:
+    if text.lstrip().startswith("{"):
+        return read_json_calls(text)
+    name, *pairs = text.split("<arg_key>")
+    read = [one.partition("</arg_key>") for one in pairs]
+    values = {key: value.partition("<arg_value>")[2].partition("</arg_value>")[0] for key, _, value in read}
+    return [WrittenCall(name.strip(), {key: _value(value) for key, value in values.items()})] if name.strip() else None
+
+
+def read_minimax(text: str) -> list[WrittenCall] | None:
+    name, *pairs = text.split('<parameter name="')
+    read = [one.partition('">') for one in pairs]
+    values = {key: _value(value.partition("</parameter>")[0]) for key, _, value in read}
+    return [WrittenCall(name.partition('">')[0], values)]
+
+
+def _value(text: str) -> Any:
+    """Returns the value of an argument between tags: JSON, or a text that is none."""
+    value = read_json(text)
+    return text if value is None else value
+
+
+def gemma_values(text: str) -> Native | None:
+    """Returns the object of Gemma 4's syntax: keys without quotes, and texts between `<|"|>`."""
+    pieces = text.split('<|"|>')
+    pieces[1::2] = map(calls.write_json, pieces[1::2])
+    pieces[::2] = [KEY.sub(r'\1"\2":', piece) for piece in pieces[::2]]
+    value = read_json("".join(pieces))
+    return value if isinstance(value, dict) else None
+
+
+KEY = pattern(r"([{,]\s?)([\w.-]+):")
+"""A key of an object of Gemma 4."""
+
+
+# ---------------------------------------------------------------- writing
+
+
+TOKEN = pattern(r'("(?:[^"\\]|\\.)*")(:)?|[,:]|true|false|null')
+"""What the families write in another way than JSON without spaces: strings, which may be keys, separators and names."""
+PYTHON_NAMES = {"true": "True", "false": "False", "null": "None"}
+
+
+def _json(value: Any) -> str:
+    """Returns JSON with spaces, as templates write it."""
+    return TOKEN.sub(_spaced, calls.write_json(value))
+
+
+def _spaced(token: re.Match[str]) -> str:
+    if token[1]:
+        return f"{token[1]}: " if token[2] else token[1]
+    return ", " if token[0] == "," else token[0]
+
+
+def _python(value: Any) -> str:
+    """Returns a literal of Python with the quotes of JSON."""
+    return TOKEN.sub(lambda token: PYTHON_NAMES.get(token[0]) or _spaced(token), calls.write_json(value))
+
+
+def _gemma(value: Any) -> str:
+    """Returns a value in Gemma 4's syntax."""
+    return TOKEN.sub(_of_gemma, calls.write_json(value))
+
+
+def _of_gemma(token: re.Match[str]) -> str:
+    if not token[1]:
+        return token[0]
+    text = json.loads(token[1])
+    return f"{text}:" if token[2] else f'<|"|>{text}<|"|>'
+
+
+def _arguments(call: ToolCall) -> str:
+    return _json(call.arguments)
+
+
+def write_json(call: ToolCall, _: int) -> str:
+    return f'<tool_call>\n{{"name": {_json(call.name)}, "arguments": {_arguments(call)}}}\n</tool_call>'
+
+
+def write_llama(call: ToolCall, _: int) -> str:
+    return f'{{"name": {_json(call.name)}, "parameters": {_arguments(call)}}}'
+
+
+def write_python(call: ToolCall, _: int) -> str:
+    values = (f"{name}={_python(value)}" for name, value in call.arguments.items())
+    return f"{call.name}({', '.join(values)})"
+
+
+def write_mistral(call: ToolCall, _: int) -> str:
+    return f"[TOOL_CALLS]{call.name}[CALL_ID]{call.id}[ARGS]{_arguments(call)}"
+
+
+def write_gemma(call: ToolCall, _: int) -> str:
+    return f"<|tool_call>call:{call.name}{_gemma(call.arguments)}<tool_call|>"
+
+
+def write_deepseek(call: ToolCall, _: int) -> str:
+    body = f"function<｜tool▁sep｜>{call.name}\n```json\n{_arguments(call)}\n```"
+    return f"<｜tool▁call▁begin｜>{body}<｜tool▁call▁end｜>"
+
+
+def kimi_id(name: str, number: int) -> str:
+    """Returns the id of a call of Kimi K2, which counts all calls of a conversation."""
+    return f"functions.{name}:{number}"
+
+
+def write_kimi(call: ToolCall, number: int) -> str:
+    head = f"<|tool_call_begin|>{kimi_id(call.name, number)}<|tool_call_argument_begin|>"
+    return f"{head}{_arguments(call)}<|tool_call_end|>"
+
+
+def write_glm(call: ToolCall, _: int) -> str:
+    pairs = (
+        f"<arg_key>{key}</arg_key>\n<arg_value>{_tagged(value)}</arg_value>\n" for key, value in call.arguments.items()
+    )
+    return f"<tool_call>{call.name}\n{''.join(pairs)}</tool_call>"
+
+
+def write_minimax(call: ToolCall, _: int) -> str:
+    pairs = (f'<parameter name="{key}">{_tagged(value)}</parameter>' for key, value in call.arguments.items())
+    return f'<invoke name="{call.name}">{"".join(pairs)}</invoke>'
+
+
+def _tagged(value: Any) -> str:
+    """Returns an argument between tags. A string is written without quotes, and may be read as another type."""
+    return value if isinstance(value, str) else _json(value)
+
+
+def write_gemma_result(result: ToolResult, _: str) -> str:
+    return f"<|tool_response>response:{result.name}{_gemma({'value': result.value})}<tool_response|>"

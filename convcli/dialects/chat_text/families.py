@@ -1,0 +1,280 @@
+"""The marks of each family of models: one table, by which texts are read and written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from convcli.dialects.chat_text.calls import (
+    ReadCalls,
+    WrittenCall,
+    kimi_id,
+    read_deepseek,
+    read_gemma,
+    read_glm,
+    read_json_calls,
+    read_kimi,
+    read_minimax,
+    read_mistral,
+    write_deepseek,
+    write_gemma,
+    write_gemma_result,
+    write_glm,
+    write_json,
+    write_kimi,
+    write_llama,
+    write_minimax,
+    write_mistral,
+    write_python,
+)
+from convcli.families.rows import signatures
+from convcli.model.transcript import ToolCall, ToolResult
+from convcli.wire.patterns import pattern
+
+
+class TextStyle(NamedTuple):
+    """How the texts of a family are written.
+
+    `start` is how a text begins. `heads` and `ends` are those of turns, by role; a role that `heads` lacks stands in
+    the head of the user in place of `user`. `call` writes a call and its number, and `calls` are the texts before,
+    between and after the calls of an answer; `before_calls` follows a text. `result` writes a result and the id of its
+    call, and `results` are the texts before, between and after those of one turn. `thought` is around a thought, and
+    `no_thought` in its place. `goes_on`: an answer behind results has no head of its own. `id` is the id of a
+    call and its number.
+    """
+
+    start: str
+    heads: Mapping[str, str]
+    ends: Mapping[str, str]
+    call: Callable[[ToolCall, int], str] | None = None
+    calls: tuple[str, str, str] = ("", "", "")
+    before_calls: str = ""
+    result: Callable[[ToolResult, str], str] = lambda result, _: str(result.value)
+    results: tuple[str, str, str] = ("", "", "")
+    thought: tuple[str, str] = ("<think>\n", "\n</think>\n\n")
+    no_thought: str = ""
+    goes_on: bool = False
+    id: Callable[[ToolCall, int], str] = lambda call, _: call.id
+
+
+class Family(NamedTuple):
+    """The marks of a family of models.
+
+    `begin` is how its texts begin. `head` matches the head of a turn; its group is a key of `roles`. `ends` are marks
+    that end a turn or a section. `call` and `result` are the marks around one call and around one result.
+    """
+
+    begin: re.Pattern[str]
+    head: re.Pattern[str]
+    ends: tuple[str, ...]
+    roles: Mapping[str, str]
+    style: TextStyle
+    call: tuple[str, str] | None = None
+    read_calls: ReadCalls = read_json_calls
+    result: tuple[str, str] | None = None
+    thought: tuple[str, str] = ("<think>", "</think>")
+
+
+ROLES = {"model": "assistant", "ai": "assistant", "ipython": "tool", "observation": "tool", "tool_declare": "system"}
+TOOL_CALL, TOOL_RESPONSE = ("<tool_call>", "</tool_call>"), ("<tool_response>", "</tool_response>")
+ALL_ROLES = ("system", "user", "assistant", "tool")
+
+
+def _family(begin: str, head: str, ends: str, style: TextStyle, **more: Any) -> Family:
+    roles = {**ROLES, **more.pop("roles", {})}
+    return Family(pattern(rf"\s?(?:{begin})?(?:{head})"), pattern(head), tuple(ends.split()), roles, style, **more)
+
+
+def _style(start: str, head: str, end: str, names: str = "", **more: Any) -> TextStyle:
+    """Returns the style of a family whose heads have the name of a role in place of `{}`; `names` are the names of the
+    user, the assistant and a result, if they are not the usual ones."""
+    words = dict(zip(ALL_ROLES[1:], names.split(), strict=False))
+    heads = {role: head.replace("{}", words.get(role, role)) for role in ALL_ROLES}
+    return TextStyle(start, heads, dict.fromkeys(ALL_ROLES, end), **more)
+
+
+def _tagged_result(result: ToolResult, _: str) -> str:
+    return f"<tool_response>\n{result.value}\n</tool_response>"
+
+
+LLAMA_3 = "<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\n"
+LLAMA_4 = "<|eot|><|header_start|>ipython<|header_end|>\n\n"
+FAMILIES = {
+    "chatml": _family(
+        "",
+        r"<\|im_start\|>(\w+)\n",
+        "<|im_end|> <|endoftext|>",
+        _style(
+            *("", "<|im_start|>{}\n", "<|im_end|>\n", "user assistant user"),
+            call=write_json,
+            calls=("", "\n", ""),
+            before_calls="\n",
+            result=_tagged_result,
+            results=("", "\n", ""),
+        ),
+        call=TOOL_CALL,
+        result=TOOL_RESPONSE,
+        read_calls=read_glm,
+    ),
+    "llama-3": _family(
+        r"<\|begin_of_text\|>",
+        r"<\|start_header_id\|>(\w+)<\|end_header_id\|>\n\n",
+        "<|eot_id|> <|eom_id|> <|end_of_text|>",
+        _style(
+            *("<|begin_of_text|>", "<|start_header_id|>{}<|end_header_id|>\n\n", "<|eot_id|>"),
+            "user assistant ipython",
+            call=write_llama,
+            calls=("[", ", ", "]"),
+            results=("", LLAMA_3, ""),
+        ),
+    ),
+    "llama-4": _family(
+        r"<\|begin_of_text\|>",
+        r"<\|header_start\|>(\w+)<\|header_end\|>\n\n",
+        "<|eot|> <|eom|> <|python_start|> <|python_end|>",
+        _style(
+            *("<|begin_of_text|>", "<|header_start|>{}<|header_end|>\n\n", "<|eot|>", "user assistant ipython"),
+            call=write_python,
+            calls=("<|python_start|>[", ", ", "]<|python_end|>"),
+            results=("", LLAMA_4, ""),
+        ),
+        read_calls=lambda text: [WrittenCall(**one) for one in signatures.read_calls(text) or ()] or None,
+    ),
+    "mistral": _family(
+        "<s>",
+        r"\[(/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS)\]",
+        "</s>",
+        TextStyle(
+            "<s>",
+            {"system": "[SYSTEM_PROMPT]", "user": "[INST]", "assistant": "", "tool": "[TOOL_RESULTS]"},
+            {"system": "[/SYSTEM_PROMPT]", "user": "[/INST]", "assistant": "</s>", "tool": "[/TOOL_RESULTS]"},
+            write_mistral,
+            result=lambda result, id_: f"{id_}[TOOL_CONTENT]{result.value}",
+            results=("", "[/TOOL_RESULTS][TOOL_RESULTS]", ""),
+            thought=("[THINK]", "[/THINK]"),
+        ),
+        roles={
+            "INST": "user",
+            "/INST": "assistant",
+            "TOOL_RESULTS": "tool",
+            "/TOOL_RESULTS": "assistant",
+            "SYSTEM_PROMPT": "system",
+            "/SYSTEM_PROMPT": "user",
+            "AVAILABLE_TOOLS": "system",
+            "/AVAILABLE_TOOLS": "user",
+        },
+        call=("[TOOL_CALLS]", ""),
+        read_calls=read_mistral,
+        thought=("[THINK]", "[/THINK]"),
+    ),
+    "gemma": _family(
+        "<bos>",
+        r"<start_of_turn>(\w+)\n",
+        "<end_of_turn>",
+        _style("<bos>", "<start_of_turn>{}\n", "<end_of_turn>\n", "user model"),
+    ),
+    "gemma-4": _family(
+        "<bos>",
+        r"<\|turn>(\w+)\n",
+        "<turn|>",
+        _style(
+            *("<bos>", "<|turn>{}\n", "<turn|>\n", "user model"),
+            call=write_gemma,
+            result=write_gemma_result,
+            thought=("<|channel>thought\n", "\n<channel|>"),
+            goes_on=True,
+        ),
+        call=("<|tool_call>", "<tool_call|>"),
+        read_calls=read_gemma,
+        result=("<|tool_response>", "<tool_response|>"),
+        thought=("<|channel>thought", "<channel|>"),
+    ),
+    "deepseek": _family(
+        "",
+        r"<｜(begin▁of▁sentence|User|Assistant|tool▁outputs▁begin|tool▁outputs▁end)｜>",
+        "<｜end▁of▁sentence｜> <｜tool▁calls▁begin｜> <｜tool▁calls▁end｜>",
+        TextStyle(
+            "<｜begin▁of▁sentence｜>",
+            {"system": "", "user": "<｜User｜>", "assistant": "<｜Assistant｜>", "tool": ""},
+            {"system": "", "user": "", "assistant": "<｜end▁of▁sentence｜>", "tool": ""},
+            write_deepseek,
+            ("<｜tool▁calls▁begin｜>", "\n", "<｜tool▁calls▁end｜>"),
+            result=lambda result, _: f"<｜tool▁output▁begin｜>{result.value}<｜tool▁output▁end｜>",
+            results=("<｜tool▁outputs▁begin｜>", "", "<｜tool▁outputs▁end｜>"),
+            thought=("<think>", "</think>"),
+            goes_on=True,
+        ),
+        roles={
+            "begin▁of▁sentence": "system",
+            "User": "user",
+            "Assistant": "assistant",
+            "tool▁outputs▁begin": "tool",
+            "tool▁outputs▁end": "assistant",
+        },
+        call=("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"),
+        read_calls=read_deepseek,
+        result=("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"),
+    ),
+    "kimi": _family(
+        "",
+        r"<\|im_(?:system|user|assistant)\|>([\w.-]+)<\|im_middle\|>",
+        "<|im_end|> [EOS] <|tool_calls_section_begin|> <|tool_calls_section_end|>",
+        TextStyle(
+            "",
+            {
+                "system": "<|im_system|>system<|im_middle|>",
+                "user": "<|im_user|>user<|im_middle|>",
+                "assistant": "<|im_assistant|>assistant<|im_middle|>",
+                "tool": "<|im_system|>tool<|im_middle|>",
+            },
+            dict.fromkeys(ALL_ROLES, "<|im_end|>"),
+            write_kimi,
+            ("<|tool_calls_section_begin|>", "", "<|tool_calls_section_end|>"),
+            id=lambda call, number: kimi_id(call.name, number),
+            result=lambda result, id_: f"## Return of {id_}\n{result.value}",
+            results=("", "<|im_end|><|im_system|>tool<|im_middle|>", ""),
+            thought=("<think>", "</think>"),
+        ),
+        call=("<|tool_call_begin|>", "<|tool_call_end|>"),
+        read_calls=read_kimi,
+    ),
+    "glm": _family(
+        r"\[gMASK\]<sop>",
+        r"<\|(system|user|assistant|observation)\|>\n?",
+        "<|endoftext|>",
+        _style(
+            *("[gMASK]<sop>", "<|{}|>\n", "", "user assistant observation"),
+            call=write_glm,
+            calls=("", "\n", ""),
+            before_calls="\n",
+            result=_tagged_result,
+            results=("", "\n", ""),
+            thought=("<think>", "</think>\n"),
+            no_thought="<think></think>\n",
+        ),
+        call=TOOL_CALL,
+        read_calls=read_glm,
+        result=TOOL_RESPONSE,
+    ),
+    "minimax": _family(
+        r"\]~!b\[",
+        r"\]~b\](\w+)(?: [^\n]*)?\n",
+        "[e~[ <minimax:tool_call> </minimax:tool_call>",
+        _style(
+            *("]~!b[", "]~b]{}\n", "[e~[\n", "user ai"),
+            call=write_minimax,
+            calls=("\n<minimax:tool_call>\n", "\n", "\n</minimax:tool_call>"),
+            result=lambda result, _: f"<response>{result.value}</response>",
+            results=("", "\n", ""),
+        ),
+        call=('<invoke name="', "</invoke>"),
+        read_calls=read_minimax,
+        result=("<response>", "</response>"),
+    ),
+}
+
+
+def family_of(text: str) -> str:
+    """Returns the family whose marks begin a text; empty if there is none."""
+    return next((name for name, family in FAMILIES.items() if family.begin.match(text)), "")
