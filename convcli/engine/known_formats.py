@@ -85,7 +85,6 @@ FORMATS = (
         is_piece=True,
     ),
     # trajectories and evaluations
-    Foreign("a mini-swe-agent trajectory", ("trajectory_format^mini-swe-agent",), at="/messages"),
     Foreign("a tau-bench result", ("task_id traj reward",), at="tau-bench"),
     # frameworks
     Foreign(
@@ -208,8 +207,6 @@ FORMATS = (
     # sessions and trajectories without a dialect
     Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
     Foreign("a log of the program llm", ("conversation_id prompt:str response:str",)),
-    Foreign("tau2-bench results", ("simulations/*/messages tasks",), at="'/simulations/*/messages'"),
-    Foreign("a trae-agent trajectory", ("agent_steps llm_interactions",)),
     Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
     Foreign("messages of Spring AI", ("messageType=USER|ASSISTANT|SYSTEM|TOOL metadata:dict",)),

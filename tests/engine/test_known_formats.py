@@ -14,7 +14,7 @@ from convcli.model.errors import ContentError
 from tests.support import acceptable
 
 MARKS = [(known, mark) for known in FORMATS for mark in known.marks]
-ROW = {"agent_steps": [], "llm_interactions": []}
+ROW = {"indexedDB": {"topics": [], "message_blocks": []}}
 SAID = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
 
 
@@ -57,7 +57,7 @@ def test_no_mark_is_seen_in_a_dialect_that_we_read() -> None:
 
 def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() -> None:
     found = [recognise(values) for values in ([{}, ROW], [[{}, ROW]], [Rows([{}, ROW])])]
-    assert [known and known.name for known in found] == ["a trae-agent trajectory"] * 3
+    assert [known and known.name for known in found] == ["a backup of Cherry Studio"] * 3
     assert recognise([{}] * LOOK_AT + [ROW]) is None
     assert recognise([[{}] * LOOK_AT + [ROW]]) is None
 
@@ -67,7 +67,7 @@ def test_a_mark_is_looked_for_in_the_first_records_and_in_the_items_of_a_list() 
     [
         (
             Rows([ROW, {"type": "message", "id": "a", "parentId": "s", "message": SAID}]),
-            "a trae-agent trajectory; convcli cannot read it yet",
+            "a backup of Cherry Studio; convcli cannot read it yet",
             "convcli dialects lists the formats it reads",
         ),
         (

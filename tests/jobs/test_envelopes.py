@@ -218,7 +218,6 @@ ENVELOPES: dict[str, list[Any]] = {
     "a Strands message": [
         {"message": {"role": "user", "content": [{"text": "hi"}]}, "message_id": 0, "redact_message": None}
     ],
-    "a mini-swe-agent trajectory": [{"trajectory_format": "mini-swe-agent-1", "messages": LIST}],
     "a tau-bench result": [{"task_id": 1, "traj": LIST, "reward": 1}],
     "a trace of the OpenAI Agents SDK": [{"object": "trace.span", "span_data": {"type": "generation", "input": LIST}}],
     "an OpenTelemetry trace (OTLP)": [{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [SPAN]}]}]}]}],
@@ -263,7 +262,6 @@ ENVELOPES: dict[str, list[Any]] = {
         }
     ],
     "a TypingMind export": [{"data": {"chats": [{"messages": LIST}]}}],
-    "tau2-bench results": [{"tasks": [], "simulations": [{"messages": LIST}]}],
     "a Letta agent file": [{"agents": [{"messages": LIST}], "blocks": []}],
     "results of promptfoo": [{"results": {"results": [{"prompt": {"raw": json.dumps(LIST)}}]}}],
     "the history of a DSPy model": [{"messages": LIST, "response_model": "m", "kwargs": {}, "outputs": ["hello"]}],

@@ -28,7 +28,7 @@ from convcli.model.errors import ContentError
         ('{"messages": [{"role": "user" "content": "hi"}]}', False),
         ('{"turns": [{"speaker": "Human", "text": "hi"}]}', False),
         ('{"log": [{"role": "Assistant", "said": "hi"}]}', False),
-        ('{"trajectory_format": "mini-swe-agent-1", "messages": 1}', False),
+        ('{"indexedDB": {"topics": 1, "message_blocks": 1}}', False),
         ("", False),
         ("{\x00\x00}", False),
     ],
