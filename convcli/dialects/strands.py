@@ -7,8 +7,8 @@ Quirks
 - The messages are those of Amazon Bedrock Converse, for all model providers. Bytes are base64 in an object, and a file
   in S3 is a `location`.
 - A session is a folder: `session.json`, and for each agent `agents/agent_ID/agent.json` and
-  `agents/agent_ID/messages/message_N.json`. convcli reads one document with the keys `session`, `agent` and `messages`.
-  `jq -s '{messages: sort_by(.message_id)}' agent_ID/messages/*.json` makes one; the other two are optional.
+  `agents/agent_ID/messages/message_N.json`. convcli reads `agent.json` with the files around it as one document with
+  the keys `session`, `agent` and `messages`, and writes such a document.
 - A redaction is stored next to the original message. convcli reads the redaction and keeps the original as an extra.
 - Instructions, model and tools are in the program. The session does not store them.
 - When the library restores a session, it invents missing results and drops results without a call.
@@ -33,7 +33,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, add_extras, as_object, get_extras, make_extras, objects_in, omit
 from convcli.kit.results import with_parts
 from convcli.kit.values import paths, with_total
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Evidence, Options, Pass, Program
 from convcli.model.transcript import Media, Message, Part, Path, Transcript
 from convcli.validation.rules import links, turns
 
@@ -220,5 +220,6 @@ DIALECT = Dialect(
     },
     envelope=frozenset(("session", "message_id", "updated_at", "metrics", "type")),
     metadata=unsupported.fields("agent"),
+    programs=(Program(NAME, ".strands", "sessions/session_*/agents/agent_*/agent.json"),),
     family=FAMILY,
 )

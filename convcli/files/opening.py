@@ -1,4 +1,4 @@
-"""Opens any input: text, a table, an archive or a database. Its first bytes decide.
+"""Opens any input: text, a table, an archive, a database or a folder. Its first bytes decide, for a folder its name.
 
 Tables and archives that are not seekable (a pipe or a compressed file) are copied to a temporary file; databases are
 copied to memory."""
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
+from convcli.files.folders import AGENT, FolderSource, stands_for_folder
 from convcli.files.framing import MAX_LINE, Source, closed_on_error, open_stored
 from convcli.files.outputs import cannot_write
 from convcli.files.packed import CountedFile, unpacked
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from convcli.files.databases import DatabaseSource
     from convcli.files.tables import TableSource
 
-    AnySource: TypeAlias = Source | TableSource | ArchiveSource | DatabaseSource
+    AnySource: TypeAlias = Source | TableSource | ArchiveSource | DatabaseSource | FolderSource
 
 TABLES = {b"PAR1": "a Parquet file", b"ARROW1": "an Arrow file", b"\xff\xff\xff\xff": "an Arrow stream"}
 """Magic bytes of tables, and their names."""
@@ -42,6 +43,8 @@ def open_input(path: str, *, duplicate_keys: DuplicateKeys = "error", max_line: 
             return _table(stored, kind, chunks)
         if head.startswith(ARCHIVE):
             return _archive(stored, chunks, duplicate_keys)
+        if path.endswith(AGENT) and stands_for_folder(path):
+            return FolderSource(stored, duplicate_keys)
         return Source(stored.name, stored, chunks, max_line, duplicate_keys)
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from convcli.files import stores
+from convcli.files.folders import is_piece
 from convcli.files.packed import may_wait
 from convcli.model.errors import ContentError, JobError
 from convcli.wire import exact_json
@@ -92,7 +93,7 @@ def _walk(folder: str) -> list[InputFile]:
 
     for place, below, names in os.walk(folder, onerror=keep):
         below.sort()
-        paths = (path for name in sorted(names) if _is_read(path := os.path.join(place, name)))
+        paths = (path for name in sorted(names) if _is_read(path := os.path.join(place, name)) and not is_piece(path))
         files += [InputFile(path, os.path.relpath(path, folder)) for path in paths]
     if not files:
         raise JobError("no-input", f"there is no {', '.join(SUFFIXES)} file in the folder {folder}")

@@ -12,7 +12,7 @@ from shlex import quote
 from typing import Any
 
 from convcli import dialects
-from convcli.files import databases
+from convcli.files import databases, folders
 from convcli.files.packed import may_wait
 from convcli.model.dialect import Dialect, Program, SessionFacts
 from convcli.model.errors import ContentError, JobError
@@ -138,5 +138,6 @@ def _ids_in(path: str) -> list[str]:
 
 def _has_id(path: str, id_: str) -> bool:
     """True if the name of the file or its folder has this id as a prefix, or after a timestamp."""
+    path = folders.session_of(path) if folders.stands_for_folder(path) else path
     stem, folder = os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))
     return stem.startswith(id_) or folder.startswith(id_) or re.search(f"[-_]{re.escape(id_)}", stem) is not None

@@ -157,8 +157,8 @@ DOCUMENTS: dict[str, Any] = {
     ],
 }
 """By dialect: a user who writes "Hi.", and what the program writes in the user's place."""
-IN_ONE_TEXT = {"continue-dev", "crush", "kiro", "vscode-chat", "zed"}
-"""Dialects of programs that write around the user's words, in the same message, and nothing in the user's place."""
+IN_ONE_TEXT = {"continue-dev", "crush", "kiro", "strands", "vscode-chat", "zed"}
+"""Dialects of programs that write nothing in the user's place, at most around the user's words in the same message."""
 
 
 def test_each_agent_program_has_turns_that_are_known() -> None:
