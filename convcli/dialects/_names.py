@@ -46,6 +46,7 @@ DialectName: TypeAlias = Literal[
     "harmony",
     "haystack",
     "hermes",
+    "hermes-agent",
     "hf-chat",
     "hf-trace",
     "inspect-ai",

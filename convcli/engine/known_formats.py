@@ -60,9 +60,9 @@ FORMATS = (
         is_piece=True,
     ),
     Foreign(
-        "a Hermes session",
-        ("system_prompt messages model_config", "platform session_start messages", "system_prompt messages started_at"),
-        "without the system prompt",
+        "a session log of Hermes Agent",
+        ("platform session_start messages",),
+        "without the system prompt; hermes sessions export writes what convcli reads whole",
         "/messages",
     ),
     Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),

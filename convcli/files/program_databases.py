@@ -2,7 +2,8 @@
 
 Tables: crates/goose/src/session/session_manager.rs of block/goose (version 17), and those that OpenCode 1.18.33 and
 OpenClaw 2026.9.6 create; read 2026-11-23. Those of Cursor as other readers describe them: docs/formats/cursor.md and
-src/harness/cursor_desktop.rs of skillsynchq/txcript at 6699e3ed; read 2026-11-27."""
+src/harness/cursor_desktop.rs of skillsynchq/txcript at 6699e3ed; read 2026-11-27. That of Hermes Agent:
+hermes_state.py of hermes-agent 0.19.0; read 2026-11-28."""
 
 from __future__ import annotations
 
@@ -253,6 +254,26 @@ def _crush(query: Query, id_: str) -> Any:
     return {**row, "messages": [{**one, "parts": query.json(one["parts"])} for one in rows]}
 
 
+# ---------------------------------------------------------------- Hermes Agent
+
+_HERMES_CONTENT = "\0json:"
+"""The begin of a content that is JSON, not text."""
+
+
+def _hermes(query: Query, id_: str) -> Any:
+    """A session as `hermes sessions export` prints it: without messages that were rewound or compacted."""
+    [row] = query.rows("SELECT * FROM sessions WHERE id = ?", id_)
+    rows = query.rows("SELECT * FROM messages WHERE session_id = ? AND active = 1 ORDER BY id", id_)
+    return {**row, "messages": [_hermes_message(query, one) for one in rows]}
+
+
+def _hermes_message(query: Query, row: dict[str, Any]) -> Any:
+    content, calls = row.get("content"), row.get("tool_calls")
+    if isinstance(content, str) and content.startswith(_HERMES_CONTENT):
+        row["content"] = query.json(content.removeprefix(_HERMES_CONTENT))
+    return row if calls is None else {**row, "tool_calls": query.json(calls)}
+
+
 # ---------------------------------------------------------------- Kiro and Amazon Q
 
 _KIRO = "SELECT conversation_id AS id FROM conversations_v2 GROUP BY conversation_id ORDER BY MIN(rowid)"
@@ -275,6 +296,7 @@ def _amazon_q(query: Query, id_: str) -> Any:
 
 _PROGRAMS = (
     ProgramDatabase(("sessions", "messages", "files"), _column("SELECT id FROM sessions ORDER BY rowid"), _crush),
+    ProgramDatabase(("sessions", "messages", "state_meta"), _column("SELECT id FROM sessions ORDER BY rowid"), _hermes),
     ProgramDatabase(("sessions", "messages"), _column("SELECT id FROM sessions ORDER BY rowid"), _goose),
     ProgramDatabase(("session", "message", "part"), _column("SELECT id FROM session ORDER BY rowid"), _opencode),
     ProgramDatabase(

@@ -120,10 +120,9 @@ ROWS = {"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hel
     [
         (list(GENKIT), "Genkit messages"),
         ({"messages": list(GENKIT), "tools": [{"name": "f", "inputSchema": {}}]}, "Genkit messages"),
-        ({"session_id": "s", "platform": "cli", "session_start": "x", "messages": list(ROWS)}, "a Hermes session"),
         (
-            {"id": "s", "source": "cli", "system_prompt": "", "started_at": 1.0, "messages": list(ROWS)},
-            "a Hermes session",
+            {"session_id": "s", "platform": "cli", "session_start": "x", "messages": list(ROWS)},
+            "a session log of Hermes",
         ),
     ],
 )

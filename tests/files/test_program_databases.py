@@ -106,6 +106,26 @@ def test_a_session_of_crush_has_the_columns_of_its_rows(tmp_path: Path) -> None:
     assert (later["parent_session_id"], later["messages"]) == ("s1", [])
 
 
+HERMES = """
+CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, title TEXT, started_at REAL);
+CREATE TABLE messages (
+    id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, tool_calls TEXT, active INTEGER
+);
+INSERT INTO sessions VALUES ('s1', 'cli', NULL, 7.5);
+INSERT INTO messages VALUES (1, 's1', 'user', char(0) || 'json:[{"type":"text","text":"Hi."}]', NULL, 1);
+INSERT INTO messages VALUES (2, 's1', 'user', 'Rewound.', NULL, 0);
+INSERT INTO messages VALUES (3, 's1', 'assistant', 'Yo.', '[{"id":"c1"}]', 1);
+"""
+
+
+def test_a_session_of_hermes_agent_has_its_active_messages(tmp_path: Path) -> None:
+    [session] = (record.value for record in read(database(tmp_path, HERMES)))
+    asked, answered = session["messages"]
+    assert (session["started_at"], asked["content"]) == (7.5, [{"type": "text", "text": "Hi."}])
+    assert (answered["content"], answered["tool_calls"]) == ("Yo.", [{"id": "c1"}])
+
+
 KIRO = """
 CREATE TABLE conversations_v2 (key TEXT, conversation_id TEXT, value TEXT, created_at INTEGER, updated_at INTEGER);
 INSERT INTO conversations_v2 VALUES ('/p', 'k1', '{"conversation_id":"k1","history":[]}', 1, 2);

@@ -211,8 +211,7 @@ def test_a_pointer_that_leads_into_the_members_of_an_array_is_reported_as_one(tm
 SPAN = {"key": "gen_ai.input.messages", "value": {"stringValue": '[{"role": "user", "parts": []}]'}}
 GOOGLE = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
 ENVELOPES: dict[str, list[Any]] = {
-    "a Hermes session": [
-        {"system_prompt": "s", "messages": LIST, "model_config": {}},
+    "a session log of Hermes Agent": [
         {"session_id": "s", "platform": "cli", "session_start": "2026-01-01", "messages": LIST},
     ],
     "a Strands message": [

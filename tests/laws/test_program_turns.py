@@ -100,6 +100,13 @@ DOCUMENTS: dict[str, Any] = {
         {"type": "user", "content": [{"type": "text", "text": text}]}
         for text in ("<user_info>\nOS: linux\n</user_info>", "Hi.")
     ],
+    "hermes-agent": {
+        "started_at": 1.5,
+        "source": "cli",
+        "messages": [
+            {"role": "user", "content": text} for text in ("[CONTEXT COMPACTION — REFERENCE ONLY] About tea.", "Hi.")
+        ],
+    },
     "kimi-cli": [
         {"role": "user", "content": text} for text in ("<system-reminder>\nUse the tools.\n</system-reminder>", "Hi.")
     ],
