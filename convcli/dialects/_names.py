@@ -59,6 +59,7 @@ DialectName: TypeAlias = Literal[
     "llama-json",
     "llamafactory-v1",
     "llamaindex",
+    "llm",
     "mcp",
     "message-history",
     "mini-swe-agent",

@@ -214,6 +214,10 @@ class Source:
         """Starts again at the first byte; only before `keep` was called."""
         self._chunks, self._taken = chain(self._taken or (), self._chunks), None
 
+    def repeat(self, document: bytes) -> None:
+        """Reads the bytes of the whole document again."""
+        self._chunks, self._taken = iter((document,)), None
+
     def _remembered(self) -> Iterator[bytes]:
         for chunk in self._chunks:
             if self._taken is not None:

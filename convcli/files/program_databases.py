@@ -3,11 +3,13 @@
 Tables: crates/goose/src/session/session_manager.rs of block/goose (version 17), and those that OpenCode 1.18.33 and
 OpenClaw 2026.9.6 create; read 2026-11-23. Those of Cursor as other readers describe them: docs/formats/cursor.md and
 src/harness/cursor_desktop.rs of skillsynchq/txcript at 6699e3ed; read 2026-11-27. That of Hermes Agent:
-hermes_state.py of hermes-agent 0.19.0; read 2026-11-28."""
+hermes_state.py of hermes-agent 0.19.0; that of llm: databases of llm 0.36 and its migrations; read 2026-11-28."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from convcli.files.packed import unpacked_value
@@ -31,6 +33,10 @@ class Query:
             {name: _number(value) for name, value in zip(names, row, strict=True) if value is not None}
             for names, row in self._database.rows(statement, *values)
         )
+
+    def tables(self) -> set[str]:
+        """Returns the names of the tables."""
+        return {row["name"] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def json(self, text: Any) -> Any:
         """Parses a JSON string, which may be stored as bytes; returns any other value unchanged."""
@@ -274,6 +280,138 @@ def _hermes_message(query: Query, row: dict[str, Any]) -> Any:
     return row if calls is None else {**row, "tool_calls": query.json(calls)}
 
 
+# ---------------------------------------------------------------- llm
+
+_LLM_TURNS = """
+SELECT turns.*, threads.name AS conversation_name, schemas.content AS schema_json FROM turns
+LEFT JOIN threads ON threads.id = thread_id LEFT JOIN schemas ON schemas.id = schema_id
+WHERE thread_id = ? ORDER BY turns.id
+"""
+_LLM_CHAINS = """
+WITH RECURSIVE chain(hash) AS (
+    SELECT tip_message_hash FROM turns WHERE thread_id = ?
+    UNION SELECT parent_hash FROM messages JOIN chain USING (hash) WHERE parent_hash IS NOT NULL
+)
+SELECT messages.* FROM messages JOIN chain USING (hash)
+"""
+_LLM_JSON = ("prompt_json", "options_json", "response_json", "schema_json", "token_details", "provider_metadata")
+_LLM_OLD = """
+SELECT responses.*, conversations.name AS conversation_name, conversations.model AS conversation_model
+FROM responses LEFT JOIN conversations ON conversations.id = conversation_id
+WHERE conversation_id = ? ORDER BY responses.id
+"""
+
+
+def _llm(query: Query, id_: str) -> Any:
+    """The turns of a conversation, with their messages; those of older versions as `llm logs --json` prints them."""
+    tables = query.tables()
+    turns = list(query.rows(_LLM_TURNS, id_)) if "turns" in tables else []
+    stored = {row["hash"]: row for row in query.rows(_LLM_CHAINS, id_)} if turns else {}
+    rows = {row["id"]: _llm_turn(query, row, stored) for row in turns}
+    older = list(query.rows(_LLM_OLD, id_)) if "responses" in tables else []
+    rows |= {row["id"]: _llm_response(query, row, tables) for row in older if row["id"] not in rows}
+    return Rows([rows[key] for key in sorted(rows)])
+
+
+def _llm_turn(query: Query, row: dict[str, Any], stored: dict[str, Any]) -> Any:
+    """A turn, with the messages since the answer before it, and the instruction."""
+    parent, tip = row.pop("parent_message_hash", None), row.pop("tip_message_hash", None)
+    before, new = list(_llm_chain(parent, stored)), list(_llm_chain(tip, stored))
+    asked = list(takewhile(lambda message: message["role"] in ("user", "tool"), before))
+    answered = takewhile(lambda message: message["hash"] != parent, new)
+    system = before[-1] if before and before[-1]["role"] == "system" else None
+    parts = [] if system is None else _llm_parts(query, system["hash"])
+    messages = [_llm_message(query, one) for one in (*reversed(asked), *reversed(list(answered)))]
+    tools = query.rows("SELECT tools.* FROM turn_tools JOIN tools ON tools.id = tool_id WHERE turn_id = ?", row["id"])
+    native = {"conversation_id": row.pop("thread_id"), **_llm_read(query, row)}
+    native |= {"system": "".join(part.get("text", "") for part in parts)} if parts else {}
+    return {**native, "tools": [_llm_tool(query, tool) for tool in tools], "messages": messages}
+
+
+def _llm_chain(tip: Any, stored: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields a message and those before it, the last first."""
+    while tip in stored:
+        yield stored[tip]
+        tip = stored[tip].get("parent_hash")
+
+
+def _llm_message(query: Query, row: dict[str, Any]) -> Any:
+    kept = {key: value for key, value in _llm_read(query, row).items() if key in ("role", "provider_metadata")}
+    return {**kept, "parts": _llm_parts(query, row["hash"])}
+
+
+def _llm_parts(query: Query, hash_: str) -> list[Any]:
+    """The parts of a message, with the fragments and files that they name."""
+    rows = query.rows("SELECT type, text, payload FROM parts WHERE message_hash = ? ORDER BY position", hash_)
+    return [_llm_part(query, row, query.json(row.pop("payload", "{}"))) for row in rows]
+
+
+def _llm_part(query: Query, row: dict[str, Any], payload: dict[str, Any]) -> Any:
+    pieces = payload.pop("text_ref", ())
+    if pieces:
+        row["text"] = "".join(piece.get("literal") or _llm_fragment(query, piece.get("fragment")) for piece in pieces)
+    part = {**row, **payload}
+    if "attachment" in part:
+        part["attachment"] = _llm_file(query, part["attachment"])
+    if "attachments" in part:
+        part["attachments"] = [_llm_file(query, one) for one in part["attachments"]]
+    return part
+
+
+def _llm_fragment(query: Query, id_: Any) -> str:
+    return "".join(row["content"] for row in query.rows("SELECT content FROM fragments WHERE id = ?", id_))
+
+
+def _llm_file(query: Query, named: dict[str, Any]) -> Any:
+    """An attachment, with its content in base64."""
+    rows = query.rows("SELECT * FROM attachments WHERE id = ?", named.get("id"))
+    return next(map(_llm_content, rows), named)
+
+
+def _llm_content(row: dict[str, Any]) -> dict[str, Any]:
+    content = row.get("content")
+    return {**row, "content": b64encode(content).decode()} if isinstance(content, bytes) else row
+
+
+def _llm_tool(query: Query, row: dict[str, Any]) -> Any:
+    return {**row, "input_schema": query.json(row.get("input_schema") or "{}")}
+
+
+def _llm_read(query: Query, row: dict[str, Any]) -> dict[str, Any]:
+    return {key: query.json(value) if key in _LLM_JSON else value for key, value in row.items()}
+
+
+_LLM_RELATED = {
+    "tool_calls": "SELECT * FROM tool_calls WHERE response_id = ? ORDER BY id",
+    "tool_results": "SELECT * FROM tool_results WHERE response_id = ? ORDER BY id",
+    "tool_responses": "SELECT tools.* FROM tool_responses JOIN tools ON tools.id = tool_id WHERE response_id = ?",
+    "prompt_attachments": """SELECT attachments.* FROM prompt_attachments
+        JOIN attachments ON attachments.id = attachment_id WHERE response_id = ? ORDER BY "order\"""",
+    "prompt_fragments": """SELECT hash, content FROM prompt_fragments
+        JOIN fragments ON fragments.id = fragment_id WHERE response_id = ? ORDER BY "order\"""",
+    "system_fragments": """SELECT hash, content FROM system_fragments
+        JOIN fragments ON fragments.id = fragment_id WHERE response_id = ? ORDER BY "order\"""",
+}
+"""What belongs to a response of an older version, by the table that relates it. Not each version has each table."""
+
+
+def _llm_response(query: Query, row: dict[str, Any], tables: set[str]) -> Any:
+    """A turn as older versions stored it."""
+    related: dict[str, list[dict[str, Any]]] = {
+        table: list(query.rows(statement, row["id"])) if table in tables else []
+        for table, statement in _LLM_RELATED.items()
+    }
+    related["tools"] = [_llm_tool(query, tool) for tool in related.pop("tool_responses")]
+    related["attachments"] = [_llm_content(one) for one in related.pop("prompt_attachments")]
+    for call in related["tool_calls"]:
+        call["arguments"] = query.json(call.get("arguments") or "{}")
+    for one in (*related["tool_calls"], *related["tool_results"]):
+        one.pop("response_id", None)
+    return {**_llm_read(query, row), **{key: value for key, value in related.items() if value}}
+
+
+_LLM_OLD_IDS = "SELECT DISTINCT conversation_id AS id FROM responses"
+
 # ---------------------------------------------------------------- Kiro and Amazon Q
 
 _KIRO = "SELECT conversation_id AS id FROM conversations_v2 GROUP BY conversation_id ORDER BY MIN(rowid)"
@@ -304,6 +442,12 @@ _PROGRAMS = (
         _column("SELECT session_id AS id FROM transcript_events GROUP BY session_id ORDER BY MIN(rowid)"),
         _openclaw,
     ),
+    ProgramDatabase(
+        ("threads", "turns", "responses"),
+        _column(f"SELECT DISTINCT thread_id AS id FROM turns UNION {_LLM_OLD_IDS} ORDER BY id"),
+        _llm,
+    ),
+    ProgramDatabase(("responses", "conversations"), _column(f"{_LLM_OLD_IDS} ORDER BY id"), _llm),
     ProgramDatabase(("threads",), _column("SELECT id FROM threads WHERE data IS NOT NULL ORDER BY rowid"), _zed),
     ProgramDatabase(("conversations_v2",), _column(_KIRO), _kiro),
     ProgramDatabase(
@@ -316,5 +460,5 @@ _PROGRAMS = (
 
 def program_with(query: Query) -> ProgramDatabase | None:
     """Returns the program that has such a database."""
-    tables = {row["name"] for row in query.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    tables = query.tables()
     return next((one for one in _PROGRAMS if tables.issuperset(one.tables)), None)

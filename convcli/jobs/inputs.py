@@ -34,7 +34,7 @@ from convcli.jobs.documents import Item as Item
 from convcli.jobs.documents import Nulls as Nulls
 from convcli.jobs.documents import Outer as Outer
 from convcli.jobs.documents import Skipped as Skipped
-from convcli.jobs.items import RecordReader, beginnings
+from convcli.jobs.items import RecordReader, beginnings, several_answers
 from convcli.jobs.paths import InputFile as InputFile
 from convcli.jobs.paths import find as find
 from convcli.jobs.paths import is_lines as is_lines
@@ -400,6 +400,9 @@ class Input:
             self._hold_many(reading.dialect, values)
         if reading.dialect.answer_boundaries is not None and reading.is_whole:
             self._find_answers(reading.dialect)
+        elif (members := several_answers(self._source, self._head, reading.dialect)) is not None:
+            self._head, self._items, self._has_answers, self.layout = [], members, True, "array"
+            return ChosenDialect(reading.dialect, True, reading.detection)
         return reading
 
     def _find_answers(self, dialect: Dialect) -> None:

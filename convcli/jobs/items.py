@@ -9,7 +9,7 @@ import msgspec
 
 from convcli.engine import texts
 from convcli.engine.detection import Detection
-from convcli.files.framing import Framing, Record
+from convcli.files.framing import Framing, Record, Source
 from convcli.jobs.choosing import other_dialect
 from convcli.jobs.documents import Document, Item, not_read
 from convcli.jobs.paths import companion
@@ -21,6 +21,19 @@ from convcli.model.errors import ContentError
 def beginnings(dialect: Dialect) -> BeginsAnswer:
     """Returns the function that finds, in one file, the records that begin another answer of a stream."""
     return (lambda _: False) if dialect.answer_boundaries is None else dialect.answer_boundaries()
+
+
+def several_answers(source: Any, head: list[Record], dialect: Dialect) -> Iterator[Record] | None:
+    """Returns the items of an array as records, if a file is one array and they begin more than one answer."""
+    if dialect.answer_boundaries is None or not isinstance(source, Source) or not source.is_array:
+        return None
+    if len(head) != 1 or not isinstance(head[0].value, list):
+        return None
+    begins = beginnings(dialect)
+    if not any([begins(value) for value in head[0].value][1:]):
+        return None
+    source.repeat(head[0].raw)
+    return source.members()
 
 
 class RecordReader(msgspec.Struct, frozen=True):

@@ -126,6 +126,79 @@ def test_a_session_of_hermes_agent_has_its_active_messages(tmp_path: Path) -> No
     assert (answered["content"], answered["tool_calls"]) == ("Yo.", [{"id": "c1"}])
 
 
+LLM = """
+CREATE TABLE conversations (id TEXT PRIMARY KEY, name TEXT, model TEXT);
+CREATE TABLE responses (id TEXT PRIMARY KEY, prompt TEXT, response TEXT, conversation_id TEXT, options_json TEXT);
+CREATE TABLE attachments (id TEXT PRIMARY KEY, type TEXT, content BLOB);
+CREATE TABLE prompt_attachments (response_id TEXT, attachment_id TEXT, "order" INTEGER);
+CREATE TABLE tool_calls (id INTEGER PRIMARY KEY, response_id TEXT, name TEXT, arguments TEXT, tool_call_id TEXT);
+INSERT INTO conversations VALUES ('t1', 'Tea', 'm');
+INSERT INTO responses VALUES ('r1', 'Hi.', 'Yo.', 't1', '{"temperature":1}');
+INSERT INTO attachments VALUES ('a', 'image/png', CAST('hi' AS BLOB));
+INSERT INTO prompt_attachments VALUES ('r1', 'a', 0);
+INSERT INTO tool_calls VALUES (1, 'r1', 'f', '{"n":1}', 'c1');
+"""
+NEWER = """
+CREATE TABLE threads (id TEXT PRIMARY KEY, name TEXT);
+CREATE TABLE turns (
+    id TEXT PRIMARY KEY, thread_id TEXT, parent_message_hash TEXT, tip_message_hash TEXT, schema_id TEXT
+);
+CREATE TABLE messages (hash TEXT PRIMARY KEY, parent_hash TEXT, role TEXT);
+CREATE TABLE parts (message_hash TEXT, position INTEGER, type TEXT, text TEXT, payload TEXT);
+CREATE TABLE fragments (id INTEGER PRIMARY KEY, content TEXT);
+CREATE TABLE schemas (id TEXT PRIMARY KEY, content TEXT);
+CREATE TABLE tools (id INTEGER PRIMARY KEY, name TEXT, input_schema TEXT);
+CREATE TABLE turn_tools (turn_id TEXT, tool_id INTEGER);
+INSERT INTO threads VALUES ('t1', 'Tea'), ('t2', 'Rain');
+INSERT INTO turns VALUES ('r2', 't1', 'm3', 'm4', NULL), ('r3', 't2', 'm1', 'm9', NULL);
+INSERT INTO messages VALUES ('m0', NULL, 'system'), ('m1', 'm0', 'user'), ('m2', 'm1', 'assistant');
+INSERT INTO messages VALUES ('m3', 'm2', 'user'), ('m4', 'm3', 'assistant');
+INSERT INTO parts VALUES ('m0', 0, 'text', 'Be brief.', NULL), ('m4', 0, 'text', 'Yes.', NULL);
+INSERT INTO parts VALUES
+    ('m3', 0, 'text', NULL, '{"text_ref":[{"fragment":1},{"literal":" Good?"}]}'),
+    ('m3', 1, 'attachment', NULL, '{"attachment":{"id":"a"}}');
+INSERT INTO fragments VALUES (1, 'A story.');
+INSERT INTO tools VALUES (1, 'f', '{"type":"object"}');
+INSERT INTO turn_tools VALUES ('r2', 1);
+"""
+
+
+def test_a_conversation_of_llm_has_the_turns_of_older_and_newer_versions(tmp_path: Path) -> None:
+    older = {
+        "id": "r1",
+        "prompt": "Hi.",
+        "response": "Yo.",
+        "conversation_id": "t1",
+        "options_json": {"temperature": 1},
+        "conversation_name": "Tea",
+        "conversation_model": "m",
+        "tool_calls": [{"id": 1, "name": "f", "arguments": {"n": 1}, "tool_call_id": "c1"}],
+        "attachments": [{"id": "a", "type": "image/png", "content": "aGk="}],
+    }
+    (tmp_path / "older").mkdir()
+    assert [record.value for record in read(database(tmp_path / "older", LLM))] == [[older]]
+    both, incomplete = (record.value for record in read(database(tmp_path, LLM + NEWER)))
+    assert both[0] == older
+    assert both[1] == {
+        "id": "r2",
+        "conversation_id": "t1",
+        "conversation_name": "Tea",
+        "system": "Be brief.",
+        "tools": [{"id": 1, "name": "f", "input_schema": {"type": "object"}}],
+        "messages": [
+            {
+                "role": "user",
+                "parts": [
+                    {"type": "text", "text": "A story. Good?"},
+                    {"type": "attachment", "attachment": {"id": "a", "type": "image/png", "content": "aGk="}},
+                ],
+            },
+            {"role": "assistant", "parts": [{"type": "text", "text": "Yes."}]},
+        ],
+    }
+    assert incomplete[0]["id"] == "r3"
+
+
 KIRO = """
 CREATE TABLE conversations_v2 (key TEXT, conversation_id TEXT, value TEXT, created_at INTEGER, updated_at INTEGER);
 INSERT INTO conversations_v2 VALUES ('/p', 'k1', '{"conversation_id":"k1","history":[]}', 1, 2);

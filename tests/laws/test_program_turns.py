@@ -164,7 +164,7 @@ DOCUMENTS: dict[str, Any] = {
     ],
 }
 """By dialect: a user who writes "Hi.", and what the program writes in the user's place."""
-IN_ONE_TEXT = {"continue-dev", "crush", "kiro", "strands", "vscode-chat", "zed"}
+IN_ONE_TEXT = {"continue-dev", "crush", "kiro", "llm", "strands", "vscode-chat", "zed"}
 """Dialects of programs that write nothing in the user's place, at most around the user's words in the same message."""
 
 

@@ -14,6 +14,7 @@ from convcli.engine import pipeline
 from convcli.files.layouts import encoded
 from convcli.jobs import inputs
 from convcli.model.document import Rows
+from convcli.wire import exact_json
 from tests.support import Sample, acceptable_of, names
 
 STREAMS = [name for name in names() if dialects.get(name).answer_boundaries is not None]
@@ -37,6 +38,19 @@ def test_l13_two_samples_in_one_file_are_two_transcripts(name: str, suffix: str,
             assert source.is_several, (first, second)
             read = [item.lift() for item in source if isinstance(item, inputs.Document)]
         assert read == [dialect.lift(one.document) for one in (first, second)], (str(first), str(second))
+
+
+@pytest.mark.parametrize("name", [name for name in STREAMS if "document" in dialects.get(name).framings])
+def test_l13_two_samples_in_one_array_of_a_file_are_two_transcripts(name: str, tmp_path: Path) -> None:
+    """A whole document of the library is one transcript: there it is an error."""
+    first, second = _distinct(name)[:2]
+    path = tmp_path / "two.json"
+    path.write_bytes(exact_json.write([*first.document, *second.document]))
+    with inputs.opened(str(path), name) as source:
+        assert (source.is_several, [item.lift() for item in source if isinstance(item, inputs.Document)]) == (
+            True,
+            [dialects.get(name).lift(one.document) for one in (first, second)],
+        )
 
 
 @pytest.mark.parametrize("name", STREAMS)
