@@ -206,7 +206,29 @@ FORMATS = (
     Foreign("an export of Chatbox", ("__exported_items",)),
     # sessions and trajectories without a dialect
     Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
+    Foreign(
+        "a session of Junie",
+        ("kind=SessionA2uxEvent event/agentEvent", "kind=UserPromptEvent prompt:str", "kind=TaskStartedEvent taskId"),
+    ),
+    Foreign(
+        "the list of Junie's sessions",
+        ("sessionId taskName createdAt status",),
+        "the events are in events.jsonl in the folder of a session",
+        is_piece=True,
+    ),
+    Foreign(
+        "messages of Devin",
+        ("event_id source=devin|user message:str created_at", "items/*/event_id items/*/source=devin|user"),
+        "they have what Devin and the user wrote, without its calls",
+    ),
     Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
+    Foreign(
+        "messages of a Letta agent",
+        (
+            "message_type=user_message|assistant_message|reasoning_message|tool_call_message|tool_return_message",
+            "messages/*/message_type=user_message|assistant_message|reasoning_message|tool_call_message",
+        ),
+    ),
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
     Foreign("messages of Spring AI", ("messageType=USER|ASSISTANT|SYSTEM|TOOL metadata:dict",)),
     Foreign(
