@@ -47,7 +47,9 @@ def word_options(function: F) -> F:
     return mask(click.option("--allow", type=PATH, metavar="FILE", help=help_text)(function))
 
 
-def redaction_of(words: Iterable[str], allow: str | None, *, is_new: bool = False) -> Redaction:
+def redaction_of(
+    words: Iterable[str], allow: str | None, *, is_new: bool = False, is_one_session: bool = False
+) -> Redaction:
     """Returns the redaction that these options describe; with `is_new`, the list of accepted values may be missing."""
     import os
 
@@ -55,7 +57,8 @@ def redaction_of(words: Iterable[str], allow: str | None, *, is_new: bool = Fals
 
     is_absent = allow is None or (is_new and not os.path.exists(allow))
     allowed = Allowed() if allow is None or is_absent else load_allowed(allow)
-    return Redaction([word for each in words for word in _words(each)], allowed)
+    listed = [word for each in words for word in _words(each)]
+    return Redaction(listed, allowed, is_one_session=is_one_session)
 
 
 def _words(word: str) -> list[str]:

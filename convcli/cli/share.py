@@ -54,7 +54,7 @@ def command(
     from convcli.files.outputs import open_output
     from convcli.jobs.agent_files import with_runs
 
-    redaction = _redacting.redaction_of(words, allow)
+    redaction = _redacting.redaction_of(words, allow, is_one_session=True)
     codes = _shared.ExitCodes(screen)
     reading = replace(reading, redaction=redaction)
     printer = _shared.DiagnosticPrinter(screen, reading)

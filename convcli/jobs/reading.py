@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from convcli.files.framing import MAX_LINE
+from convcli.files.packed import may_wait
 from convcli.jobs import inputs
 from convcli.jobs.config import Configuration, is_below
 from convcli.jobs.inputs import Calls, Document, Input, InputFile, Nulls
-from convcli.model.errors import JobError
+from convcli.model.errors import ConvcliError, JobError
 from convcli.model.findings import Finding
 from convcli.wire.strict_json import DuplicateKeys
 
@@ -101,8 +102,26 @@ class ReadingOptions(msgspec.Struct, frozen=True):
         of_project: DuplicateKeys = self.configuration.settings.get("duplicate-keys", "error")
         return self.duplicate_keys or of_project
 
-    def opened(self, path: str) -> AbstractContextManager[Input]:
-        """Opens a file as `inputs.opened` does, with the options of this job."""
+    @contextmanager
+    def opened(self, path: str) -> Iterator[Input]:
+        """Opens a file as `inputs.opened` does, with the options of this job.
+
+        If it has several documents to mask, all are read once before, for the names in them; a pipe is not.
+        """
+        with self._opened(path) as source:
+            if self.redaction is not None and source.may_be_several and path != "-" and not may_wait(path):
+                self._learn_names(path, self.redaction)
+            yield source
+
+    def _learn_names(self, path: str, redaction: Redaction) -> None:
+        """Shows all documents of a file to a redaction. Errors are reported later, when they are processed."""
+        unmasked = replace(self, redaction=None, selection=None, calls="apart")
+        with suppress(ConvcliError), unmasked.opened(path) as items:
+            for item in items:
+                if isinstance(item, Document):
+                    redaction.learn(item)
+
+    def _opened(self, path: str) -> AbstractContextManager[Input]:
         return inputs.opened(
             path,
             self.dialect_of(path),
@@ -119,8 +138,7 @@ class ReadingOptions(msgspec.Struct, frozen=True):
 
     def documents(self, path: str) -> Iterator[Document]:
         """Yields documents as `inputs.documents` does, with the options of this job."""
-        documents = inputs.documents(path, self.dialect_of(path), duplicate_keys=self.keys)
-        return documents if self.redaction is None else map(self.redaction.document, documents)
+        return inputs.documents(path, self.dialect_of(path), duplicate_keys=self.keys)
 
     def hides(self, finding: Finding) -> bool:
         """True if this is a warning that the project ignores. Errors are always shown."""

@@ -62,10 +62,15 @@ def load_allowed(path: str) -> Allowed:
 
 
 class Redaction:
-    """Masks the documents that a job reads, before anything else sees them."""
+    """Masks the documents that a job reads, before anything else sees them.
 
-    def __init__(self, words: Iterable[str] = (), allowed: Allowed | None = None) -> None:
-        self.allowed = allowed or Allowed()
+    With `is_one_session`, all its files are of one session: the names that one gives are masked in the others.
+    """
+
+    def __init__(
+        self, words: Iterable[str] = (), allowed: Allowed | None = None, *, is_one_session: bool = False
+    ) -> None:
+        self.allowed, self._is_one_session = allowed or Allowed(), is_one_session
         self._redactor = Redactor(words, self.allowed.__contains__, self.allowed.digest)
         self.hits = list[Hit]()
 
@@ -78,21 +83,29 @@ class Redaction:
         """Returns a text of the job, such as the name of a file, masked as documents are."""
         return self._redactor.text(text)
 
+    def learn(self, document: Document) -> None:
+        """Learns the names that a document gives, to mask them in all documents of its file."""
+        self._redactor.learn(document.value, document.dialect, self._scope(document))
+
     def document(self, document: Document) -> Document:
         """Returns a document with masked values, keys and file name. Its position in the file stays."""
-        value, hits = self._redactor.redact(document.value, document.dialect)
+        value, hits = self._redactor.redact(document.value, document.dialect, self._scope(document))
         file = self._redactor.text(document.file)
         for hit in hits:
             line, where = document.place(hit.where)
-            self.hits.append(replace(hit, file=file, line=line, where=self._redactor.text(where)))
+            self.hits.append(replace(hit, file=file, line=line, where=self._redactor.again(where, document.dialect)))
         masked: dict[str, Any] = {"value": value, "file": file, "lifted": None}
         if document.unparsed is not None:
             masked["unparsed"] = self._redactor.again(document.unparsed, document.dialect)
         if document.shell is not None:
-            masked["shell"], hits = self._redactor.container(document.shell, document.dialect)
-            self.hits += (replace(hit, file=file, where=self._redactor.text(hit.where)) for hit in hits)
+            scope, dialect = self._scope(document), document.dialect
+            masked["shell"], hits = self._redactor.container(document.shell, dialect, scope)
+            self.hits += (replace(hit, file=file, where=self._redactor.again(hit.where, dialect)) for hit in hits)
         masked["merged"] = tuple(map(self._without_values, document.merged))
         return replace(document, **masked)
+
+    def _scope(self, document: Document) -> str:
+        return "" if self._is_one_session else document.file
 
     def _without_values(self, loss: Loss) -> Loss:
         """Returns the loss of a joined call, which was compared before it was masked, without what was lost."""

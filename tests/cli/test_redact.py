@@ -139,3 +139,25 @@ def test_what_surrounds_the_transcripts_is_masked_and_written(tmp_path: Path) ->
     done = run("redact", str(tmp_path / "log.json"), "-o", str(tmp_path / "out.json"))
     assert (done.code, "1 masked" in done.err) == (0, True)
     assert json.loads((tmp_path / "out.json").read_text("utf-8")) == {**log, "eval": {"task": "t", "by": "<EMAIL-1>"}}
+
+
+DIRECTORY = "/home/annlee/shop"
+
+
+def test_names_hold_in_their_file_with_stable_placeholders_and_in_no_other(tmp_path: Path) -> None:
+    def lines(*texts: str) -> str:
+        rows = [{"messages": [{"role": "user", "content": text}]} for text in texts]
+        return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text(lines("annlee asks bobby", DIRECTORY, "bobby asks annlee"))
+    (folder / "b.jsonl").write_text(lines("annlee asks bobby", "/home/bobby/shop", DIRECTORY))
+    (folder / "c.jsonl").write_text(lines("annlee asks bobby"))
+    assert run("redact", str(folder), "--out-dir", str(out)).code == 0
+    assert (out / "a.jsonl").read_text() == lines("<USER-1> asks bobby", "<HOME-1>/shop", "bobby asks <USER-1>")
+    assert (out / "b.jsonl").read_text() == lines("<USER-1> asks <USER-2>", "<HOME-2>/shop", "<HOME-1>/shop")
+    assert (out / "c.jsonl").read_text() == lines("annlee asks bobby")
+    assert "nothing found" in run("redact", str(out), "--check").err
+    texts = [run("redact", str(folder / "a.jsonl"), "-o", "-").out, run("redact", str(out / "a.jsonl"), "-o", "-").out]
+    assert texts == [(out / "a.jsonl").read_text()] * 2

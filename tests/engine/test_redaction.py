@@ -76,6 +76,7 @@ def test_personal_data_becomes_a_placeholder(text: str, expected: str) -> None:
     "text",
     [
         "git@github.com:acme/app.git", "noreply@github.com", "/home/user/work", "C:\\Users\\Test\\a", "test@test.com",
+        "/home/codex/.codex/skills",
         "~/.claude/projects/-home-user-work", "Co-authored-by: openhands <openhands@all-hands.dev>",
         "ftp://username:password@ftp.example.com/a", "amqp://guest:guest@localhost:5672/",
         '__version__ = "3.5.0.1"',
@@ -156,6 +157,24 @@ def test_the_names_in_the_directory_of_a_session_are_masked_everywhere() -> None
     assert result[0]["message"]["content"] == "<USER-1>@<HOST-1>:~$ id <USER-1>"
     assert result[0]["cwd"] == "<HOME-1>/app"
     assert isinstance(result, Rows)
+
+
+@pytest.mark.parametrize(
+    ("directory", "expected"),
+    [("/home/annlee/app", "<HOST-1>"), ("/home/annlee/b", "forge.acme"), ("/x", "forge.acme")],
+)
+def test_names_hold_in_the_project_of_their_session(directory: str, expected: str) -> None:
+    def session(text: str, directory: str) -> Rows:
+        return Rows([
+            {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s", "cwd": directory,
+             "timestamp": "2026-01-01T00:00:00.000Z", "message": {"role": "user", "content": text}},
+        ])  # fmt: skip
+
+    redactor, dialect = Redactor(), dialects.get("claude-code")
+    where = directory if directory == "/x" else "/home/annlee/app"
+    redactor.redact(session("git@forge.acme:team/app.git", where), dialect, "one")
+    result, _ = redactor.redact(session("ssh forge.acme", directory), dialect, "two")
+    assert result[0]["message"]["content"] == f"ssh {expected}"
 
 
 def test_what_a_stream_cuts_into_fragments_is_found() -> None:

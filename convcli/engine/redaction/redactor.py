@@ -7,9 +7,10 @@ defines. What a stream cuts into fragments is searched as a whole."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -45,11 +46,26 @@ class Hit(msgspec.Struct, frozen=True):
     line: int = 0
 
 
+class Names(NamedTuple):
+    """The words that are masked in a document: their kinds, an expression that finds them, short strings without any.
+
+    The words are in lower case. `clean` has strings with their keys; the rules of all kinds find nothing in them.
+    """
+
+    kinds: dict[str, Kind]
+    expression: re.Pattern[str] | None
+    clean: set[tuple[str, str]]
+
+
 class Redactor:
     """Masks the documents of one job; the same value has the same placeholder in all of them.
 
     `words` are masked wherever they occur · `is_allowed` is asked with the digest of a value whether it may stay ·
     `digest` makes that digest.
+
+    The names that a document gives, of users and hosts, are masked in it, in its scope (its file) and in the later
+    documents of its project: those in the same directory, if this is in the home directory of a person. In other files
+    a name such as Alice is another person, or nobody.
     """
 
     def __init__(
@@ -60,41 +76,45 @@ class Redactor:
     ) -> None:
         personal.load_numbers()
         self.counts, self.documents = Counter[tuple[str, Kind]](), 0
-        self._kinds: dict[str, Kind] = {word.lower(): "WORD" for word in words if word.strip()}
-        self._expression = expression_of(self._kinds)
+        self._listed: dict[str, Kind] = {word.lower(): "WORD" for word in words if word.strip()}
+        self._learned: dict[tuple[str, str], dict[str, Kind]] = {}
+        self._names = self._all_names = _names(self._listed)
         self._is_allowed, self._digest = is_allowed, digest
         self._numbers: dict[tuple[Kind, str], int] = {}
-        self._clean = set[tuple[str, str]]()
         self._last, self._taken = Counter[Kind](), set[tuple[str, int]]()
 
-    def redact(self, document: Any, dialect: Dialect) -> tuple[Any, list[Hit]]:
+    def learn(self, document: Any, dialect: Dialect, scope: str) -> None:
+        """Learns the names that a document gives, before another one of its scope is masked."""
+        self._learn(document, _lifted(document, dialect), scope)
+
+    def redact(self, document: Any, dialect: Dialect, scope: str = "") -> tuple[Any, list[Hit]]:
         """Returns the masked document and what was found in it. The document itself stays as it is."""
         self.documents += 1
         transcript = _lifted(document, dialect)
-        self._learn(document, transcript)
+        self._learn(document, transcript, scope)
         masked, hits = self._masked(document, dialect, transcript, is_bare=False)
         if hits and transcript is not None and not schemas.accepts(dialect.name, masked):
             masked, hits = self._masked(document, dialect, transcript, is_bare=True)
         self.counts.update((hit.rule, hit.kind) for hit in hits)
         return masked, hits
 
-    def container(self, container: Any, dialect: Dialect) -> tuple[Any, list[Hit]]:
+    def container(self, container: Any, dialect: Dialect, scope: str = "") -> tuple[Any, list[Hit]]:
         """Returns what surrounds the documents of a file, masked, and what was found in it."""
-        self._learn(container, None)
+        self._learn(container, None, scope)
         masked, hits = self._masked(container, dialect, None, is_bare=False)
         self.counts.update((hit.rule, hit.kind) for hit in hits)
         return masked, hits
 
     def text(self, text: str) -> str:
-        """Returns a text of the job, such as the name of a file, masked as documents are."""
-        return str(self._searcher().masked(text, ()))
+        """Returns a text of the job, such as the name of a file, masked as documents are, with the names of all."""
+        return str(self._searcher(self._all_names).masked(text, ()))
 
     def again(self, value: Any, dialect: Dialect) -> Any:
-        """Returns another form of a document that was masked, with the same placeholders; nothing is counted."""
-        return self._searcher(words_of(dialect.name)).value(value, ())
+        """Returns another form of the document that was masked last, with its placeholders; nothing is counted."""
+        return self._searcher(self._names, words_of(dialect.name)).value(value, ())
 
-    def _searcher(self, vocabulary: frozenset[str] = frozenset()) -> Searcher:
-        return Searcher(self._expression, self._kinds, self._placeholder, vocabulary=vocabulary)
+    def _searcher(self, names: Names, vocabulary: frozenset[str] = frozenset()) -> Searcher:
+        return Searcher(names.expression, names.kinds, self._placeholder, vocabulary=vocabulary)
 
     def _masked(
         self, document: Any, dialect: Dialect, transcript: Transcript | None, *, is_bare: bool
@@ -108,8 +128,8 @@ class Redactor:
 
         for _ in range(MOST_ROUNDS):
             searcher = Searcher(
-                self._expression, self._kinds, self._placeholder, add,
-                words_of(dialect.name), paired, names, encoded, is_bare, self._clean,
+                self._names.expression, self._names.kinds, self._placeholder, add,
+                words_of(dialect.name), paired, names, encoded, is_bare, self._names.clean,
             )  # fmt: skip
             masked = searcher.value(document, ())
             if transcript is not None and transcript.origin is not None and transcript.origin.pieces:
@@ -119,8 +139,11 @@ class Redactor:
             document = masked
         return document, hits
 
-    def _learn(self, document: Any, transcript: Transcript | None) -> None:
-        """Adds the names of the session's user and machine, and the numbers of placeholders that it has already."""
+    def _learn(self, document: Any, transcript: Transcript | None, scope: str) -> None:
+        """Adds the names of the session's user and machine, and the numbers of placeholders that it has already.
+
+        The next search is for the names of the scope and the project of this document.
+        """
         found = dict[str, Kind]()
         if transcript is not None and transcript.cwd:
             found.update(of_directory(transcript.cwd))
@@ -130,10 +153,15 @@ class Redactor:
             if ">" in text or "-" in text:
                 self._taken.update((kind, int(number)) for kind, number in PLACEHOLDER.findall(text))
         new = {name.lower(): kind for name, kind in found.items() if is_personal(name)}
-        if not new.keys() <= self._kinds.keys():
-            self._kinds = {**new, **self._kinds}
-            self._expression = expression_of(self._kinds)
-            self._clean.clear()
+        kinds = dict(self._listed)
+        for place in _places(transcript, scope):
+            known = self._learned.setdefault(place, {})
+            known.update(new)
+            kinds = {**known, **kinds}
+        if kinds != self._names.kinds:
+            self._names = _names(kinds)
+        if not new.keys() <= self._all_names.kinds.keys():
+            self._all_names = _names({**new, **self._all_names.kinds})
 
     def _placeholder(self, kind: Kind, value: str) -> str | None:
         """Returns the placeholder of a value; None if the value may stay."""
@@ -147,6 +175,18 @@ class Redactor:
                 number += 1
             self._last[kind] = self._numbers[key] = number
         return f"<{kind}-{number}>"
+
+
+def _names(kinds: dict[str, Kind]) -> Names:
+    return Names(kinds, expression_of(kinds), set())
+
+
+def _places(transcript: Transcript | None, scope: str) -> Iterator[tuple[str, str]]:
+    """Yields where the names of a document hold: in its scope, and in the project of its session."""
+    yield "scope", scope
+    directory = transcript.cwd if transcript is not None else None
+    if directory and any(is_personal(name) for name, _ in of_directory(directory)):
+        yield "project", directory
 
 
 def _lifted(document: Any, dialect: Dialect) -> Transcript | None:
