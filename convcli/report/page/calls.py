@@ -78,9 +78,9 @@ def call_card(
         f'<details class="card {state} {kind_of(call.name)}" id="call-{number}"{" open" * is_open}>'
         f"<summary><b>{escape(safe_text(call.name))}</b>"
         f"{_dim(line.purpose, 'purpose')} <code>{escape(safe_text(line.text))}</code>{counts}"
-        f"{_state(status, shown.output)}{_seconds(seconds, shown.output)}{_mark(f'call-{number}', mark)}"
+        f'{_state(status, shown.output)}{_seconds(seconds, shown.output)} <span class="mark">{mark}</span>'
         f"{_why(status, shown.output)}</summary>"
-        f"{body}</details>\n"
+        f"{_link(f'call-{number}', mark, 'mark', f'link to call {number}')}{body}</details>\n"
     )
 
 
@@ -179,8 +179,14 @@ def result_block(
 
     Under its call it links to its message; elsewhere it links to the call. The answer of an agent is Markdown.
     """
-    link = f' <a href="#m{index}" class="link">{index}</a>' if index is not None else ""
-    link += _mark(f"call-{call.removeprefix('#')}", call) if call.startswith("#") else ""
+    number = call.removeprefix("#")
+    link = _link(f"m{index}", str(index), "link", f"link to message {index}") if index is not None else ""
+    link += _link(f"call-{number}", call, "mark", f"to call {number}") if number != call else ""
+    label = (
+        f' <span class="link">{index}</span>'
+        if index is not None
+        else f' <span class="mark">{call}</span>' * bool(call)
+    )
     output = CommandOutput("\n\n".join(map(part_text, result.value))) if agent and result.kind == "multimodal" else None
     output = output or output_of(part_text(result), is_failed=is_error(result))
     text = safe_text(output.text, lines=True)
@@ -191,7 +197,7 @@ def result_block(
     badge = _state(status, output) or (_badge("ok", "result") if status == "ok" else "")
     return (
         f'<details class="result"{place}{" open" * is_open}><summary>{badge} <span class="first">{escape(first)}'
-        f"</span>{size}{link}</summary>{shown}</details>"
+        f"</span>{size}{label}</summary>{link}{shown}</details>"
     )
 
 
@@ -199,8 +205,9 @@ def _text(text: str, is_markdown: bool) -> str:
     return f'<div class="text inset">{html(text)}</div>' if is_markdown else f"<pre>{escape(text)}</pre>"
 
 
-def _mark(place: str, words: str) -> str:
-    return f' <a href="#{place}" class="mark">{words}</a>'
+def _link(place: str, words: str, kind: str, label: str) -> str:
+    """Returns a link that stands over the same words in the line of an open fold: a fold has no link in its line."""
+    return f'<a href="#{place}" class="{kind}" aria-label="{label}">{words}</a>'
 
 
 def _piece(part: Any) -> str:

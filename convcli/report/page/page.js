@@ -256,6 +256,10 @@ main.addEventListener("click", async ({ target }) => {
   await navigator.clipboard.writeText(target.closest("article").querySelector(".body").innerText);
   target.classList.add("done"), setTimeout(() => target.classList.remove("done"), 1500);
 });
+const reach = ({ target, skipped }) => {  // with the keyboard, what scrolls in itself, once it is seen
+  for (const box of skipped ? [] : target.querySelectorAll("pre")) if (box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+};
+for (const name of ["toggle", "contentvisibilityautostatechange"]) main.addEventListener(name, reach, true);
 const step = (by) => {
   const items = [...main.querySelectorAll(".item:not([hidden])")], top = parseFloat(getComputedStyle(root).scrollPaddingTop);
   const first = items.findIndex((item) => item.getBoundingClientRect().top > top - 5);

@@ -136,7 +136,7 @@ def test_a_call_is_a_card_with_its_result_beneath_and_the_seconds_between() -> N
     assert "<b>read</b> <code>src/tables.py</code>" in card
     assert "2.5 s" in card
     assert '<details class="result" id="m5" open>' in card
-    assert '<a href="#m5" class="link">5</a>' in card
+    assert '</summary><a href="#m5" class="link" aria-label="link to message 5">5</a>' in card
     assert card.count("src/tables.py") == 1
     assert '<span class="state ok">result</span> <span class="first">def f(): ...</span>' in card
     assert html.count('<article class="item tool') == 0
@@ -186,11 +186,22 @@ def test_what_is_far_below_is_text_until_the_script_shows_it() -> None:
     assert "<!--" not in html
 
 
+def test_no_link_or_button_stands_in_the_line_of_a_fold() -> None:
+    apart = Message("tool", [ToolResult("a", "read", "text", "x"), Text("and more")])
+    lines = [
+        line
+        for transcript in (SESSION, Transcript([call("a", path="p"), apart]), everywhere("[a](https://a.example)"))
+        for line in re.findall(r"(?s)<summary>(.*?)</summary>", rendered(transcript, up="/"))
+    ]
+    assert len(lines) > 10
+    assert [line for line in lines if re.search(r"<(?:a|button|input|select)\b", line)] == []
+
+
 def test_a_result_that_stands_apart_and_its_call_lead_to_each_other() -> None:
     answer = Message("tool", [ToolResult("a", "read", "text", "x"), Text("and more")])
     html = rendered(Transcript([call("a", path="p"), answer]))
     assert 'its result: <a href="#m1">message 1</a>' in html
-    assert '<a href="#call-1" class="mark">#1</a></summary>' in html
+    assert '</summary><a href="#call-1" class="mark" aria-label="to call 1">#1</a>' in html
     assert len(re.findall(r'id="m1"', html)) == 1
 
 
