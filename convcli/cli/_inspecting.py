@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
     from convcli.model.transcript import Transcript
     from convcli.views.columns import RowKind
+    from convcli.views.costs import Prices
     from convcli.views.rows import Row
 
 NARROW = 100
@@ -181,18 +182,21 @@ class Inspecting:
 
     def _pages(self, lifted: Iterator[tuple[Document, Transcript]]) -> None:
         from convcli.cli import _pages
-        from convcli.views.costs import Prices
         from convcli.views.program_texts import without_events
 
         assert self.arguments.out_dir is not None
-        prices = Prices(self.arguments.reading.configuration.settings.get("prices", {}))
-        folder = _pages.PageFolder(self.arguments.out_dir, prices, force=self.arguments.force)
+        folder = _pages.PageFolder(self.arguments.out_dir, self._prices(), force=self.arguments.force)
         for document, transcript in lifted:
             if self.arguments.events == "hide":
                 transcript = without_events(transcript)
             whole = self._with_runs(document, transcript)
             folder.add(document, transcript, self._marks(document, transcript), whole)
         self.screen.announce(folder.finish())
+
+    def _prices(self) -> Prices:
+        from convcli.views.costs import Prices
+
+        return Prices(self.arguments.reading.configuration.settings.get("prices", {}))
 
     def _with_runs(self, document: Document, transcript: Transcript) -> Transcript:
         """Returns the session with the runs of its subagents that stand in files of their own."""
@@ -227,7 +231,7 @@ class Inspecting:
                 transcript = without_events(transcript)
             name, about = (
                 title_of(transcript, document.file),
-                facts_of(document, transcript, row_of(document, transcript)),
+                facts_of(document, transcript, row_of(document, transcript), self._prices()),
             )
             whole = self._with_runs(document, transcript)
             self.screen.show(page.conversation(whole, name, about, self._marks(document, transcript)))

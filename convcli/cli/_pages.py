@@ -45,7 +45,7 @@ class PageFolder:
     def add(self, document: Document, transcript: Transcript, marks: page.Annotations, whole: Transcript) -> None:
         """Writes the page of a transcript. `whole` has the runs of other files too."""
         row = row_of(document, transcript)
-        about = facts.facts_of(document, transcript, row)
+        about = facts.facts_of(document, transcript, row, self._prices)
         title, name = title_of(transcript, row["file"]), self._name(os.path.basename(row["file"]), row["line"])
         self._files[row["file"]] = None
         self._write(name, page.conversation(whole, title, about, marks, up="index.html"), [row["file"]])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from convcli.jobs.reading import ReadingOptions
     from convcli.jobs.redacting import Redaction
     from convcli.model.transcript import Transcript
+    from convcli.views.costs import Prices
 
 EXAMPLES = """\
 convcli samples session -o session.jsonl
@@ -53,6 +54,7 @@ def command(
     """
     from convcli.files.outputs import open_output
     from convcli.jobs.agent_files import with_runs
+    from convcli.views.costs import Prices
 
     redaction = _redacting.redaction_of(words, allow, is_one_session=True)
     codes = _shared.ExitCodes(screen)
@@ -61,12 +63,13 @@ def command(
     found = list(_shared.lifted([path], reading, codes, printer))
     if len(found) > 1:
         raise JobError("several-inputs", f"{len(found):,} transcripts, and one page", help="name one: FILE:LINE")
+    prices = Prices(reading.configuration.settings.get("prices", {}))
     for document, transcript in found:
         name = output or f"share-{_name(transcript.id)}.{'md' if is_markdown else 'html'}"
         target = open_output(name, force=force, inputs=[path])
         try:
             whole = with_runs(transcript, path, reading.opened)
-            for piece in _pieces(document, transcript, whole, redaction, is_markdown=is_markdown):
+            for piece in _pieces(document, transcript, whole, redaction, prices, is_markdown=is_markdown):
                 target.write(piece.encode("utf-8", "backslashreplace"))
             target.commit()
         finally:
@@ -84,7 +87,13 @@ def _name(identifier: str | None) -> str:
 
 
 def _pieces(
-    document: Document, transcript: Transcript, whole: Transcript, redaction: Redaction, *, is_markdown: bool
+    document: Document,
+    transcript: Transcript,
+    whole: Transcript,
+    redaction: Redaction,
+    prices: Prices,
+    *,
+    is_markdown: bool,
 ) -> Iterator[str]:
     """Returns the page or the Markdown of a transcript without events. `whole` has the runs of other files too."""
     from convcli.cli._pages import title_of
@@ -94,7 +103,8 @@ def _pieces(
     from convcli.views.program_texts import without_events
 
     shown = without_events(transcript)
-    title, about = title_of(shown, document.file), facts_of(document, shown, row_of(document, shown))
+    title = title_of(shown, document.file)
+    about = facts_of(document, shown, row_of(document, shown), prices)
     masked = sorted(redaction.counts.items())
     if is_markdown:
         return markdown(without_events(whole), title, [fact.text for fact in about], masked)

@@ -20,7 +20,17 @@ Kind: TypeAlias = Literal["added", "changed", "deleted", "moved"]
 
 EDITS = (("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str"), ("old_text", "new_text"))
 """Argument pairs of an edit: the old text and the new text."""
-PATHS = ("file_path", "path", "filePath", "absolute_path", "filename", "file", "notebook_path", "target_file")
+PATHS = (
+    "file_path",
+    "path",
+    "filePath",
+    "filepath",
+    "absolute_path",
+    "filename",
+    "file",
+    "notebook_path",
+    "target_file",
+)
 CONTENTS = ("content", "contents", "file_text", "new_source")
 """Arguments with the whole text of a new file."""
 PATCHES = ("input", "patch", "diff", "unified_diff", *COMMANDS)

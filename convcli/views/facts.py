@@ -22,10 +22,10 @@ class Fact(NamedTuple):
     hint: str = ""
 
 
-def facts_of(document: Document, transcript: Transcript, row: Row, prices: Prices | None = None) -> list[Fact]:
+def facts_of(document: Document, transcript: Transcript, row: Row, prices: Prices) -> list[Fact]:
     """Returns the facts below a title, from the session alone: a page says nothing of where its file is.
 
-    `row` is that of `views.rows.by_transcript`. With `prices`, a cost that the session does not record is estimated.
+    `row` is that of `views.rows.by_transcript`. A cost that the session does not record is estimated with `prices`.
     """
     project, branch = columns.project_of(transcript.cwd), columns.branch_of(document, transcript)
     pairs = CallPairs(transcript)
@@ -50,12 +50,11 @@ def facts_of(document: Document, transcript: Transcript, row: Row, prices: Price
 
 def program_of(document: Document) -> str:
     """Returns the name of the agent program or of the format, as people call it."""
-    programs = document.dialect.programs
-    names = [program.name for program in programs]
-    if document.dialect.name in names and len(names) == 1:
-        return document.dialect.title
+    dialect = document.dialect
     parts = os.path.abspath(document.file).split(os.sep)
-    return next((each.name for each in programs if each.root in parts), names[0] if names else document.dialect.title)
+    names = [program.name for program in dialect.programs if program.root in parts]
+    names += [program.name for program in dialect.programs]
+    return names[0] if names and names[0] not in (dialect.name, dialect.title.lower()) else dialect.title
 
 
 def recorded_cost(transcript: Transcript) -> float | None:
@@ -64,9 +63,9 @@ def recorded_cost(transcript: Transcript) -> float | None:
     return sum(costs) if costs else None
 
 
-def _cost(transcript: Transcript, prices: Prices | None) -> Fact:
+def _cost(transcript: Transcript, prices: Prices) -> Fact:
     recorded = recorded_cost(transcript)
-    if recorded is not None or prices is None:
+    if recorded is not None:
         return Fact(dollars(recorded), "cost", "as the session records it")
     estimated = dollars(prices.of_transcript(transcript))
     return Fact(f"~{estimated}" if estimated.startswith("$") else estimated, "cost", "estimated by list prices")

@@ -9,8 +9,8 @@ from convcli.wire.decimals import builtins
 
 COMMANDS = ("command", "cmd", "script")
 INFORMATIVE = (
-    "pattern", "query", "file_path", "path", "filePath", "absolute_path", "filename", "file", "notebook_path", "url",
-    "prompt", "result", "description", "name", "id",
+    "pattern", "query", "file_path", "path", "filePath", "filepath", "absolute_path", "filename", "file",
+    "notebook_path", "url", "prompt", "result", "description", "name", "id",
 )  # fmt: skip
 """Argument names, the most informative first."""
 LONGEST = 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -139,6 +140,16 @@ def test_what_surrounds_the_transcripts_is_masked_and_written(tmp_path: Path) ->
     done = run("redact", str(tmp_path / "log.json"), "-o", str(tmp_path / "out.json"))
     assert (done.code, "1 masked" in done.err) == (0, True)
     assert json.loads((tmp_path / "out.json").read_text("utf-8")) == {**log, "eval": {"task": "t", "by": "<EMAIL-1>"}}
+
+
+def test_pages_estimate_the_cost_that_a_session_does_not_record(session: Path, tmp_path: Path) -> None:
+    outs = [tmp_path / name for name in ("page.html", "share.html", "share.md")]
+    words = [("inspect",), ("share",), ("share", "--markdown")]
+    for (command, *more), out in zip(words, outs, strict=True):
+        assert run(command, str(session), *more, "-o", str(out)).code == 0
+    assert run("inspect", str(session), "-O", "html", "--out-dir", str(tmp_path / "out")).code == 0
+    outs += [path for path in (tmp_path / "out").iterdir() if path.name != "index.html"]
+    assert [len(re.findall(r"~\$[0-9]", out.read_text())) for out in outs] == [1, 1, 1, 1]
 
 
 DIRECTORY = "/home/annlee/shop"

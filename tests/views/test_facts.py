@@ -8,6 +8,7 @@ from convcli import dialects
 from convcli.jobs.documents import Document
 from convcli.model.transcript import Message, Text, ToolCall, ToolResult, Transcript
 from convcli.views.columns import row_of
+from convcli.views.costs import Prices
 from convcli.views.facts import duration, facts_of, program_of, recorded_cost
 
 
@@ -27,7 +28,9 @@ def test_a_duration_is_two_units(seconds: float | None, words: str) -> None:
     ("dialect", "file", "program"),
     [
         ("openclaw", "/home/a/.pi/agent/sessions/x/s.jsonl", "pi"),
-        ("openclaw", "/home/a/.openclaw/agents/main/sessions/s.jsonl", "openclaw"),
+        ("openclaw", "/home/a/.openclaw/agents/main/sessions/s.jsonl", "OpenClaw"),
+        ("cursor", "s.jsonl", "Cursor"),
+        ("continue-dev", "s.json", "Continue"),
         ("openclaw", "s.jsonl", "pi"),
         ("claude-code", "s.jsonl", "Claude Code"),
         ("openai-chat", "s.json", "OpenAI Chat Completions"),
@@ -51,7 +54,7 @@ def test_facts_are_those_of_the_session_and_failures_stand_out() -> None:
         extras={"claude-code": {"session": {"gitBranch": "main"}}},
     )  # fmt: skip
     document = Document("s.jsonl", 1, None, b"", dialects.get("claude-code"))
-    facts = facts_of(document, transcript, row_of(document, transcript))
+    facts = facts_of(document, transcript, row_of(document, transcript), Prices({}))
     assert [(fact.kind, fact.text) for fact in facts] == [
         ("project", "shop"),
         ("branch", "main"),
@@ -74,4 +77,4 @@ def test_a_fact_says_nothing_of_where_the_file_is() -> None:
     document = Document(
         "/home/mira/.claude/projects/-home-mira-shop/s.jsonl", 1, None, b"", dialects.get("claude-code")
     )
-    assert "mira" not in str(facts_of(document, transcript, row_of(document, transcript)))
+    assert "mira" not in str(facts_of(document, transcript, row_of(document, transcript), Prices({})))

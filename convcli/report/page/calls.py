@@ -202,6 +202,8 @@ def result_block(
 
 
 def _text(text: str, is_markdown: bool) -> str:
+    if not text:
+        return ""
     return f'<div class="text inset">{html(text)}</div>' if is_markdown else f"<pre>{escape(text)}</pre>"
 
 
