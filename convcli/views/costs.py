@@ -32,6 +32,10 @@ KEYS = {
 TOKEN_COST = pattern(rf"({'|'.join(KEYS.values())})(?:_above_(\d{{1,5}})k_tokens)?")
 """A key of litellm's format, and the thousands of input tokens above which it counts."""
 
+HOUR = 2.0
+"""The price of a token written to Anthropic's cache for an hour, in prices of an input token; the usual cache, of five
+minutes, has a price in tables (platform.claude.com/docs/en/build-with-claude/prompt-caching, read on 2026-11-28)."""
+
 _PREFIX = pattern(
     r"(?:models|anthropic|openai|google|gemini|deepseek|x-?ai|mistral(?:ai)?|moonshot(?:ai)?|z-?ai|qwen|dashscope)/"
 )
@@ -49,11 +53,11 @@ class Price(NamedTuple):
     date: str = ""
     source: str = ""
 
-    def cost(self, usage: Mapping[str, int]) -> float:
+    def cost(self, usage: Mapping[str, int], hourly: int = 0) -> float:
         """Returns the cost of an answer.
 
         Tokens read from or written to a cache are included in the input tokens, and cost the same unless they have a
-        price of their own.
+        price of their own. `hourly` is the number of those written to a cache for an hour.
         """
         given = usage.get("inputTokens", 0)
         read, written = usage.get("cacheReadTokens", 0), usage.get("cacheWriteTokens", 0)
@@ -61,11 +65,13 @@ class Price(NamedTuple):
             "input": max(given - read - written, 0),
             "output": usage.get("outputTokens", 0),
             "cache-read": read,
-            "cache-write": written,
+            "cache-write": max(written - hourly, 0),
+            "cache-hour": min(written, hourly),
         }
         longer = next((costs for most, costs in self.above if given > most), {})
         costs = {**self.costs, **longer}
         usual = costs.get("input", 0.0)
+        costs["cache-hour"] = HOUR * usual
         return sum(count * costs.get(name, usual if "cache" in name else 0.0) for name, count in counts.items())
 
 
@@ -82,14 +88,14 @@ class Prices:
         self._more = _entries(more or {})
         self.of = cache(self._first)
 
-    def cost(self, usage: Mapping[str, int] | None, model: str | None) -> float | None:
+    def cost(self, usage: Mapping[str, int] | None, model: str | None, hourly: int = 0) -> float | None:
         """Returns the cost of an answer, None if its tokens or the prices of its model are unknown."""
         price = self.of(model or "")
-        return price.cost(usage) if price is not None and usage and any(usage.values()) else None
+        return price.cost(usage, hourly) if price is not None and usage and any(usage.values()) else None
 
     def of_message(self, message: Message, model: str | None) -> float | None:
         """Returns the cost that the program recorded, else that by the price of the model."""
-        return self.cost(message.usage, model) if message.cost is None else float(message.cost)
+        return self.cost(message.usage, model, _hourly(message)) if message.cost is None else float(message.cost)
 
     def of_transcript(self, transcript: Transcript) -> float | None:
         """Returns the sum of all known costs; None if none is known."""
@@ -127,6 +133,17 @@ def undated(model: str) -> str:
     """Returns a model name without its date at the end."""
     found = list(_DATE.finditer(model))
     return model[: found[-1].start()] if found and found[-1].end() == len(model) else model
+
+
+def _hourly(message: Message) -> int:
+    """Returns the number of tokens that an answer of Anthropic wrote to a cache for an hour."""
+    for extras in (message.extras or {}).values():
+        usage = extras.get("usage")
+        kinds = usage.get("cache_creation") if isinstance(usage, dict) else None
+        count = kinds.get("ephemeral_1h_input_tokens") if isinstance(kinds, dict) else None
+        if isinstance(count, int):
+            return max(count, 0)
+    return 0
 
 
 def _priced(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
