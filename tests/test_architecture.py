@@ -273,8 +273,12 @@ def test_nothing_but_the_dialects_names_a_dialect() -> None:
     assert {where: names for where, names in found.items() if names} == {}
 
 
-OTHER_MEANINGS = {"multi_llm.py": {"gemini"}, "presets.py": {"openai-batch", "anthropic-batch"}}
-"""Names of dialects that mean something else in a file: there, the author of a turn in the program's own words."""
+OTHER_MEANINGS = {
+    "multi_llm.py": {"gemini"},
+    "names.py": {"codex", "openhands"},
+    "presets.py": {"openai-batch", "anthropic-batch"},
+}
+"""Names of dialects that mean something else in a file: the author of a turn, the user of a container, a preset."""
 
 SPELLED = re.compile(r"(^|_)(spell(ed|ing|ings)|odd|trust(ed)?)(_|$)")
 """Names of what would be a spelling, or the belief in one."""

@@ -46,7 +46,7 @@ class Hit(msgspec.Struct, frozen=True):
     line: int = 0
 
 
-class Names(NamedTuple):
+class MaskedNames(NamedTuple):
     """The words that are masked in a document: their kinds, an expression that finds them, short strings without any.
 
     The words are in lower case. `clean` has strings with their keys; the rules of all kinds find nothing in them.
@@ -113,7 +113,7 @@ class Redactor:
         """Returns another form of the document that was masked last, with its placeholders; nothing is counted."""
         return self._searcher(self._names, words_of(dialect.name)).value(value, ())
 
-    def _searcher(self, names: Names, vocabulary: frozenset[str] = frozenset()) -> Searcher:
+    def _searcher(self, names: MaskedNames, vocabulary: frozenset[str] = frozenset()) -> Searcher:
         return Searcher(names.expression, names.kinds, self._placeholder, vocabulary=vocabulary)
 
     def _masked(
@@ -177,8 +177,8 @@ class Redactor:
         return f"<{kind}-{number}>"
 
 
-def _names(kinds: dict[str, Kind]) -> Names:
-    return Names(kinds, expression_of(kinds), set())
+def _names(kinds: dict[str, Kind]) -> MaskedNames:
+    return MaskedNames(kinds, expression_of(kinds), set())
 
 
 def _places(transcript: Transcript | None, scope: str) -> Iterator[tuple[str, str]]:
