@@ -23,6 +23,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until all tests are collected: nothing becomes garbage before
     tiers.choose(config.option.markexpr)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "all" if tiers.is_exhaustive() else "usual"))
 
@@ -31,3 +32,4 @@ def pytest_collection_finish() -> None:
     """The tests themselves, tens of thousands of objects that stay, are not visited at each collection."""
     gc.collect()
     gc.freeze()
+    gc.enable()

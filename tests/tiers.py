@@ -84,7 +84,12 @@ def usual_pairs() -> list[tuple[str, str]]:
 @cache
 def chosen_pairs() -> list[tuple[str, str]]:
     """Returns the pairs of dialects for laws of which a few pairs are enough in every tier."""
-    return chosen(dialects.names(), written())
+    return enough(dialects.names(), written())
+
+
+def enough(firsts: Iterable[str], seconds: Iterable[str]) -> list[tuple[str, str]]:
+    """Returns a few pairs of two lists of names, each name once at least; in the usual tier fewer."""
+    return chosen(firsts, seconds, FEW if _is_exhaustive else ONE)
 
 
 def chosen(firsts: Iterable[str], seconds: Iterable[str], count: int = FEW) -> list[tuple[str, str]]:
