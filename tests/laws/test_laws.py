@@ -13,12 +13,14 @@ import pytest
 
 from convcli import dialects, testing
 from convcli.engine import detection, pipeline, untrusted
-from convcli.model.transcript import Opaque, Transcript
+from convcli.model.transcript import Opaque, Path, Transcript
 from convcli.proof.difference import difference
 from convcli.validation import schemas
 from convcli.validation.survey import Purpose
+from convcli.wire.pointers import pointer
 from tests import strategies, tiers
 from tests.laws.test_verdict import assert_warns_of_output
+from tests.planting import at
 from tests.proof.test_places import assert_losses_are_in
 from tests.support import (
     WITH_NEW_TYPES,
@@ -69,6 +71,30 @@ def test_l1a_lift_keeps_what_is_planted_anywhere_in_a_document(name: str) -> Non
     for sample in tiers.few(acceptable_of(name)):
         with about(sample):
             testing.assert_keeps(dialects.get(name), sample.document)
+
+
+@pytest.mark.parametrize("name", names())
+def test_lift_takes_the_role_that_an_object_states(name: str) -> None:
+    """Of a dialect that is only read no output shows it. Tool results and events have either role, and so have
+    summaries, which replace messages."""
+    for sample in samples_of(name):
+        transcript = dialects.get(name).lift(sample.document)
+        places = transcript.origin.places if transcript.origin is not None else []
+        for message, (path, _) in zip(transcript.messages, places, strict=bool(places)):
+            stated = role_at(sample.document, path)
+            is_taken = message.role in (stated, "tool", "event") or message.replaces is not None
+            assert stated is None or is_taken, f"{sample}: {message.role} at {pointer(path)}"
+
+
+def role_at(document: Any, path: Path) -> str | None:
+    """Returns the role of user or assistant of the object at a path, or of its message; None if it has neither."""
+    try:
+        node = at(document, path)
+    except (LookupError, TypeError):  # a message of several events of a stream
+        return None
+    inner = node.get("message", node) if isinstance(node, dict) else None
+    role = inner.get("role") if isinstance(inner, dict) else None
+    return role if role in ("user", "assistant") else None
 
 
 @pytest.mark.parametrize("name", WRITTEN)
