@@ -284,7 +284,7 @@ def _find_invalid_calls(survey: Survey) -> Iterable[Breach]:
                 "invalid-arguments", NodeRef(i, k, steps=("value",)), "LLaMA-Factory requires the JSON of a call here"
             )
     for i, k, _ in survey.parts["tool_call"]:
-        native = survey.native(NodeRef(i, k)) or {}
+        native = survey.native_part(i, k) or {}
         if calls.is_quoted((calls.read_natives(native.get("value") or "") or [{}])[0]):
             problem = "arguments are a JSON string: they are encoded a second time in training"
             yield Breach("arguments-quoted-twice", NodeRef(i, k, steps=("value",)), problem, help=AS_OBJECT)

@@ -31,20 +31,16 @@ from convcli.wire import exact_json
 def keep_one_result_each(messages: list[Message]) -> list[Message]:
     """Keeps one result per tool message, turns a tool message without any into a user message, and drops results
     elsewhere."""
-    if all(map(_is_single, messages)):
-        return messages
     return shared(messages, [_single_result(message) for message in messages])
-
-
-def _is_single(message: Message) -> bool:
-    """True if a tool message has exactly one result, and any other message none. Fast, for most messages."""
-    if message.role == "tool":
-        return len(message.parts) == 1 and message.parts[0].__class__ is ToolResult and message.name is None
-    return all(part.__class__ is not ToolResult for part in message.parts)
 
 
 def _single_result(message: Message) -> Message:
     if message.role != "tool":
+        for part in message.parts:
+            if part.__class__ is ToolResult:
+                break
+        else:
+            return message
         parts: list[Part] = shared(
             message.parts, [None if part.__class__ is ToolResult else part for part in message.parts]
         )

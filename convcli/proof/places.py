@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from convcli.model.dialect import Dialect
@@ -52,7 +53,7 @@ class Places:
         self._tools = origin.tools if origin is not None and known else None
         self._named = origin.aliases if origin is not None else {}
         self._routes = origin.routes if origin is not None else {}
-        self._ends = sorted(set(map(len, self._routes)), reverse=True)
+        self._ends = sorted(set(map(len, self._routes)), reverse=True) if self._routes else ()
         self._document = origin.document if origin is not None else None
         self._known: dict[str, tuple[int, Path]] = {}
         """By field: the number of steps up from its node, and the steps from there."""
@@ -140,6 +141,8 @@ class Places:
         return climb(place, self._in_source(steps))
 
     def _in_source(self, steps: Path) -> Path:
+        if not self._named:  # in nearly all documents
+            return steps
         return tuple(self._named.get(step, step) if isinstance(step, str) else step for step in steps)
 
     def extras(self, dialect: str, key: str, place: Path, present: bool) -> Path:
@@ -252,6 +255,7 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: "_" + match[0], name).lower()
 
 
+@lru_cache(maxsize=1024)
 def _up_and_down(steps: Path) -> tuple[int, Path]:
     """Returns the number of steps up before any step down, and the remaining steps down."""
     up, down = 0, list[Step]()

@@ -168,21 +168,12 @@ class Differences:
         level = level or usual_level
         if level == "content" and kind == "dropped" and before == []:
             level = "context"  # a model reads nothing of an empty list
-        elif level != "content" and self.known is not None and may_be_content(before) and is_judged(field):
+        elif level != "content" and self.known is not None and is_judged(field) and may_be_content(before):
             unknown = self.known.unknown_content(field, self.places.routed(place), before)
             level = level if unknown is None else "content"
             usual = UNKNOWN_ROW if unknown is not None and field == EVENT else usual
-        self.losses.append(
-            Loss(
-                kind,
-                pointers.pointer(self.places.existing(place, invented=kind == "invented")),
-                field,
-                level,
-                why or usual,
-                before=before,
-                after=after,
-            )
-        )
+        where = pointers.pointer(self.places.existing(place, invented=kind == "invented"))
+        self.losses.append(Loss(kind, where, field, level, why or usual, before, after))
 
 
 def _kind(x: Any, y: Any) -> LossKind:

@@ -112,6 +112,10 @@ class Survey:
         """Returns the document's value for a node, None if there is none."""
         return _value(self.document, self.path(at))
 
+    def native_part(self, index: int, part: int) -> Any:
+        """Returns the document's value for a part of a message, None if there is none."""
+        return _value(self.document, self.places.routed(self.places.part(index, part)))
+
     def native_message(self, index: int) -> Any:
         """Returns the document's value for a message, None if there is none."""
         return _value(self.document, self.places.routed(self.places.message(index)))

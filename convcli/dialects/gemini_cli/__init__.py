@@ -161,7 +161,7 @@ def _can_be_resumed(survey: Survey) -> Iterator[Breach]:
         if not {**stated, **get_extras(transcript.extras, NAME)}.get(key):
             yield Breach("missing-key", NodeRef(), f"a session can be resumed only with `{key}`")
     for i in range(len(survey.messages)):
-        native = survey.native(NodeRef(i))
+        native = survey.native_message(i)
         if role_of(native) is not None and not (native.get("id") and native.get("timestamp")):
             yield Breach(
                 "missing-key", NodeRef(i), "a session can be resumed only if each record has `id` and `timestamp`"

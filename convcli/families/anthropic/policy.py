@@ -14,7 +14,7 @@ from convcli.families.anthropic.response import IDS, NAMES
 from convcli.families.anthropic.usage import USAGE, Counts, keep_supported_usage
 from convcli.kit.fitting import is_vendor_builtin, keep_active_conversation, keep_parts_of_roles, refusals_as_texts
 from convcli.kit.objects import drop_extras, get_extras
-from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools
+from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, make_ids_distinct, rename_tools_and_ids
 from convcli.kit.results import apply_convention, keep_one_result_each, only_own, put_results_first, with_parts
 from convcli.kit.settings import BUDGET, EFFORT, OFF
@@ -206,11 +206,9 @@ def join_leading_instructions(transcript: Transcript) -> Transcript:
     return replace(transcript, messages=[Message("system", parts), *others] if parts else others)
 
 
-def _is_empty_user_message(message: Message) -> bool:
-    return message.role == "user" and not message.parts
-
-
-said_by_users = on_each_message(lambda message: None if _is_empty_user_message(message) else message)
+said_by_users = on_messages(
+    lambda messages: shared(messages, [message for message in messages if message.parts or message.role != "user"])
+)
 """Drops empty user messages."""
 
 

@@ -50,7 +50,7 @@ def _one_datum(owner: str) -> Rule:
 
 def _roles_are_named(survey: Survey) -> Iterator[Breach]:
     for turn in survey.turns():
-        native = survey.native(NodeRef(turn[0]))
+        native = survey.native_message(turn[0])
         instruction = survey.messages[turn[0]].role in turns.INSTRUCTIONS
         if isinstance(native, dict) and not native.get("role") and not instruction:
             yield Breach("missing-role", NodeRef(turn[0]), "Google requires a role for each content")

@@ -47,7 +47,7 @@ def as_text() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, _ in survey.parts["tool_call"]:
-            call = survey.native(NodeRef(i, k)) or {}
+            call = survey.native_part(i, k) or {}
             function = call.get("function") or call
             if not isinstance(function.get("arguments", ""), str):
                 kind = TYPE_NAMES.get(type(function["arguments"]), "null")

@@ -37,8 +37,9 @@ def known_types(schema: str) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         severity: Severity = "error" if survey.purpose == "request" else "warning"
         for i, k, _ in survey.parts["opaque"]:
-            at = NodeRef(i, k)
-            found = unknown(schema, survey.native(at), survey.path(at)) if survey.messages[i].role != "event" else None
+            if survey.messages[i].role == "event":
+                continue
+            found = unknown(schema, survey.native_part(i, k), survey.path(NodeRef(i, k)))
             if found is not None:
                 at = NodeRef(i, k, steps=found.steps)
                 yield Breach("unknown-type", at, found.problem, severity, help=found.help)

@@ -261,11 +261,11 @@ def results_identified() -> Rule:
     """Every tool message has its call's id; older function results name the function instead."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for answered in survey.results:
-            native = survey.native(NodeRef(answered.message))
+        for i, _, _ in survey.parts["tool_result"]:
+            native = survey.native_message(i)
             if isinstance(native, dict) and native.get("role") == "tool" and not native.get(ID_KEY):
                 near = did_you_mean(ID_KEY, native.keys() - {ID_KEY}, f'found {{}}: did you mean "{ID_KEY}"?')
-                yield Breach("missing-call-id", NodeRef(answered.message), f"the result has no {ID_KEY}", help=near)
+                yield Breach("missing-call-id", NodeRef(i), f"the result has no {ID_KEY}", help=near)
 
     return Rule(("missing-call-id",), check)
 

@@ -156,7 +156,7 @@ def content_not_null() -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, message in enumerate(survey.messages):
             if not message.parts and (message.role == "assistant" or survey.purpose == "request"):
-                native = survey.native(NodeRef(i))
+                native = survey.native_message(i)
                 if isinstance(native, dict) and native.get("content") is None:
                     at = NodeRef(i, steps=("content",) if "content" in native else ())
                     yield Breach("empty-message", at, "the message has neither content nor calls")
@@ -172,7 +172,7 @@ def lists_not_empty(*keys: str) -> Rule:
             if isinstance(survey.document, dict) and survey.document.get(key) == []:
                 yield Breach("empty-list", NodeRef(steps=(key,)), f"{key} is an empty list: leave it out")
         for i in survey.active_indexes:
-            native = survey.native(NodeRef(i))
+            native = survey.native_message(i)
             for key in keys:
                 if isinstance(native, dict) and native.get(key) == []:
                     yield Breach("empty-list", NodeRef(i, steps=(key,)), f"{key} is an empty list: leave it out")
@@ -185,7 +185,7 @@ def files_as_urls() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, _ in [*survey.parts["opaque"], *survey.parts["document"]]:
-            native = survey.native(NodeRef(i, k))
+            native = survey.native_part(i, k)
             file = native.get("file") if isinstance(native, dict) else None
             data = file.get("file_data") if isinstance(file, dict) else None
             if isinstance(data, str) and data and not data.startswith("data:"):
