@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import copyreg
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -118,27 +118,29 @@ def _likely_names(marks: frozenset[str], at_root: frozenset[str]) -> frozenset[s
     return frozenset(name for name in likely if schemas.absent(name).isdisjoint(at_root))
 
 
-def _keys(value: Any) -> Iterator[str]:
-    """Yields the keys of a document, of its items, and of its messages."""
+def _keys(value: Any) -> set[str]:
+    """Returns the keys of a document, of its items, and of its messages."""
+    keys: set[str] = set()
     for each in objects_in(value if isinstance(value, list) else [value]):
-        yield from _keys_below(each)
+        _add_keys(each, keys)
         for message in objects_in(each.get("messages")):
-            yield from _keys_below(message)
+            _add_keys(message, keys)
+    return keys
 
 
-def _keys_below(native: dict[str, Any]) -> Iterator[str]:
-    """Yields the keys of an object, its role as `role:ROLE`, and its type as `type:TYPE`.
+def _add_keys(native: dict[str, Any], keys: set[str]) -> None:
+    """Adds the keys of an object, its role as `role:ROLE`, and its type as `type:TYPE`.
 
-    Keys inside its content and its calls follow as paths (`content/type`).
+    Keys inside its content and its calls are added as paths (`content/type`).
     """
-    yield from native
+    keys.update(native)
     for key in ("role", "type"):
         if isinstance(native.get(key), str):
-            yield f"{key}:{native[key]}"
+            keys.add(f"{key}:{native[key]}")
     for key in ("content", "tool_calls"):
         below = native.get(key)
         for each in objects_in([below] if isinstance(below, dict) else below):
-            yield from (f"{key}/{name}" for name in each)
+            keys.update(f"{key}/{name}" for name in each)
 
 
 def documentation(name: str) -> str:

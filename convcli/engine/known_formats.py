@@ -316,7 +316,8 @@ def condition(text: str) -> Mark:
     return Mark(tuple(words[:at].split("/")), tests[sign], text.startswith("!"))
 
 
-Marks: TypeAlias = list[tuple[tuple[Mark, ...], Foreign]]
+Marks: TypeAlias = list[tuple[frozenset[str], tuple[Mark, ...], Foreign]]
+"""The keys that an object must have, its conditions, and the format that they mark."""
 
 
 @cache
@@ -331,11 +332,12 @@ def _by_key() -> tuple[dict[str, Marks], dict[str, dict[str, Marks]]]:
             marks = tuple(condition(piece) for piece in text.split())
             key, *rest = marks[0].path
             index, key = (of_items.setdefault(key, {}), rest[1]) if rest[:1] == ["*"] else (of_key, key)
-            index.setdefault(key, []).append((marks, known))
+            needed = frozenset(mark.path[0] for mark in marks if not mark.is_absent)
+            index.setdefault(key, []).append((needed, marks, known))
     return of_key, of_items
 
 
-def _marks_for(value: dict[str, Any]) -> Iterator[tuple[tuple[Mark, ...], Foreign]]:
+def _marks_for(value: dict[str, Any]) -> Iterator[tuple[frozenset[str], tuple[Mark, ...], Foreign]]:
     """Yields the marks that ask for a key of the object, or for one of the objects in its lists."""
     of_key, of_items = _by_key()
     for key, below in value.items():
@@ -358,7 +360,8 @@ def recognise(values: Iterable[Any]) -> Foreign | None:
 
 
 def _of_object(value: dict[str, Any]) -> Foreign | None:
-    for marks, known in _marks_for(value):
-        if all(mark.holds(value) for mark in marks):
+    keys = value.keys()
+    for needed, marks, known in _marks_for(value):
+        if keys >= needed and all(mark.holds(value) for mark in marks):
             return known
     return None

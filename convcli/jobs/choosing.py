@@ -50,7 +50,7 @@ def choose(
     if named is not None:
         return _read_as_named(values, named, each, whole, framing, is_lines)
     detection.refuse_unsupported(values)
-    single = _agreed(values, each) or _agreed(values[:1], each)
+    single = _agreed(values, each)
     together = detection.candidates(Rows(values), whole) if whole else []
     if not single and not together:
         raise detection.unrecognised(values)
@@ -103,7 +103,7 @@ def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | 
     """
     among = dialects.likely(values) if named is None else [named]
     documents = [dialect for dialect in among if {"document", "records"}.intersection(dialect.framings)]
-    each = _agreed(values, documents) or _agreed(values[:1], documents)
+    each = _agreed(values, documents)
     whole = detection.candidates(values, documents) if documents else []
     best = max((evidence.strength for _, evidence in each), default=0)
     if not best:
@@ -138,23 +138,23 @@ def _read_as_named(
 
 
 def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Evidence]]:
-    """Returns the dialects that all of the values can be in, with their strongest match.
+    """Returns the dialects that all of the values can be in, with their strongest match; if none, those of the first.
 
     A dialect must detect each value, or accept by schema those that are certain in no dialect: some requests among
     requests with tools have nothing but text.
     """
     matches = {dialect.name: [dialect.recognize(value) for value in values] for dialect in among}
+    matches = {name: each for name, each in matches.items() if any(each)}
     certain = [
         any(evidence is not None and evidence.strength >= CERTAIN for evidence in row)
         for row in zip(*matches.values(), strict=True)
     ]
     candidates = []
     for name, each in matches.items():
-        matched = [evidence for evidence in each if evidence is not None]
         open_ = [i for i, evidence in enumerate(each) if evidence is None]
-        if matched and not any(certain[i] or not schemas.accepts(name, values[i]) for i in open_):
-            candidates.append((name, max(matched, key=lambda evidence: evidence.strength)))
-    return candidates
+        if not any(certain[i] or not schemas.accepts(name, values[i]) for i in open_):
+            candidates.append((name, max(filter(None, each), key=lambda evidence: evidence.strength)))
+    return candidates or [(name, each[0]) for name, each in matches.items() if each[0] is not None]
 
 
 def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Evidence] | None:
