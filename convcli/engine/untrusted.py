@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from convcli.kit.objects import omit
-from convcli.kit.streams import ASSEMBLED
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import ConvcliError, JobError, RefusedError
 from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult, Transcript
+from convcli.proof.levels import ASSEMBLED
 from convcli.validation import schemas
 from convcli.wire import exact_json
 

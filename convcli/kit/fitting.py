@@ -6,7 +6,6 @@ is read back, so no pass reports anything.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import attrgetter, is_
 from typing import Any
@@ -213,6 +212,8 @@ def text_as_data(media: Media) -> Media:
     """Returns a document that is a text as data, for formats that store media only as data or by URL."""
     if media.text is None:
         return media
+    from base64 import b64encode  # not at the top: few documents hold such a text
+
     data = b64encode(media.text.encode("utf-8", "surrogatepass")).decode("ascii")
     return replace(media, text=None, data=data, media_type=media.media_type or "text/plain")
 

@@ -99,10 +99,6 @@ def merge(node: Growing, delta: Mapping[str, Any], once: frozenset[str], depth: 
             node[key] = value
 
 
-ASSEMBLED = frozenset((FORMER, FORMER_ID, OTHER_BLOCKS))
-"""Keys of extras that only the assembly of a stream adds: no document of any dialect has them."""
-
-
 def restate(node: dict[str, Any], key: str, value: Any) -> None:
     """Sets a value that a delta states as a whole, and keeps an earlier one that differs from it."""
     before = node.get(key)
