@@ -106,7 +106,7 @@ def _values(words: list[str]) -> dict[str, Any]:
     """Returns the options of a command line of `convert`, by parameter."""
     from convcli.cli.convert import command as convert
 
-    values, _, _ = convert.make_parser(click.Context(convert)).parse_args(list(words))
+    values: dict[str, Any] = convert.make_parser(click.Context(convert)).parse_args(list(words))[0]
     return values
 
 
