@@ -78,13 +78,6 @@ class Command(click.Command):
             ctx.obj.announce_speed()
         return code
 
-    def make_parser(self, ctx: click.Context) -> Any:
-        """Returns the parser. It finds `-o` where it looks for long options first: it would load `difflib` to suggest
-        one, and then find the short option."""
-        parser = super().make_parser(ctx)
-        parser._long_opt |= parser._short_opt
-        return parser
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         optional = {name: param for param in self.params for name in _names_with_optional_value(param)}
         end = args.index("--") if "--" in args else len(args)
