@@ -65,6 +65,8 @@ SESSION = Facts(
     {(name,): name for name in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")},
 )
 COMPACTION = "conversation_id source_message_count source_prefix_hash source_last_message_key"
+HEADERS = ({"version", "sessionId"}, {"conversation_id", "source_message_count"})
+"""Keys of a session, and of one that was compacted, that no other program writes together."""
 ROO = unsupported.fields("isSummary condenseId condenseParent isTruncationMarker truncationId truncationParent")
 ROLES = {"reasoning": ("assistant",), "tool_call": ("assistant",)}
 
@@ -77,7 +79,7 @@ def detect(document: Any) -> Evidence | None:
     if any(native.get("role") not in (None, "user", "assistant") or "tool_calls" in native for native in natives):
         return None
     if isinstance(document, dict):
-        own = document.keys() >= {"version", "sessionId"} or not document.keys().isdisjoint(COMPACTION.split())
+        own = any(document.keys() >= keys for keys in HEADERS)
         return Evidence(98, "a session header") if own else None
     return max((match for native in natives if (match := _match_of(native)) is not None), default=None)
 

@@ -27,7 +27,7 @@ def helped(*words: str) -> str:
         ("OpenAI", "openai-chat"), ("openai_chat", "openai-chat"), ("chat-openai", "openai-chat"),
         ("anthropc", "anthropic"), ("anthropic-messages", "anthropic"), ("Claude", "anthropic"),
         ("bedrock", "bedrock-converse"), ("open-claw", "openclaw"), ("hugging-face", "hf-chat"),
-        ("xml", None), ("llm", None), ("csv", None), ("pdf", None), ("sql", None),
+        ("xml", None), ("csv", None), ("pdf", None), ("sql", None),
     ],
 )  # fmt: skip
 def test_a_name_of_somebody_else_for_a_dialect_gets_ours_or_the_list(word: str, name: str | None) -> None:

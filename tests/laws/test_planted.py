@@ -69,9 +69,9 @@ def begins(loss: Loss, garden: Garden, path: Path) -> bool:
     if not garden.is_stream or not place or int(place[0]) > int(path[0]):
         return False
     whole = [leaf for _, leaf in leaf_paths(without_clean_messages(loss.before)) if leaf == at(garden.document, path)]
-    return (
-        not whole or loss.field == "branch" or loss.field.split(".")[0] in ("text", "audio", "reasoning", "tool_call")
-    )
+    is_step = loss.field.rpartition(".")[2] == "step"  # all that no field has of one, also from its last event
+    names = ("text", "audio", "reasoning", "tool_call")
+    return not whole or loss.field == "branch" or is_step or loss.field.split(".")[0] in names
 
 
 def is_count(path: Path) -> bool:
