@@ -152,9 +152,8 @@ class _Turns:
             if getattr(self.transcript, name) is None and as_text(row.get(key)) is not None:
                 setattr(self.transcript, name, row[key])
                 self.context.origin.routes[name,] = (i, key)
-        return {
-            key: row[key] for key, name in OF_CONVERSATION.items() if row.get(key) != getattr(self.transcript, name)
-        }
+        stated = {key: name for key, name in OF_CONVERSATION.items() if key in row}
+        return {key: row[key] for key, name in stated.items() if row[key] != getattr(self.transcript, name)}
 
     def _lift_tools(self, row: Native, i: int) -> list[Native]:
         """Adds the tools of a turn. Returns those that differ from an earlier one of the same name."""

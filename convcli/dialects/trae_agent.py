@@ -69,11 +69,18 @@ def lift(document: Any) -> Transcript:
         _add_answer(native, (CALLS, i), context)
     steps = objects_in(document.get(STEPS))
     waiting = steps[-1].get("llm_messages") if steps else None
-    if waiting and waiting != sent:
+    if waiting and _said(waiting) != _said(sent):
         _add_messages(waiting, (STEPS, len(document[STEPS]) - 1, "llm_messages"), context)
     transcript = context.transcript()
     transcript.extras = make_extras(NAME, HEADER.lift(document, transcript))
     return transcript
+
+
+def _said(natives: list[Native]) -> list[Any]:
+    """Returns what messages say, without ids: those of a step are the same messages as those of its call."""
+    results = (as_object(native.get("tool_result")) for native in natives)
+    said = [(native["role"], native.get("content"), native.get("tool_call") is None) for native in natives]
+    return [said, [(result.get("result"), result.get("error")) for result in results]]
 
 
 def _add_messages(natives: list[Native], prefix: Path, context: LiftContext) -> None:

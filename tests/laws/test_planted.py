@@ -69,9 +69,13 @@ def begins(loss: Loss, garden: Garden, path: Path) -> bool:
     if not garden.is_stream or not place or int(place[0]) > int(path[0]):
         return False
     whole = [leaf for _, leaf in leaf_paths(without_clean_messages(loss.before)) if leaf == at(garden.document, path)]
-    is_step = loss.field.rpartition(".")[2] == "step"  # all that no field has of one, also from its last event
-    names = ("text", "audio", "reasoning", "tool_call")
-    return not whole or loss.field == "branch" or is_step or loss.field.split(".")[0] in names
+    is_assembled = loss.field.split(".")[0] in ("text", "audio", "reasoning", "tool_call", "branch")
+    return not whole or is_assembled or is_of_one_step(garden.document[int(place[0])], garden.document[int(path[0])])
+
+
+def is_of_one_step(first: Any, event: Any) -> bool:
+    """The events of a step or block have its number; what no field has of it is told where it begins."""
+    return isinstance(first.get("index"), int) and first["index"] == event.get("index")
 
 
 def is_count(path: Path) -> bool:
