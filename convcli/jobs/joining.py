@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappop, heappush
 from itertools import groupby
 from typing import Any
 
@@ -235,6 +236,8 @@ class OpenCalls:
 
     def __init__(self) -> None:
         self._calls: dict[int, Call] = {}
+        self._oldest: list[int] = []
+        """A heap of the numbers of calls, of some that are removed too."""
         self._of_beginning: dict[bytes, int] = {}
         self._waiting: dict[bytes, set[int]] = {}
         self._size = 0
@@ -249,6 +252,7 @@ class OpenCalls:
             call.absorb(earlier, 0, WHY)
             self._remove(earlier)
         self._calls[call.number] = call
+        heappush(self._oldest, call.number)
         self._size += call.size
         self._of_beginning.update(dict.fromkeys(call.beginnings, call.number))
         self._waiting.setdefault(call.beginnings[call.asked - 1] if call.asked else b"", set()).add(call.number)
@@ -276,9 +280,10 @@ class OpenCalls:
     def overflow(self) -> Iterator[Call]:
         """Removes and yields the oldest conversations, until the others are small enough."""
         while self._size > MOST_OPEN and len(self._calls) > 1:
-            oldest = self._calls[min(self._calls)]
-            self._remove(oldest)
-            yield oldest
+            oldest = self._calls.get(heappop(self._oldest))
+            if oldest is not None:
+                self._remove(oldest)
+                yield oldest
 
     def rest(self) -> Iterator[Call]:
         """Yields all conversations that are left, in the order of the file."""
