@@ -14,7 +14,11 @@ from convcli.model.errors import ContentError
 from tests.files.test_archives import archive
 
 
-@pytest.mark.parametrize(("data", "kind"), [(b"[1]", Source), (b"", Source), (archive(), ArchiveSource)])
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [(b"[1]", Source), (b"", Source), (archive(), ArchiveSource)],
+    ids=["json", "empty", "archive"],  # the bytes of an archive have its time, and each process makes its own
+)
 def test_the_first_bytes_decide_whatever_the_name(tmp_path: Path, data: bytes, kind: type) -> None:
     for name, stored in (("a.parquet", data), ("b.eval", gzip.compress(data))):
         (tmp_path / name).write_bytes(stored)
