@@ -74,6 +74,14 @@ def pairs(transcript: Transcript) -> list[tuple[str, str]]:
 # ---------------------------------------------------------------- pairing
 
 
+def test_a_count_that_is_no_number_of_64_bits_stays_a_text() -> None:
+    parameters = {"type": "ARRAY", "maxItems": "9" * 10_000, "minItems": "9" * 19}
+    tools = [{"functionDeclarations": [{"name": "f", "parameters": parameters}]}]
+    document = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}], "tools": tools}
+    [tool] = dialects.get("gemini").lift(document).tools or []
+    assert tool.parameters == {"type": "array", "maxItems": "9" * 10_000, "minItems": 10**19 - 1}
+
+
 def test_answers_without_ids_are_paired_by_order_within_a_name() -> None:
     transcript = lift(
         model(call("a"), call("b"), call("a")),

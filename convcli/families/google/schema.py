@@ -26,6 +26,8 @@ SUBSET = Shape(
 )
 COUNTS = fields("minItems maxItems minProperties maxProperties minLength maxLength")
 """64-bit integers, which Google also writes as strings."""
+MOST_DIGITS = 19
+"""Digits of such an integer. A longer string is kept as it is: Python refuses to read one of any length."""
 
 NAMED = ("properties", "defs")
 SINGLE = ("items", "additionalProperties")
@@ -131,7 +133,7 @@ def type_of(native: Native) -> Any:
 def _read_key(key: str, value: Any, native: Native, out: Native) -> None:
     if key in ("defs", "ref") and f"${key}" not in native:
         out[f"${key}"] = _moved(value, "#/defs/", "#/$defs/") if key == "ref" else _children(key, value, read_subset)
-    elif key in COUNTS and isinstance(value, str) and value.isascii() and value.isdigit():
+    elif key in COUNTS and isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS:
         out[key] = int(value)
     else:
         out[key] = _children(key, value, read_subset)
