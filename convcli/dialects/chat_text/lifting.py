@@ -10,6 +10,7 @@ from convcli.dialects.chat_text.families import FAMILIES, Family, family_of
 from convcli.families.rows import calls, signatures
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, make_extras
+from convcli.kit.texts import split_between
 from convcli.kit.values import read_arguments, read_json
 from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
 
@@ -21,22 +22,15 @@ RETURN, RESPONSE = "## Return of ", "response:"
 
 
 def split_at(text: str, marks: tuple[str, str] | None) -> list[str]:
-    """Returns the text before, between and after pairs of marks, in turn. A mark that is never closed is text; without
-    a closing mark, each piece ends where the next begins. Takes linear time."""
+    """Returns the text before, between and after pairs of marks, in turn. Without a closing mark, each piece ends
+    where the next begins."""
     if marks is None:
         return [text]
     opening, closing = marks
-    if not closing:
-        first, *others = text.split(opening)
-        return [first, *(piece for one in others for piece in (one, ""))]
-    pieces, at = list[str](), 0
-    while True:
-        begin = text.find(opening, at)
-        end = text.find(closing, begin + len(opening)) if begin >= 0 else -1
-        if end < 0:
-            return [*pieces, text[at:]]
-        pieces += text[at:begin], text[begin + len(opening) : end]
-        at = end + len(closing)
+    if closing:
+        return split_between(text, opening, closing)
+    first, *others = text.split(opening)
+    return [first, *(piece for one in others for piece in (one, ""))]
 
 
 def lift(document: Any) -> Transcript:

@@ -10,6 +10,7 @@ from convcli.dialects.hermes.qwen import read_tools as read_tools_of_qwen
 from convcli.families.rows import calls
 from convcli.families.rows.thoughts import JOINT
 from convcli.kit.objects import Native
+from convcli.kit.texts import split_between
 from convcli.kit.values import read_json
 
 BREAK = "\n"
@@ -23,19 +24,8 @@ TAIL = (
 )
 
 
-def split_between(text: str, tag: str) -> list[str]:
-    """Returns the text before, between, and after pairs of tags, in turn. A tag that is never closed is text.
-
-    Takes linear time, unlike a regular expression, for many tags that are never closed.
-    """
-    pieces, at, opening, closing = list[str](), 0, f"<{tag}>", f"</{tag}>"
-    while True:
-        begin = text.find(opening, at)
-        end = text.find(closing, begin + len(opening)) if begin >= 0 else -1
-        if end < 0:
-            return [*pieces, text[at:]]
-        pieces += text[at:begin], text[begin + len(opening) : end]
-        at = end + len(closing)
+def _split_between(text: str, tag: str) -> list[str]:
+    return split_between(text, f"<{tag}>", f"</{tag}>")
 
 
 def write_json(value: Any) -> str:
@@ -51,7 +41,7 @@ def read_answer(text: str, schemas: Mapping[str, Any] = NO_SCHEMAS) -> list[str 
 
     `schemas` are the tools' by name: they type the arguments of XML calls.
     """
-    pieces = split_between(text, "tool_call")
+    pieces = _split_between(text, "tool_call")
     if len(pieces) == 1:
         return None
     read: list[str | Native] = []
@@ -73,7 +63,7 @@ def _call(text: str, schemas: Mapping[str, Any]) -> Native | None:
 
 def has_functions(text: str) -> bool:
     """True if a call of the answer is written as XML."""
-    return any(FUNCTION.fullmatch(piece) for piece in split_between(text, "tool_call")[1::2])
+    return any(FUNCTION.fullmatch(piece) for piece in _split_between(text, "tool_call")[1::2])
 
 
 def write_call(native: Native) -> str:
@@ -91,7 +81,7 @@ def read_results(text: str, *, are_texts: bool = False) -> list[str | Native] | 
 
     Returns None if the text has anything else. If `are_texts`, as Qwen writes them, no JSON is parsed.
     """
-    pieces = split_between(text, "tool_response")
+    pieces = _split_between(text, "tool_response")
     if len(pieces) == 1 or any(piece.strip() for piece in pieces[::2]):
         return None
     if are_texts:
@@ -126,7 +116,7 @@ def read_tools(text: str) -> tuple[str, list[Native]] | None:
     as_templates = read_tools_of_qwen(text)
     if as_templates is not None:
         return as_templates
-    tool_lists = split_between(text, "tools")[1::2]
+    tool_lists = _split_between(text, "tools")[1::2]
     if text.endswith(TAIL) and HEAD in text:
         before, _, listed = text.removesuffix(TAIL).rpartition(HEAD)
         natives = calls.read_tools(listed)
