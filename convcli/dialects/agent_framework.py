@@ -22,7 +22,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.chats import split_at_results
-from convcli.families.frameworks.blocks import Block, BlockRows, whole
+from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai.request import url_of_media
 from convcli.kit import custom, fitting, ids, passes, results, unsupported
 from convcli.kit.codec.objects import value_at
@@ -38,6 +38,7 @@ from convcli.kit.objects import (
     omit,
     without_empty,
 )
+from convcli.kit.settings import whole
 from convcli.kit.texts import only_text, text_of
 from convcli.kit.values import MEDIA_TYPES, kind_of_type, pairs, paths, split_data_url
 from convcli.model.dialect import Convention, Dialect, Evidence, Options, Pass

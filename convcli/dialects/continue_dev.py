@@ -21,7 +21,7 @@ from collections import Counter, deque
 from itertools import zip_longest
 from typing import Any
 
-from convcli.families.frameworks.blocks import Block, BlockRows, whole
+from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai import calls as openai
 from convcli.families.openai.request import media_of_url, url_of_media
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
@@ -40,6 +40,7 @@ from convcli.kit.objects import (
     omit,
     without_empty,
 )
+from convcli.kit.settings import whole
 from convcli.kit.texts import text_of
 from convcli.kit.values import counts, paths, put_counts, take_counts
 from convcli.model.dialect import Dialect, Evidence, Options, Program

@@ -21,7 +21,7 @@ from typing import Any
 
 from convcli.families.ai_sdk.parts import media_at
 from convcli.families.chats import add_with_results
-from convcli.families.frameworks.blocks import Block, BlockRows, arguments_of, in_metadata, whole
+from convcli.families.frameworks.blocks import Block, BlockRows, arguments_of, in_metadata
 from convcli.families.google.contents import adopt
 from convcli.kit import editors, results, sessions
 from convcli.kit.contexts import LiftContext
@@ -37,7 +37,7 @@ from convcli.kit.objects import (
     without_empty,
 )
 from convcli.kit.pairing import UNKNOWN
-from convcli.kit.settings import Setting
+from convcli.kit.settings import Setting, whole
 from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, paths, read_json, take_counts, time_of_milliseconds
 from convcli.model.dialect import Dialect, Evidence, Program, ProgramTurns, tags

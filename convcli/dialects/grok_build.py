@@ -22,13 +22,14 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from convcli.families.frameworks.blocks import Block, BlockRows, whole
+from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai.request import media_of_url, url_of_media
 from convcli.families.responses import items
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, except_keys, get_extras, make_extras, objects_in
+from convcli.kit.settings import whole
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, write_arguments
 from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.frameworks.blocks import Block, BlockRows, whole
+from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai import request as common
 from convcli.kit import custom, fitting, passes, results, unsupported
 from convcli.kit.contexts import LiftContext
@@ -31,6 +31,7 @@ from convcli.kit.objects import (
     omit,
     without_empty,
 )
+from convcli.kit.settings import whole
 from convcli.kit.values import kind_of_type, paths
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.transcript import MediaKind, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.families.chats import split_at_results
-from convcli.families.frameworks.blocks import Block, BlockRows, whole
+from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai import calls as openai
 from convcli.families.openai import request as common
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
@@ -35,6 +35,7 @@ from convcli.kit.objects import (
     omit,
     without_empty,
 )
+from convcli.kit.settings import whole
 from convcli.kit.values import kind_of_type, paths, split_data_url
 from convcli.model.dialect import Dialect, Evidence, Options, Pass
 from convcli.model.rule import Breach, NodeRef, Rule

@@ -1,18 +1,41 @@
-"""Envelopes: which keys of a header, row or message are fields of a transcript, and which are extras."""
+"""Envelopes: which keys of an object are fields of a record, and which are extras; both directions are generated.
+
+An envelope is the table of one kind of object: a header, a row, a message, a block. From it follow lift, write, key
+order, extras, places and what is supported.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from msgspec.structs import astuple
 
-from convcli.kit.codec.code import reader
-from convcli.kit.codec.objects import Field, field_values, lift_fields, places_of, value_at
-from convcli.kit.objects import Keys, Native, Record, as_text, omit
-from convcli.kit.settings import Setting
+from convcli.kit.codec.code import define
+from convcli.kit.codec.objects import Field, field_values, places_of
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, Record, as_text, get_extras, omit
+from convcli.kit.settings import Setting, same
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
-from convcli.model.transcript import Path
+from convcli.model.transcript import Part, Path
+from convcli.wire import exact_json
+
+Fields = Mapping[str, str | Setting]
+"""The field of each key, by name if it is a nonempty string."""
+
+
+class Nested(Protocol):
+    """An object in another one, with fields of the same record."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of these fields in the record."""
+
+    def lift(self, native: Native, record: Any) -> Native | None:
+        """Sets the fields of the record. Returns the extras."""
+
+    def write(self, record: Any, extra: Native) -> Native:
+        """Returns the object, with its extras."""
 
 
 class Envelope:
@@ -22,46 +45,56 @@ class Envelope:
     and any other key is an extra. A field is a nonempty string; other values are extras.
 
     `fields` has a Setting for each key whose value the two sides write differently. Where tables share their keys, it
-    also maps keys to fields, and `content` names those that the dialect reads itself.
+    also maps keys to fields, and `content` names those that the dialect reads itself. `nested` are objects with fields
+    of the same record.
     """
 
-    __slots__ = ("_fields", "_keys", "_names", "_read")
+    __slots__ = ("_content", "_fields", "_known", "_lift", "_names", "_nested", "_write", "fields", "keys")
 
-    def __init__(self, table: str, fields: Mapping[str, str | Setting] | None = None, *, content: str = "") -> None:
+    def __init__(
+        self, table: str, fields: Fields | None = None, *, content: str = "", nested: Mapping[str, Nested] | None = None
+    ) -> None:
         words = [word.partition("=") for word in table.split()]
         named = {key: field for key, _, field in words if field}
         if fields and not named.keys().isdisjoint(fields):
             raise ValueError("a key has one field, in the table or in `fields`")
         stated: dict[str, str | Setting] = {**named, **(fields or {})}
-        known = {key for key, sign, _ in words if sign} | stated.keys() | set(content.split())
+        self._nested = dict(nested or {})
+        self._content = ({key for key, sign, _ in words if sign} | set(content.split())) - stated.keys()
+        order = [key for key, _, _ in words]
+        self._known = frozenset((self._content | stated.keys() | self._nested.keys()).intersection(order))
+        self.keys = Keys(order, extra=" ".join(key for key in order if key not in self._known))
         self._fields = tuple(_field(key, one) for key, one in stated.items())
         self._names = tuple(stated)
-        order = [key for key, _, _ in words]
-        self._keys = Keys(order, extra=" ".join(key for key in order if key not in known))
-        self._read = reader("envelope", [field.path for field in self._fields])
+        inner = (field for one in self._nested.values() for field in one.fields)
+        self.fields = tuple(dict.fromkeys((*(field.name for field in self._fields), *inner)))
+        """The fields of the record, those of nested objects included."""
+        self._lift: Callable[[Native, Any], Native | None] = self._define_lift
+        self._write: Callable[[Any, Native], Native] = self._define_write
 
     @property
     def names(self) -> tuple[str, ...]:
         """The keys that the table states, in the vendor's order."""
-        return tuple(dict.fromkeys((*self._keys.names, *self._names)))
+        return tuple(dict.fromkeys((*self.keys.names, *self._names, *self._nested)))
 
     def lift(self, native: Native, record: Record) -> Native | None:
         """Sets the fields of the record. Returns the extras, in the order in which they will be written."""
-        extra = self._keys.extra(native)
-        kept: list[Path] = []
-        lift_fields(self._read(native), record, self._fields, kept)
-        if kept:
-            extra = {**(extra or {}), **{str(path[0]): value_at(native, path) for path in kept}}
-        return self._keys.ordered(extra) if extra else None
+        return self._lift(native, record)
 
     def write(self, record: Record, extra: Native | None = None, **content: Any) -> Native:
         """Returns the object, in the vendor's order. The extra value of a field is used only if it still means the
         same."""
-        native: Native = omit(extra, *self._names) if extra else {}
+        if not extra and content.keys() <= self._content:
+            return self._write(record, content)
+        native: Native = omit(extra, *self._names, *self._nested) if extra else {}
         for key, value in zip(self._names, field_values(record, self._fields, extra or {}), strict=True):
             if value is not None:
                 native[key] = value
-        return self._keys.ordered({**native, **content})
+        for key, nested in self._nested.items():
+            inner = nested.write(record, (extra or {}).get(key, {}))
+            if inner:
+                native[key] = inner
+        return self.keys.ordered({**native, **content})
 
     def places(self, node: str = "", *above: str) -> dict[str, Path]:
         """Returns the paths of the fields, by their names in losses.
@@ -73,6 +106,110 @@ class Envelope:
     def supports(self, node: str = "") -> frozenset[str]:
         """Returns the names of the fields."""
         return frozenset(self.places(node))
+
+    # ------------------------------------------------------------ generated functions
+
+    def part_reader(self, blank: Part, owner: str) -> Callable[[Native, LiftContext], Part]:
+        """Returns the function that lifts an object to a part, with the owner's extras; `blank` is the part of an empty
+        object."""
+        body = ["    record = blank.__copy__()", *self._lift_lines("record.extras = {owner: rest}")]
+        source = "\n".join(["def read(native, context):", *body, "    return record", ""])
+        read: Callable[[Native, LiftContext], Part] = define(
+            "read", source, f"{owner} {blank.type}", blank=blank, owner=owner, **self._used()
+        )
+        return read
+
+    def part_writer(self, constants: Mapping[str, Any], owner: str) -> Callable[[Any], Native]:
+        """Returns the function that writes a part as an object with these constants and the owner's extras."""
+
+        def with_extras(part: Any) -> Native:
+            return self.write(part, get_extras(part.extras, owner), **constants)
+
+        head = ["def write(record):", "    extras = record.extras", "    if extras is not None and owner in extras:"]
+        source = "\n".join([*head, "        return with_extras(record)", *self._write_lines(constants), ""])
+        write: Callable[[Any], Native] = define(
+            "write", source, f"{owner} {constants}", owner=owner, with_extras=with_extras, **self._used()
+        )
+        return write
+
+    def _define_lift(self, native: Native, record: Any) -> Native | None:
+        source = "\n".join(["def lift(native, record):", *self._lift_lines("return rest"), "    return None", ""])
+        self._lift = define("lift", source, " ".join(self.names), **self._used())
+        return self._lift(native, record)
+
+    def _define_write(self, record: Any, content: Native) -> Native:
+        source = "\n".join(["def write(record, content):", *self._write_lines(None), ""])
+        self._write = define("write", source, " ".join(self.names), **self._used())
+        return self._write(record, content)
+
+    def _used(self) -> dict[str, Any]:
+        """Returns the names that generated functions use."""
+        each = {f"{way}_{i}": getattr(field, way) for i, field in enumerate(self._fields) for way in ("lift", "write")}
+        nested = enumerate(self._nested.values())
+        inner = {f"{way}_nested_{i}": getattr(one, way) for i, one in nested for way in ("lift", "write")}
+        return {**each, **inner, "known": self._known, "rest_of": self._rest, "exact": exact_json.exact}
+
+    def _rest(self, native: Native, kept: tuple[str, ...], inner: Native) -> Native | None:
+        """Returns the extras: unknown keys, keys that are `kept` though they have a field, and those of objects."""
+        extra = self.keys.extra(native)
+        if kept or inner:
+            extra = {**(extra or {}), **{key: native[key] for key in kept}, **inner}
+        return self.keys.ordered(extra) if extra else None
+
+    def _lift_lines(self, use: str) -> list[str]:
+        """Returns the lines that set the fields of `record` from `native`, and do `use` with the extras if there are
+        any."""
+        lines = ["    kept, inner = (), {}"]
+        for i, field in enumerate(self._fields):
+            key, name = field.path[0], f"record.{field.name}"
+            lines += [f"    value = native.get({key!r})", "    if value is not None and value != '':"]
+            keep = f"kept = *kept, {key!r}"
+            if field.lift is same and not field.partial:
+                lines += [f"        {name} = value"]
+            elif field.lift is as_text:
+                lines += ["        if value.__class__ is str:", f"            {name} = value"]
+                lines += ["        else:", f"            {keep}"]
+            else:
+                lines += [
+                    f"        ours = lift_{i}(value)",
+                    "        if ours is not None:",
+                    f"            {name} = ours",
+                ]
+                is_lost = f" or not exact(write_{i}(ours), value)" if field.partial else ""
+                lines += [f"        if ours is None{is_lost}:", f"            {keep}"]
+        for i, key in enumerate(self._nested):
+            lines += [f"    value = native.get({key!r})", "    if value:"]
+            lines += [f"        rest = lift_nested_{i}(value, record)"]
+            lines += ["        if rest:", f"            inner[{key!r}] = rest"]
+        lines += ["    if kept or inner or not native.keys() <= known:", "        rest = rest_of(native, kept, inner)"]
+        return [*lines, "        if rest:", f"            {use}"]
+
+    def _write_lines(self, constants: Mapping[str, Any] | None) -> list[str]:
+        """Returns the lines that write `record`, with these constants or with the values in `content`."""
+        lines = ["    native = {}"]
+        fields = {field.path[0]: (i, field) for i, field in enumerate(self._fields)}
+        for key in self.names:
+            put = f"native[{key!r}] = value"
+            if key in fields:
+                i, field = fields[key]
+                lines += [f"    value = record.{field.name}"]
+                if field.write is same:
+                    lines += ["    if value is not None:", f"        {put}"]
+                elif field.write is as_text:
+                    lines += ["    if value and value.__class__ is str:", f"        {put}"]
+                else:
+                    lines += ["    if value is not None:", f"        value = write_{i}(value)"]
+                    lines += ["        if value is not None:", f"            {put}"]
+            elif key in self._nested:
+                i = list(self._nested).index(key)
+                is_set = " or ".join(f"record.{name} is not None" for name in self._nested[key].fields)
+                lines += [f"    if {is_set}:", f"        value = write_nested_{i}(record, {{}})"]
+                lines += ["        if value:", f"            {put}"]
+            elif constants is not None and key in constants:
+                lines += [f"    native[{key!r}] = {constants[key]!r}"]
+            elif constants is None and key in self._content:
+                lines += [f"    if {key!r} in content:", f"        native[{key!r}] = content[{key!r}]"]
+        return [*lines, "    return native"]
 
 
 def _field(key: str, one: str | Setting) -> Field:

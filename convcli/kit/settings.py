@@ -165,12 +165,18 @@ def in_snake_case(keys: str) -> dict[str, str]:
 
 
 def _setting(one: str | Setting) -> Setting:
-    return one if isinstance(one, Setting) else Setting(one, _same, _same)
+    return one if isinstance(one, Setting) else Setting(one, same, same)
 
 
 def _loses(setting: Setting, ours: Any, value: Any) -> bool:
     return setting.partial and bool(setting.write(ours) != value)
 
 
-def _same(value: Any) -> Any:
+def same(value: Any) -> Any:
+    """Returns the value: for a setting that both sides write alike."""
     return value
+
+
+def whole(name: str) -> Setting:
+    """A field whose value may be empty, such as a text."""
+    return Setting(name, same, same)

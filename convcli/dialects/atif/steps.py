@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from convcli.families.frameworks.blocks import Block, BlockRows, whole
+from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.kit import results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_text, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
+from convcli.kit.settings import whole
 from convcli.kit.unsupported import fields
 from convcli.kit.usage import Usage
 from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolCall, ToolResult

@@ -6,10 +6,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.frameworks.blocks import Block, BlockRows, Fields, in_metadata, whole
+from convcli.families.frameworks.blocks import Block, BlockRows, in_metadata
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Fields
 from convcli.kit.objects import Native, drop_extra_keys, omit
-from convcli.kit.settings import Setting
+from convcli.kit.settings import Setting, whole
 from convcli.kit.values import DATA_URL, MEDIA_TYPES
 from convcli.model.transcript import Media, MediaKind, Part, Reasoning, Refusal, Text
 

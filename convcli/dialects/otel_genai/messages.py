@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from convcli.families.frameworks.blocks import BlockRows, whole
+from convcli.families.frameworks.blocks import BlockRows
 from convcli.families.openai.messages import texts_only
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import has_failed, in_words
-from convcli.kit.settings import Setting
+from convcli.kit.settings import Setting, whole
 from convcli.kit.values import pairs
 from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolResult
 

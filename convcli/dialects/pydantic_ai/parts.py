@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.frameworks.blocks import Block, BlockRows, whole
+from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.results import has_failed
+from convcli.kit.settings import whole
 from convcli.kit.values import kind_of_type
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolResult
 from convcli.wire import exact_json

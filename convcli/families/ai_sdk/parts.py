@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable, whole
+from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, merge, omit
 from convcli.kit.results import has_failed
+from convcli.kit.settings import whole
 from convcli.kit.values import DATA_URL, kind_of_type, pairs, split_data_url
 from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolResult
 

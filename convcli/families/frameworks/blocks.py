@@ -5,11 +5,13 @@ A row defines which part a block is, and the keys of the part's fields. Keys wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+from convcli.kit.codec.code import Lazy
 from convcli.kit.contexts import LiftContext
-from convcli.kit.envelopes import Envelope
+from convcli.kit.envelopes import Envelope, Fields
 from convcli.kit.objects import Native, as_text, get_extras, make_extras
 from convcli.kit.settings import Setting
 from convcli.kit.values import read_arguments, split_data_url, write_arguments
@@ -18,8 +20,6 @@ from convcli.wire import exact_json
 
 Read = Callable[[Native, LiftContext], Part | None]
 Write = Callable[[Any], Native | None]
-Fields = Mapping[str, str | Setting]
-"""The field of each key, as in an Envelope."""
 CallKeys = tuple[str, str, str]
 """The keys of the id, the name and the arguments of a call."""
 
@@ -38,56 +38,65 @@ class Block(NamedTuple):
 
 
 class BlockTable:
-    """The blocks of one dialect. A block that no row reads is opaque; a part is written by the first row that can."""
+    """The blocks of one dialect. A block that no row reads is opaque; a part is written by the first row that can.
 
-    __slots__ = ("_by_part", "_by_tag", "_key", "_owner")
+    `readers` by tag and `writers` by the type of a part return None for what is no such block.
+    """
+
+    __slots__ = ("_blocks", "_key", "owner", "readers", "writers")
 
     def __init__(self, owner: str, key: str, *blocks: Block) -> None:
-        self._owner, self._key = owner, key
-        self._by_tag: dict[str, list[Read]] = {}
-        self._by_part: dict[str, list[Write]] = {}
-        for block in blocks:
-            self._by_tag.setdefault(block.tag, []).append(block.read)
-            self._by_part.setdefault(block.part, []).append(block.write)
+        self.owner, self._key, self._blocks = owner, key, blocks
+        self.readers: dict[str, Read] = {block.tag: partial(self._first_read, block.tag) for block in blocks}
+        self.writers: dict[str, Write] = {block.part: partial(self._first_write, block.part) for block in blocks}
+
+    def _first_read(self, tag: str, native: Native, context: LiftContext) -> Part | None:
+        self.readers[tag] = read = _first_of([block.read for block in self._blocks if block.tag == tag])
+        part: Part | None = read(native, context)
+        return part
+
+    def _first_write(self, kind: str, part: Part) -> Native | None:
+        self.writers[kind] = write = _first_of([block.write for block in self._blocks if block.part == kind])
+        native: Native | None = write(part)
+        return native
 
     def lift(self, native: Native, context: LiftContext) -> Part:
         """Lifts a block to a part."""
-        for read in self._by_tag.get(native[self._key], ()):
-            part = read(native, context)
-            if part is not None:
-                return part
-        return Opaque(self._owner, native)
+        read = self.readers.get(native[self._key])
+        part = None if read is None else read(native, context)
+        return Opaque(self.owner, native) if part is None else part
 
     def lift_inside(self, native: Native, context: LiftContext) -> Part:
         """Lifts a block of a result: texts and media as parts, any other as JSON."""
         part = self.lift(native, context)
         if isinstance(part, (Text, Media)):
             return part
-        return Text(exact_json.write_text(native), extras={self._owner: {"block": native}})
+        return Text(exact_json.write_text(native), extras={self.owner: {"block": native}})
 
     def write_inside(self, part: Part) -> Native | None:
         """Writes a part of a result as a block."""
-        block: Native | None = get_extras(part.extras, self._owner).get("block")
+        block: Native | None = get_extras(part.extras, self.owner).get("block")
         same = isinstance(part, Text) and block is not None and part.text == exact_json.write_text(block)
         return block if same else self.write(part)
 
     def write(self, part: Part) -> Native | None:
         """Writes a part as a block; None if there is no block for it."""
-        if isinstance(part, Opaque):
-            return part.value if part.dialect == self._owner and self._is_block(part.value) else None
-        natives = (write(part) for write in self._by_part.get(part.type, ()))
-        return next((native for native in natives if native is not None), None)
+        write = self.writers.get(part.type)
+        if write is not None:
+            return write(part)
+        is_block = isinstance(part, Opaque) and part.dialect == self.owner and self._is_block(part.value)
+        return part.value if is_block else None  # type: ignore[union-attr]
 
     def _is_block(self, value: Any) -> bool:
         return isinstance(value, dict) and isinstance(value.get(self._key), str)
 
 
-# ---------------------------------------------------------------- fields
-
-
-def whole(name: str) -> Setting:
-    """A field whose value may be empty, such as a text."""
-    return Setting(name, _same, _same)
+def _first_of(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """Returns the function that returns the first result of these that is not None."""
+    each = [one.function if isinstance(one, Lazy) else one for one in functions]
+    if len(each) == 1:
+        return each[0]
+    return lambda *values: next((result for one in each if (result := one(*values)) is not None), None)
 
 
 def in_metadata(name: str) -> Setting:
@@ -95,15 +104,7 @@ def in_metadata(name: str) -> Setting:
     return Setting("metadata", lambda text: {name: text}, lambda metadata: as_text(metadata.get(name)))
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
 # ---------------------------------------------------------------- rows of the table
-
-
-def _any(_: Any) -> bool:
-    return True
 
 
 class BlockRows(NamedTuple):
@@ -119,24 +120,21 @@ class BlockRows(NamedTuple):
         """Returns all kinds of blocks."""
         return BlockTable(self.owner, self.key, *blocks)
 
-    def record(self, tag: str, blank: Part, order: str, fields: Fields, when: Callable[[Any], bool] = _any) -> Block:
+    def record(
+        self, tag: str, blank: Part, order: str, fields: Fields, when: Callable[[Any], bool] | None = None
+    ) -> Block:
         """Returns a block whose keys are fields of its part; `blank` is the part of an empty one."""
-        envelope, part_type = Envelope(order, fields, content=self.key), type(blank)
-        attributes = {name: getattr(blank, name) for name in blank.__struct_fields__}
+        envelope = Envelope(order, fields, content=self.key)
 
-        def read(native: Native, _: LiftContext) -> Part:
-            part = part_type(**attributes)
-            part.extras = make_extras(self.owner, envelope.lift(native, part))
-            return part
+        def build_write() -> Callable[..., Any]:
+            write = envelope.part_writer({self.key: tag}, self.owner)
+            return write if when is None else lambda part: write(part) if when(part) else None
 
-        def write(part: Any) -> Native | None:
-            written = envelope.write(part, get_extras(part.extras, self.owner), **{self.key: tag})
-            return written if when(part) else None
-
-        return Block(tag, blank.type, read, write)
+        read = Lazy(lambda: envelope.part_reader(blank, self.owner))
+        return Block(tag, blank.type, read, Lazy(build_write))
 
     def media(
-        self, tag: str, kind: MediaKind, order: str, fields: Fields, when: Callable[[Media], bool] = _any
+        self, tag: str, kind: MediaKind, order: str, fields: Fields, when: Callable[[Media], bool] | None = None
     ) -> Block:
         """Returns a block with one of the media sources, each under its own key. A data URL is its data."""
         names = {field.name if isinstance(field, Setting) else field for field in fields.values()}
@@ -144,7 +142,8 @@ class BlockRows(NamedTuple):
 
         def is_written(part: Media) -> bool:
             stated = [getattr(part, name) for name in sources]
-            return part.type == kind and any(stated) | (part.text is not None and "text" in sources) and when(part)
+            is_stated = any(stated) or (part.text is not None and "text" in sources)
+            return part.type == kind and is_stated and (when is None or when(part))
 
         block = self.record(tag, Media(kind), order, fields, is_written)
 
@@ -160,7 +159,7 @@ class BlockRows(NamedTuple):
 
         return Block(tag, kind, read, block.write)
 
-    def call(self, tag: str, order: str, keys: CallKeys, when: Callable[[ToolCall], bool] = _any) -> Block:
+    def call(self, tag: str, order: str, keys: CallKeys, when: Callable[[ToolCall], bool] | None = None) -> Block:
         """Returns the block of a call. Its arguments are an object, or JSON in a string; any other string is kept as it
         is."""
         id_key, name_key, arguments_key = keys
@@ -174,7 +173,7 @@ class BlockRows(NamedTuple):
             return part
 
         def write(part: ToolCall) -> Native | None:
-            if not when(part):
+            if when is not None and not when(part):
                 return None
             arguments = part.arguments if part.raw_arguments is None else part.raw_arguments
             content = {self.key: tag, id_key: part.id, name_key: part.name, arguments_key: arguments}

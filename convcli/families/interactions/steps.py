@@ -11,13 +11,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from convcli.families.frameworks.blocks import BlockRows, BlockTable, in_metadata, whole
+from convcli.families.frameworks.blocks import BlockRows, BlockTable, in_metadata
 from convcli.families.google.parts import SIGNATURE
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_empty
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import fail, has_failed, result_of_parts
-from convcli.kit.settings import Setting
+from convcli.kit.settings import Setting, whole
 from convcli.kit.streams import apart
 from convcli.kit.unsupported import fields
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolResult

@@ -1,4 +1,4 @@
-"""Generated functions: the values of an object at fixed paths, and the object of such values.
+"""Generated functions: the values of an object at fixed paths, and the object of such values; records and objects.
 
 Their source is in `linecache`, so that tracebacks and debuggers show it.
 """
@@ -20,7 +20,7 @@ def reader(name: str, paths: Sequence[Path | None]) -> Callable[[Native], tuple[
     """Returns the function that returns the values at these paths: None for no path, and where there is no value; the
     object for an empty path."""
     values = "".join(f"\n        {_value_at(path)}," for path in paths)
-    return _define("read", f"def read(native):\n    return ({values}\n    )\n", name)  # type: ignore[no-any-return]
+    return define("read", f"def read(native):\n    return ({values}\n    )\n", name)  # type: ignore[no-any-return]
 
 
 def writer(name: str, paths: Sequence[Path | None], order: Iterable[Path]) -> Callable[..., Native]:
@@ -36,7 +36,7 @@ def writer(name: str, paths: Sequence[Path | None], order: Iterable[Path]) -> Ca
     for path, value in stated:
         inner = "".join(f".setdefault({step!r}, {{}})" for step in path[:-1])
         lines += [f"    if {value} is not None:", f"        native{inner}[{path[-1]!r}] = {value}"]
-    return _define("write", "\n".join([*lines, "    return native", ""]), name)  # type: ignore[no-any-return]
+    return define("write", "\n".join([*lines, "    return native", ""]), name)  # type: ignore[no-any-return]
 
 
 def _is_inside(path: Path, paths: Sequence[Path | None]) -> bool:
@@ -56,9 +56,29 @@ def _value_at(path: Path | None) -> str:
     return value
 
 
-def _define(function: str, source: str, name: str) -> Any:
+def define(function: str, source: str, name: str, **names: Any) -> Any:
+    """Returns the function of this source, which may use these names."""
     file = f"<table {name} {next(_NUMBERS)}>"
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-    names: dict[str, Any] = {}
     exec(compile(source, file, "exec"), names)
     return names[function]
+
+
+class Lazy:
+    """A generated function, which is defined when it is first needed: most dialects use few of theirs."""
+
+    __slots__ = ("_build", "_function")
+
+    def __init__(self, build: Callable[[], Callable[..., Any]]) -> None:
+        self._build = build
+        self._function: Callable[..., Any] | None = None
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function itself."""
+        if self._function is None:
+            self._function = self._build()
+        return self._function
+
+    def __call__(self, *values: Any) -> Any:
+        return self.function(*values)
