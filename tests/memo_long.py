@@ -14,6 +14,7 @@ import math
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
@@ -26,10 +27,11 @@ from convcli.engine.shapes.reading import Format, Place, filled
 from convcli.engine.shapes.values import ARGUMENTS, ID, TEXT, UnreadableError
 from convcli.model.dialect import Dialect
 from convcli.model.errors import ConvcliError
+from convcli.validation import schemas
 from convcli.wire import exact_json
 from convcli.wire.decimals import Decimal
 from tests import fuzzing
-from tests.support import samples_of
+from tests.support import samples, samples_of
 
 RICH = 100_000
 """A budget with which everything is learned at once."""
@@ -105,6 +107,7 @@ class Values:
         self.length = random.choice((9, 30, 30, 30, LONGEST_ID))
         self.keys = random.sample(("score", "note", "id", "index"), random.randint(0, 2))
         self.number = random.choice(NUMBERS)
+        self.is_json = random.random() < 0.4
 
     def put_into(self, document: dict[str, Any], form: Format) -> dict[str, Any]:
         """Returns the document with free values of its own, and with keys that no schema names."""
@@ -117,7 +120,7 @@ class Values:
         if kind == ID:
             return self.id_()
         if kind == TEXT:
-            return text(self.random)
+            return json_text(self.random) if self.is_json else text(self.random)
         return self.random.choice(probes.OBJECTS) if kind == ARGUMENTS else self._other("score")
 
     def id_(self) -> str:
@@ -147,6 +150,43 @@ def text(random: Random) -> str:
     codes = (32, 60, 92, 34, 0x2028, 0xD800, 0x1F600, random.randint(0, 0xFFFF))
     characters = "".join(map(chr, random.choices(codes, k=random.randint(0, 12))))
     return characters.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # as JSON is read: no pairs
+
+
+@cache
+def _keys() -> list[str]:
+    """Returns the keys of all schemas and samples, which a reader may look for in a text."""
+    found = set[str]()
+
+    def collect(node: Any) -> None:
+        if node.__class__ is dict:
+            found.update(node)
+        for child in node.values() if node.__class__ is dict else node if isinstance(node, list) else ():
+            collect(child)
+
+    for dialect in dialects.builtin():
+        found.update(schemas.keys_in(dialect.name, ()) or ())
+    for sample in samples():
+        collect(sample.document)
+    return sorted(found)
+
+
+def json_text(random: Random) -> str:
+    """Returns JSON in a string, mostly of an object with keys that readers may look for; some is no JSON."""
+    value = _json_value(random, 0)
+    written = json.dumps(value, ensure_ascii=random.random() < 0.5, separators=random.choice((None, (",", ":"))))
+    return written[: random.randint(1, len(written))] if random.random() < 0.02 else written
+
+
+def _json_value(random: Random, depth: int) -> Any:
+    which = random.random()
+    if depth == 0 or (depth < 4 and which < 0.3):
+        if random.random() < 0.3:
+            return [_json_value(random, depth + 1) for _ in range(random.randint(0, 3))]
+        keys = random.sample(_keys(), random.randint(0, 3))
+        return {key: _json_value(random, depth + 1) for key in keys}
+    if which < 0.6:
+        return random.choice(("a", "error", "text", "function", "", json_text(random) if depth < 3 else "b"))
+    return random.choice((0, 1, -1.5, True, False, None, 10**20))
 
 
 def _outcome(convert: Any, document: dict[str, Any]) -> Conversion | str:

@@ -54,6 +54,13 @@ def _pair(source: str, target: str, note: str = "", *, named: bool = False) -> C
     return Case(f"{source} → {target}{note}", source, target, make)
 
 
+def _rows(name: str, target: str, make: Callable[[int], Any]) -> Case:
+    def rows(seeds: range, _: float) -> Iterable[Any]:
+        return (make(seed * 4 + number) for seed in seeds for number in range(4))
+
+    return Case(name, "openai-chat", target, rows)
+
+
 def _session(source: str, target: str) -> Case:
     def make(seeds: range, scale: float) -> Iterable[Any]:
         return data.documents(source, seeds[::6], scale, is_session=True)
@@ -69,12 +76,9 @@ CASES = (
     _pair("gemini", "openai-responses"),
     _pair("openai-responses", "openai-chat"),
     _pair("openai-chat", "mistral", ", every call loses its id"),
-    Case(
-        "rows of 3 KB → anthropic",
-        "openai-chat",
-        "anthropic",
-        lambda seeds, _: (data.row(seed * 4 + number) for seed in seeds for number in range(4)),
-    ),
+    _rows("rows of 3 KB → anthropic", "anthropic", data.row),
+    _rows("rows with JSON results → anthropic", "anthropic", data.agent_row),
+    _rows("rows with JSON results → sharegpt", "sharegpt", data.agent_row),
     _session("openclaw", "gemini-cli"),
     _session("gemini-cli", "anthropic"),
     _session("codex", "openai-chat"),

@@ -133,6 +133,24 @@ def row(seed: int) -> dict[str, Any]:
     return {"id": word(rng, "", 12), "messages": messages, "source": word(rng, "set-", 6), "score": rng.random()}
 
 
+def agent_row(seed: int) -> dict[str, Any]:
+    """A row of a data set of agents, of about 3 KB: a question, one call or two whose results are JSON, an answer."""
+    rng = random.Random(seed)
+    messages = [{"role": "system", "content": text(rng, 300)}] if rng.random() < 0.5 else []
+    messages.append({"role": "user", "content": text(rng, 200)})
+    for _ in range(rng.choice((1, 1, 2))):
+        id_, arguments = word(rng, "call_", 24), {"q": text(rng, 40), "n": rng.randint(0, 99)}
+        function = {"name": rng.choice(TOOLS[:4]), "arguments": json.dumps(arguments)}
+        found = [{"id": rng.randint(0, 9999), "title": text(rng, 60), "score": rng.random()} for _ in range(8)]
+        result = json.dumps({"items": found, "next": None} if rng.random() < 0.7 else found, ensure_ascii=False)
+        messages += [
+            {"role": "assistant", "content": "", "tool_calls": [{"id": id_, "type": "function", "function": function}]},
+            {"role": "tool", "tool_call_id": id_, "content": result},
+        ]
+    messages.append({"role": "assistant", "content": text(rng, 700)})
+    return {"messages": messages, "source": word(rng, "set-", 6)}
+
+
 # ---------------------------------------------------------------- in other dialects
 
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import msgspec
-from msgspec.structs import replace
 
 from convcli.engine.conversion import Conversion
 from convcli.engine.reading import lift
@@ -151,7 +150,7 @@ class PairConverter:
                 self._learn(document, shape, done)
             except (NotRememberedError, ConvcliError):
                 self.remembered.outcomes[shape] = None
-            except UnreadableError:  # the target reads tags, and this document has some
+            except UnreadableError:  # a dialect reads tags or JSON, and this document has some
                 pass
         return done
 
@@ -180,23 +179,25 @@ class PairConverter:
         self._check(document, outcome, done)
         if new:
             self._probe(document, outcome)
-            del self._failures[new]
+            self._failures.pop(new, None)
         self._probed |= new
         self.remembered.outcomes[shape] = outcome
 
     def _probe(self, document: dict[str, Any], outcome: Outcome) -> None:
         """Raises NotRememberedError if the outcome depends on a value.
 
-        A dialect that looks for tags is reliable if there are none.
+        A dialect that looks for tags, or for JSON, is reliable if there is none.
         """
         try:
             for other in probes.variants(document, self.remembered.form, self._texts):
                 self._check(other, outcome, self.convert_in_full(other))
         except (NotRememberedError, ConvcliError):
-            if self.remembered.form.without_tags:
+            form = self.remembered.form.stricter()
+            if form is None:
                 raise
-            self.remembered = Remembered(replace(self.remembered.form, without_tags=True))
+            self.remembered = Remembered(form)
             self._probed = set()
+            self._failures.clear()
             self._probe(document, outcome)
 
     def _outcome(self, marks: list[Any], done: Conversion) -> Outcome:

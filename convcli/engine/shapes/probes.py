@@ -10,7 +10,7 @@ from typing import Any
 
 from convcli.engine.shapes import values as free
 from convcli.engine.shapes.reading import Format, Place, filled
-from convcli.engine.shapes.values import ARGUMENTS, ID, TEXT, is_json
+from convcli.engine.shapes.values import ARGUMENTS, ID, TEXT
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.wire.patterns import pattern
@@ -27,8 +27,19 @@ TEXTS = (
     "a b c d", "A sentence.", "user: a", "Human: a", "\\n\\u0041", "a" * 3000,
 )  # fmt: skip
 """Texts that some reader might interpret."""
+JSON_TEXTS = (
+    '{"a": 1}', '{"a":"b"}', '[{"a": 1.50, "b": null}]', " {}\n", "[]", '["a", 2]', '{"a": 1, "a": 2}', '{"a": NaN}',
+    "{a", "[a", '{"error": "a"}', '{"error":{"message":"a","code":1}}', '{"is_error": true, "message": "a"}',
+    '{"status": "error"}', '{"output": "a", "metadata": {"exit_code": 1, "duration_seconds": 0.5}}', '{"result": "a"}',
+    '{"content": "a"}', '{"stdout": "a", "stderr": "b", "exit_code": 1}',
+    '{"success": false, "data": {"a": 10000000000000000000000.5}}', '{"type": "text", "text": "a"}',
+    '[{"type": "text", "text": "a"}]', '{"name": "f", "arguments": {"a": 1}}', '[{"name": "f", "arguments": "{}"}]',
+    '{"role": "user", "content": "a"}', '{"thought": "a", "response": "b"}', '{"schema": {"type": "object"}}',
+    '{"\\u0061": "\\ud800"}', '"{}"', '```json\n{"a": 1}\n```',
+)  # fmt: skip
+"""Texts that are JSON, or begin as JSON does, with the keys by which readers recognize calls, results and failures."""
 OBJECTS: tuple[dict[str, Any], ...] = (
-    {"a": 1}, {"": ""}, {"a": {"b": [1, {"c": 1.5}, {}, []]}}, {"input": "a"}, {"a": 2**63, "b": 10**30},
+    {"a": 1}, {"": ""}, {"a": {"b": [1, {"c": 1.5}, {}, []]}}, {"input": "a"}, {"a": 2**53, "b": -1e30},
     {"error": "a"}, {"type": "text", "text": "a"}, {"1": False}, {"a": "x" * 3000}, {"arguments": {"a": 1}},
     {"é": "\u2028"},
 )  # fmt: skip
@@ -64,12 +75,9 @@ def mark(kind: int, old: Any, number: int) -> Any:
 
 
 def texts_for(source: Dialect, target: Dialect) -> list[str]:
-    """Returns the probe texts: `TEXTS`, and those in which these dialects store what others have fields for.
-
-    Possible JSON is not a free value.
-    """
-    probes = dict.fromkeys((*TEXTS, *_written_by(source), *_written_by(target)))
-    return [text for text in probes if not is_json(text)]
+    """Returns the probe texts: `TEXTS`, `JSON_TEXTS`, and those in which these dialects store what others have fields
+    for."""
+    return [*dict.fromkeys((*TEXTS, *JSON_TEXTS, *_written_by(source), *_written_by(target)))]
 
 
 @cache
@@ -94,7 +102,7 @@ def _written_by(dialect: Dialect) -> tuple[str, ...]:
 def variants(document: dict[str, Any], form: Format, texts: list[str]) -> Iterator[dict[str, Any]]:
     """Yields the document with probes: in each variant every value is new; in the last, values of a kind are equal,
     except ids."""
-    texts = [text for text in texts if not (form.without_tags and free.TAG in text)]
+    texts = [text for text in texts if not form.excludes(text)]
     for first in range(len(texts)):
         yield filled(document, form, partial(_next_probe, texts, count(first), count(first)))
     yield filled(document, form, partial(_next_probe, texts, repeat(0), count()))

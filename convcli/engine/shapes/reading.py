@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli.engine.shapes import values as free
 from convcli.engine.shapes.values import ARGUMENTS, ID, OF_KEY, SCALAR, TEXT, UnreadableError
@@ -25,13 +26,24 @@ LARGEST = 1500
 class Format(msgspec.Struct, frozen=True):
     """How documents are read.
 
-    `named`: root keys that the schema names · `without_tags`: texts with possible tags are not free values ·
-    `is_output`: values were already checked in the input.
+    `named`: root keys that the schema names · `without_tags`, `without_json`: texts that may have tags, or be JSON, are
+    not free values · `is_output`: values were already checked in the input.
     """
 
     named: frozenset[str]
     without_tags: bool = False
+    without_json: bool = False
     is_output: bool = False
+
+    def stricter(self) -> Format | None:
+        """Returns the format with the next fewer texts as free values; None if there is none."""
+        if self.without_tags and self.without_json:
+            return None
+        return replace(self, without_tags=not self.without_tags, without_json=self.without_tags or self.without_json)
+
+    def excludes(self, text: str) -> bool:
+        """True if a text is no free value, because a dialect looks for tags or JSON in it."""
+        return (self.without_tags and free.TAG in text) or (self.without_json and free.is_json(text))
 
 
 def read(document: dict[str, Any], form: Format) -> tuple[Shape, list[Any]]:
@@ -44,6 +56,8 @@ def read(document: dict[str, Any], form: Format) -> tuple[Shape, list[Any]]:
         elif free.is_free_key(key, value):
             reader.add(value.__class__)
             reader.keep(value)
+            if value.__class__ is str and form.excludes(value):
+                raise UnreadableError
         else:
             reader.walk({"": value})
     if len(reader.shape) > LARGEST:
@@ -55,7 +69,8 @@ class _ShapeReader:
     """The reading of one document."""
 
     def __init__(self, form: Format) -> None:
-        self.is_output, self.without_tags = form.is_output, form.without_tags
+        self.is_output, self.excludes = form.is_output, form.excludes
+        self.excludes_some = form.without_tags or form.without_json
         self.shape: list[Any] = []
         self.values: list[Any] = []
         self.add, self.keep = self.shape.append, self.values.append
@@ -72,7 +87,7 @@ class _ShapeReader:
                 if kind == TEXT and value and not value.isspace():
                     add(TEXT)
                     self.keep(value)
-                    if (self.without_tags and free.TAG in value) or (not self.is_output and free.is_json(value)):
+                    if self.excludes_some and self.excludes(value):
                         raise UnreadableError
                 elif kind is not None and kind != TEXT:
                     self.text(kind, value)

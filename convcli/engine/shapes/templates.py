@@ -6,7 +6,8 @@ fast (as `dataclasses` does for its methods). Everything else is a constant, by 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from re import Match
 from typing import Any
 
 from convcli.engine.shapes.probes import MARK
@@ -49,14 +50,34 @@ class Template:
         whole = self.marks[number]
         if value.__class__ is whole.__class__ and value == whole:
             return f"v[{number}]"
-        if whole.__class__ is dict and value == exact_json.write_text(whole):
-            return self._text(number)
-        if whole.__class__ is str and value.__class__ is str:
-            quoted = exact_json.write_text(whole)
-            if value[:1] in ("{", "[") and quoted in value:  # the value is a JSON string that contains the text
-                return _around(value, quoted, f"text(v[{number}])")
-            if whole in value:
-                return _around(value, whole, f"v[{number}]")
+        if value.__class__ is str:
+            return " + ".join(self._pieces(value))
+        raise NotRememberedError("a value that is not a mark")
+
+    def _pieces(self, text: str) -> Iterator[str]:
+        """Yields the expressions of the marks in a text, and of what stands between them."""
+        end = 0
+        for match in MARK.finditer(text):
+            start, after, expression = self._spelled(text, match)
+            if start > end:
+                yield constant(text[end:start])
+            yield expression
+            end = after
+        if end < len(text):
+            yield constant(text[end:])
+
+    def _spelled(self, text: str, match: Match[str]) -> tuple[int, int, str]:
+        """Returns where a mark begins and ends in a text, and its expression there: as JSON, or as it is."""
+        number = int(match[1])
+        whole = self.marks[number] if number < len(self.marks) else None
+        if whole.__class__ not in (str, dict):
+            raise NotRememberedError("something like a mark")
+        plain = whole if whole.__class__ is str else exact_json.write_text(whole)
+        for is_quoted, literal in ((True, exact_json.write_text(plain)), (False, plain)):
+            start = match.start() - literal.index(match[0])
+            if start >= 0 and text.startswith(literal, start):
+                expression = f"v[{number}]" if plain is whole else self._text(number)
+                return start, start + len(literal), f"text({expression})" if is_quoted else expression
         raise NotRememberedError("a value that is not a mark")
 
     def _text(self, number: int) -> str:
@@ -81,12 +102,6 @@ class Template:
         if loss.level == least or least == "content" or loss.before is MISSING:
             return constant(loss.level)
         return f"{constant(loss.level)} if holds_content({self.value(loss.before)}) else {constant(least)}"
-
-
-def _around(value: str, whole: str, expression: str) -> str:
-    """Returns the expression of text that contains another one."""
-    before, _, after = value.partition(whole)
-    return " + ".join((*map(constant, filter(None, (before,))), expression, *map(constant, filter(None, (after,)))))
 
 
 def constant(value: Any) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from convcli.model.errors import ContentError
 from convcli.wire import exact_json
+from convcli.wire.patterns import pattern
 
 TEXT, ID, ARGUMENTS, SCALAR = range(4)
 """The kinds of free values. Arguments are an object, or a JSON string of one."""
@@ -43,6 +44,9 @@ LONGEST_WORD, LONGEST_ID, MISTRAL_ID = 9, 30, 9
 Prefix and rest are at most 40 characters, the shortest limit of a service; probes have ids of this length."""
 
 
+LONG_NUMBER = pattern(r"\d{19}")
+
+
 class UnreadableError(ValueError):
     """The document has a value that cannot be remembered."""
 
@@ -60,7 +64,7 @@ def is_json(value: str) -> bool:
 def is_free_key(key: str, value: Any) -> bool:
     """True if a value under this root key, which no schema names, is free. Schemas name ids, which are no fractions."""
     is_number = value.__class__ in NUMBERS and (value.__class__ is int or key not in EXCLUDED_KEYS)
-    return is_number or (value.__class__ is str and is_text(value) and not is_json(value))
+    return is_number or (value.__class__ is str and is_text(value))
 
 
 def id_class(value: str) -> tuple[str, bool] | None:
@@ -77,20 +81,22 @@ def id_class(value: str) -> tuple[str, bool] | None:
 
 
 def arguments_of(text: str) -> dict[str, Any]:
-    """Returns the object in a JSON string if it is not empty and has no null, which some rules check.
-
-    Raises UnreadableError.
-    """
+    """Returns the object in a JSON string if it is not empty and `_is_checked` by no rule. Raises UnreadableError."""
     try:
         value = exact_json.parse_text(text)[0]
     except ContentError:
         raise UnreadableError from None
-    if value.__class__ is not dict or not value or "null" in text:
+    if value.__class__ is not dict or not value or _is_checked(text):
         raise UnreadableError
     return value
 
 
 def check_arguments(value: dict[str, Any]) -> None:
-    """Raises UnreadableError if such an object contains null."""
-    if b"null" in exact_json.write(value):
+    """Raises UnreadableError if rules check something in such an object."""
+    if _is_checked(exact_json.write_text(value)):
         raise UnreadableError
+
+
+def _is_checked(arguments: str) -> bool:
+    """True if there may be a null, or an integer of more than 64 bits, which rules of training sets check."""
+    return "null" in arguments or LONG_NUMBER.search(arguments) is not None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -137,10 +139,26 @@ def counted(document: dict[str, Any]) -> None:
         document["user_profile_id"] = str(sum(len(message["content"]) for message in plain(document)))
 
 
+def json_written_again(document: dict[str, Any]) -> None:
+    """As a dialect that keeps a result that is an object as one, and writes it again."""
+    for message in plain(document):
+        with suppress(ValueError):
+            value = json.loads(message["content"])
+            message["content"] = json.dumps(value, indent=1) if isinstance(value, dict) else message["content"]
+
+
 def of_one_word(document: dict[str, Any]) -> None:
     """What no probe shows, and some documents do."""
     for message in plain(document):
         message["content"] = message["content"].replace("swordfish", "")
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses", "hf-chat", "sharegpt", "hermes"])
+def test_rows_of_agents_with_results_that_are_json_are_known_by_their_shapes(target: str) -> None:
+    converter = remembering(target=dialects.get(target))
+    assert_both_ways(converter, *map(data.agent_row, range(80)), times=2)
+    assert converter.failure == ""
+    assert converter.made > 80
 
 
 def test_rows_become_what_others_became_with_their_own_values() -> None:
@@ -160,6 +178,16 @@ def test_a_dialect_that_looks_for_tags_is_relied_on_where_there_are_none() -> No
         assert_both_ways(converter, row(f"Question {i}?", "<think>" * (i % 5 == 0) + "Yes."))
     assert converter.made
     assert converter.failure == ""
+
+
+def test_a_dialect_that_looks_into_json_is_relied_on_where_there_is_none() -> None:
+    converter = remembering(target=writing(json_written_again))
+    for i in range(20):
+        assert_both_ways(converter, row(f"Question {i}?", '{"a": 1}' if i % 5 == 0 else "Yes."))
+    assert converter.made
+    assert converter.failure == ""
+    assert converter.remembered.form.without_json
+    assert not converter.remembered.form.without_tags
 
 
 @pytest.mark.parametrize("edit", [shouted, counted])

@@ -105,3 +105,19 @@ def test_a_text_with_tags_is_free_only_where_nobody_looks_for_them() -> None:
     assert read(document, FORM)[1] == ["<b>Hi.</b>"]
     with pytest.raises(UnreadableError):
         read(document, Format(FORM.named, without_tags=True))
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', " [1]", "```json\n{}\n```"])
+def test_a_text_that_may_be_json_is_free_only_where_nobody_looks_into_it(text: str) -> None:
+    for document in (chat(asked(text)), {**chat(asked("a")), "note": text}):
+        assert text in read(document, FORM)[1]
+        with pytest.raises(UnreadableError):
+            read(document, Format(FORM.named, without_json=True))
+
+
+def test_formats_become_stricter_until_texts_with_tags_and_json_are_both_excluded() -> None:
+    forms = [FORM]
+    while (form := forms[-1].stricter()) is not None:
+        forms.append(form)
+    excluded = [(form.without_tags, form.without_json) for form in forms]
+    assert excluded == [(False, False), (True, False), (False, True), (True, True)]
