@@ -20,7 +20,7 @@ from convcli.proof.levels import ASSEMBLED
 from convcli.validation import schemas
 from convcli.wire import exact_json
 
-_SHAPE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+SHAPE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What Python raises for a value of another shape than expected."""
 Record = TypeVar("Record", Transcript, Message, ToolDefinition, Part)
 
@@ -54,7 +54,7 @@ def _attempt(transcript: Transcript, target: Dialect, options: Options) -> Any:
     try:
         document = target.lower(transcript, options)
         exact_json.write(document)  # schemas do not see a key that is not a string
-    except (*_SHAPE, ConvcliError):
+    except (*SHAPE, ConvcliError):
         return None
     return document if schemas.accepts(target.name, document) else None
 

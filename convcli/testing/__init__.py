@@ -34,6 +34,7 @@ from itertools import pairwise
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import conversion, pipeline, reading, untrusted
@@ -199,7 +200,11 @@ def assert_conversion(source: Dialect, target: Dialect, document: Any) -> Conver
     or a document without messages.
     """
     key = exact_json.key(document)
-    converted = pipeline.convert(document, source, target)
+    try:
+        converted = pipeline.convert(document, source, target)
+    except untrusted.SHAPE as error:
+        found = _not_written(source.lift(document), target)
+        raise AssertionError(f"L1c: fit of {target.name} leaves {found}, and write fails: {error!r}") from error
     assert exact_json.key(document) == key, f"L8: {source.name} to {target.name} changes its input"
     findings = schemas.findings(target.name, converted.document)
     assert findings == [], f"L5: {source.name} to {target.name}: {findings[0].message} at {findings[0].where}"
@@ -209,6 +214,20 @@ def assert_conversion(source: Dialect, target: Dialect, document: Any) -> Conver
     assert_stable(target, converted.document)
     assert_order_is_kept(converted.transcript, after, converted.losses)
     return converted
+
+
+def _not_written(transcript: Transcript, target: Dialect) -> str:
+    """Returns the part of a transcript that fit leaves and write cannot store, as its role, type and index."""
+    form = target.form(transcript)
+    fitted = target.fitted(transcript, form)
+    for index, message in enumerate(fitted.messages):
+        for part in message.parts:
+            alone = replace(message, parts=[part])
+            try:
+                exact_json.write(target.lower(replace(fitted, messages=[alone]), Options(form=form)))
+            except untrusted.SHAPE:
+                return f"a part {type(part).__name__} in message {index} ({message.role})"
+    return "something that is no single part"
 
 
 def assert_losses_are_exact(before: Transcript, after: Transcript, losses: list[Loss]) -> None:

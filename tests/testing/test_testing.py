@@ -85,6 +85,18 @@ def test_l1c_finds_a_field_that_write_forgets_and_does_not_mind_one_that_is_lack
     testing.assert_writes(replace(nameless, unsupported=frozenset(("message.name",))), TRANSCRIPT)
 
 
+def test_l1c_names_the_part_that_fit_leaves_and_write_cannot_store() -> None:
+    def write(document: Any) -> Any:
+        parts = [part for message in document["messages"] for part in message["parts"]]
+        return {**document, "ids": [part["id"] for part in parts if part["type"] != "text"]}
+
+    parts = [{"type": "text", "text": "a"}, {"type": "reasoning", "text": "b"}]
+    document = {"convcli": 1, "messages": [{"role": "assistant", "parts": parts}]}
+    law = r"^L1c: fit of intermediate leaves a part Reasoning in message 0 \(assistant\), and write fails: KeyError"
+    with pytest.raises(AssertionError, match=law):
+        testing.assert_conversion(HUB, replace(with_write(write), carries_all=False), document)
+
+
 def test_what_lacks_a_field_lacks_what_is_in_it_too() -> None:
     lacking = replace(HUB, unsupported=frozenset(("tool_call.metadata", "image")))
     assert is_unsupported("tool_call.metadata.signature", lacking, "transcript")
