@@ -23,19 +23,14 @@ from __future__ import annotations
 
 import copyreg
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
-from convcli.kit.objects import objects_in
 from convcli.model import modules, plugins
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
-from convcli.model.row_columns import marked
-
-NO_KEYS = frozenset[str]()
 
 
 @lru_cache(maxsize=1)
@@ -80,67 +75,6 @@ def own() -> list[Dialect]:
     from convcli.kit.codec import found
 
     return [get(name) for name in found.names() if name not in names()]
-
-
-def known() -> list[Dialect]:
-    """Returns the dialects that may be detected: those of the project, then the built-in ones."""
-    return [*own(), *builtin()]
-
-
-def likely(values: Iterable[Any]) -> list[Dialect]:
-    """Returns the dialects of the project, and the built-in ones that may recognize some of these values.
-
-    A built-in dialect qualifies if one of its marks is among the keys, or if it has no marks (`schemas.marks`), and if
-    no key rules it out (`schemas.absent`). Loading a dialect takes longer than looking for its marks.
-    """
-    marks, absent = _detecting_keys()
-    found: set[str] = set()
-    for value in map(marked, values):
-        at_root = absent.intersection(value) if isinstance(value, dict) else NO_KEYS
-        found |= _likely_names(marks.intersection(_keys(value)), at_root)
-    return [*own(), *(get(name) for name in names() if name in found)]
-
-
-@lru_cache(maxsize=1)
-def _detecting_keys() -> tuple[frozenset[str], frozenset[str]]:
-    """Returns the marks of all built-in dialects, and the keys that rule some of them out."""
-    from convcli.validation import schemas
-
-    return NO_KEYS.union(*map(schemas.marks, names())), NO_KEYS.union(*map(schemas.absent, names()))
-
-
-@lru_cache(maxsize=1024)
-def _likely_names(marks: frozenset[str], at_root: frozenset[str]) -> frozenset[str]:
-    """Returns the names of likely dialects of a document by its keys. Cached, because rows of a log are alike."""
-    from convcli.validation import schemas
-
-    likely = (name for name in names() if not schemas.marks(name) or not marks.isdisjoint(schemas.marks(name)))
-    return frozenset(name for name in likely if schemas.absent(name).isdisjoint(at_root))
-
-
-def _keys(value: Any) -> set[str]:
-    """Returns the keys of a document, of its items, and of its messages."""
-    keys: set[str] = set()
-    for each in objects_in(value if isinstance(value, list) else [value]):
-        _add_keys(each, keys)
-        for message in objects_in(each.get("messages")):
-            _add_keys(message, keys)
-    return keys
-
-
-def _add_keys(native: dict[str, Any], keys: set[str]) -> None:
-    """Adds the keys of an object, its role as `role:ROLE`, and its type as `type:TYPE`.
-
-    Keys inside its content and its calls are added as paths (`content/type`).
-    """
-    keys.update(native)
-    for key in ("role", "type"):
-        if isinstance(native.get(key), str):
-            keys.add(f"{key}:{native[key]}")
-    for key in ("content", "tool_calls"):
-        below = native.get(key)
-        for each in objects_in([below] if isinstance(below, dict) else below):
-            keys.update(f"{key}/{name}" for name in each)
 
 
 def documentation(name: str) -> str:

@@ -41,7 +41,7 @@ from convcli.kit.objects import (
 from convcli.kit.settings import whole
 from convcli.kit.texts import only_text, text_of
 from convcli.kit.values import MEDIA_TYPES, kind_of_type, pairs, paths, split_data_url
-from convcli.model.dialect import Convention, Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Convention, Dialect, Options, Pass
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Media,
@@ -132,17 +132,6 @@ def _both_ways(names: Mapping[str, str]) -> dict[str, str]:
 
 
 OF_MESSAGE, OF_CONTENT, OF_KIND = _both_ways(MESSAGE_KEYS), _both_ways(CONTENT_KEYS), _both_ways(KINDS)
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects messages with contents that have a kind, and sessions with a history of such messages."""
-    form = _form(document)
-    natives = objects_in(document if form not in HISTORY else value_at(document, HISTORY[form]))
-    contents = [one for native in natives for one in objects_in(native.get("contents"))]
-    if contents and all("role" in one for one in natives) and all("type" in one or "$type" in one for one in contents):
-        return Evidence(97, "messages have contents with a type")
-    is_session = form in HISTORY and isinstance(value_at(document, HISTORY[form]), list)
-    return Evidence(96, "a session with a history in memory") if is_session and not contents else None
 
 
 def _form(document: Any) -> str:
@@ -341,7 +330,6 @@ DIALECT = Dialect(
     specification="agent-framework-core 1.23 and Microsoft.Extensions.AI; read 2026-11-27",
     framings=("document", "records"),
     forms=("session", "list", "dotnet", "dotnet-session"),
-    detect=detect,
     lift=lift,
     write=write,
     fit={

@@ -22,7 +22,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.settings import Settings
 from convcli.kit.values import MEDIA_TYPES, kind_of_type, pairs, paths
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.transcript import (
     Media,
     MediaKind,
@@ -66,12 +66,6 @@ SETTINGS = Settings(
 )
 CHUNK = Keys("text role tokenCount isThought finishReason parts createTime")
 MESSAGE = Envelope("createTime=created_at")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects a prompt in chunks."""
-    prompt = as_object(as_object(document).get("chunkedPrompt"))
-    return Evidence(98, "a chunkedPrompt with chunks") if isinstance(prompt.get("chunks"), list) else None
 
 
 # ---------------------------------------------------------------- lift
@@ -281,7 +275,6 @@ DIALECT = Dialect(
     specification="prompts of 2025 and 2026; read 2026-11-23",
     framings=("document", "records"),
     forms=("prompt",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

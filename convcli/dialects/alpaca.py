@@ -36,7 +36,7 @@ from convcli.kit.objects import Keys, Native, drop_extras, get_extras, make_extr
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, shared
 from convcli.kit.texts import text_of
 from convcli.model.branches import INSTRUCTIONS
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Part, Path, Text, Transcript
 from convcli.validation.survey import for_outputs
 
@@ -47,16 +47,6 @@ LABELS = {True: CHOSEN, False: REJECTED}
 TURNS = ("user", "assistant")
 TEXT_SEPARATOR = "\n\n"
 """Separates joined texts."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes an instruction with an output, or with a preference pair."""
-    if not isinstance(document, dict) or not isinstance(document.get("instruction"), str):
-        return None
-    is_pair_of_texts = all(isinstance(document.get(key), str) for key in (CHOSEN, REJECTED))
-    if is_pair_of_texts or isinstance(document.get("output"), str):
-        return Evidence(90, "an instruction and its output")
-    return None
 
 
 # ---------------------------------------------------------------- lift
@@ -213,7 +203,6 @@ DIALECT = Dialect(
     specification="data/README of LLaMA-Factory 0.9.5, data set of Stanford Alpaca; read 2026-11-22",
     framings=("records", "document"),
     forms=(INSTRUCTION, PREFERENCE),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -23,7 +23,7 @@ from convcli.kit.fitting import is_response
 from convcli.kit.objects import Native, get_extras, make_extras, omit, without_empty
 from convcli.kit.values import paths
 from convcli.model.branches import active
-from convcli.model.dialect import BodyForm, Dialect, Evidence, Options
+from convcli.model.dialect import BodyForm, Dialect, Options
 from convcli.model.transcript import Message, Path, Transcript
 from convcli.wire.patterns import pattern
 
@@ -36,15 +36,6 @@ IDS = pattern(r"[a-zA-Z0-9_-]{1,64}")
 ERROR: Path = ("result", "error", "error")
 USUAL = {"type": ERRORED, "error": {"type": "error", "error": {"type": "api_error"}}}
 """The usual error, to which the message of a failure is added."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes a line with an id and a request or a result."""
-    if not isinstance(document, dict) or "custom_id" not in document:
-        return None
-    result = document.get("result")
-    is_result = isinstance(result, dict) and isinstance(result.get("type"), str)
-    return Evidence(97, "a custom_id and params or a result") if "params" in document or is_result else None
 
 
 # ---------------------------------------------------------------- lift
@@ -130,7 +121,6 @@ DIALECT = Dialect(
         REQUEST: BodyForm("anthropic", "request", ("params",)),
         RESULT: BodyForm("anthropic", "response", ("result", "message")),
     },
-    detect=detect,
     lift=lift,
     write=write,
     form_of=form_of,

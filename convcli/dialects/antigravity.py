@@ -21,12 +21,11 @@ from typing import Any
 from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, objects_in
+from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_json
-from convcli.model.dialect import Dialect, Evidence, Program, ProgramTurns
-from convcli.model.document import Rows
+from convcli.model.dialect import Dialect, Program, ProgramTurns
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, Transcript
 from convcli.validation.rules import links
@@ -34,7 +33,6 @@ from convcli.validation.survey import Survey, limited_to
 
 NAME = "antigravity"
 MODEL, ASKED, ANSWERED, COMPACTED = "MODEL", "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT"
-SOURCES = ("USER_EXPLICIT", MODEL, "SYSTEM")
 NOTES: dict[str | bool, str] = {"SYSTEM_MESSAGE": "system-message", "EPHEMERAL_MESSAGE": "ephemeral-message"}
 """Steps that the program writes for the model, with the kind of the turn."""
 FAILED = {"ERROR": None, "CANCELED": "cancelled"}
@@ -43,13 +41,6 @@ DONE, CUT = "DONE", "truncated_fields"
 STEP = Envelope(
     "step_index source type status created_at=created_at content= thinking= tool_calls= error truncated_fields"
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects steps with an index, a source and a type."""
-    rows = objects_in(document) if isinstance(document, Rows) else []
-    steps = [row for row in rows if "step_index" in row and row.get("source") in SOURCES and "type" in row]
-    return Evidence(98, "steps with an index, a source and a type") if steps else None
 
 
 # ---------------------------------------------------------------- lift
@@ -150,7 +141,6 @@ DIALECT = Dialect(
     forms=("log",),
     programs=(Program(NAME, ".gemini/antigravity-cli", "brain/*/.system_generated/logs/transcript_full.jsonl"),),
     program_turns=ProgramTurns({}, NAME, {("type",): NOTES}),
-    detect=detect,
     lift=lift,
     rules=(
         # a result has no id: no two answer the same call

@@ -25,10 +25,10 @@ from convcli.families.openai import calls as openai
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, objects_in, omit
+from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, omit
 from convcli.kit.texts import text_of
 from convcli.kit.values import counts, paths, put_counts, read_arguments, take_counts, type_of_image, write_arguments
-from convcli.model.dialect import Convention, Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Convention, Dialect, Options, Pass
 from convcli.model.transcript import Media, Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
 
@@ -46,20 +46,6 @@ SPOKEN = ("TextMessage", "MultiModalMessage", "StopMessage", "HandoffMessage", "
 """Types of messages in a run that the user or an agent writes."""
 USERS = ("user", "user_proxy")
 RESULT_TYPES = {"list": "FunctionExecutionResultMessage", "events": "ToolCallExecutionEvent"}
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects the state of an agent, or messages of its model context or of a run."""
-    if isinstance(document, dict):
-        messages = as_object(document.get(CONTEXT)).get("messages")
-        return Evidence(97, "the state of an agent with its model context") if isinstance(messages, list) else None
-    rows = objects_in(document)
-    if not rows or len(rows) != len(document):
-        return None
-    if all(row.get("type") in (*OF_MODEL, RESULT_TYPES["list"]) and "content" in row for row in rows):
-        return Evidence(97, "messages of a model context")
-    is_run = all("source" in row and as_text(row.get("type")) and "models_usage" in row for row in rows)
-    return Evidence(97, "messages and events with a source") if is_run else None
 
 
 # ---------------------------------------------------------------- lift
@@ -337,7 +323,6 @@ DIALECT = Dialect(
     specification="autogen-agentchat 0.7.5; read 2026-11-27",
     framings=("document", "records"),
     forms=("state", "list", "events"),
-    detect=detect,
     lift=lift,
     write=write,
     fit={

@@ -26,7 +26,7 @@ from convcli.kit.objects import Keys, Native, has_content, make_extras, omit, wi
 from convcli.kit.sessions import head_at
 from convcli.kit.settings import Setting
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Media,
@@ -57,16 +57,6 @@ MESSAGE = Envelope(
     {"stop_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get)},
 )
 RESULT = Keys("type tool_use_id name content is_error")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes messages with a sender."""
-    messages = document.get("chat_messages") if isinstance(document, dict) else None
-    if not isinstance(messages, list):
-        return None
-    if any(isinstance(message, dict) and "sender" in message for message in messages):
-        return Evidence(98, "chat_messages with a sender")
-    return Evidence(80, "chat_messages")
 
 
 # ---------------------------------------------------------------- lift
@@ -227,7 +217,6 @@ DIALECT = Dialect(
     specification="exports and captures of 2023 to 2026, counted; read 2026-11-22",
     framings=("document", "records"),
     forms=("conversation",),
-    detect=detect,
     lift=lift,
     rules=(trees.rooted(),),
     places=CONVERSATION.places()

@@ -21,7 +21,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.anthropic import places, policy
-from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of, lift_bare_image, write_bare_image
+from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, lift_bare_image, write_bare_image
 from convcli.families.anthropic.facts import Documents, Facts
 from convcli.kit import fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
@@ -31,7 +31,6 @@ from convcli.kit.settings import Setting
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import (
     Dialect,
-    Evidence,
     Options,
     Pass,
     Program,
@@ -65,37 +64,7 @@ SESSION = Facts(
     {(name,): name for name in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")},
 )
 COMPACTION = "conversation_id source_message_count source_prefix_hash source_last_message_key"
-HEADERS = ({"version", "sessionId"}, {"conversation_id", "source_message_count"})
-"""Keys of a session, and of one that was compacted, that no other program writes together."""
-ROO = unsupported.fields("isSummary condenseId condenseParent isTruncationMarker truncationId truncationParent")
 ROLES = {"reasoning": ("assistant",), "tool_call": ("assistant",)}
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes a session header, facts of Cline or Roo in messages, or blocks in messages with times."""
-    natives = document.get("messages") if isinstance(document, dict) else document
-    if not isinstance(natives, list) or not all(isinstance(native, dict) for native in natives):
-        return None
-    if any(native.get("role") not in (None, "user", "assistant") or "tool_calls" in native for native in natives):
-        return None
-    if isinstance(document, dict):
-        own = any(document.keys() >= keys for keys in HEADERS)
-        return Evidence(98, "a session header") if own else None
-    return max((match for native in natives if (match := _match_of(native)) is not None), default=None)
-
-
-def _match_of(native: Native) -> Evidence | None:
-    info, metrics = native.get("modelInfo"), native.get("metrics")
-    names_model = isinstance(info, dict) and not info.keys().isdisjoint(("modelId", "providerId"))
-    counts = isinstance(metrics, dict) and isinstance(metrics.get("tokens"), dict)
-    if names_model or counts or native.keys() & ROO:
-        return Evidence(97, "messages with models, counts or summaries")
-    time, content = native.get("ts"), native.get("content")
-    if not isinstance(time, int) or time < 10**11 or not isinstance(content, (str, list)):
-        return None
-    kinds = map(kind_of, content) if isinstance(content, list) else ()
-    has_answers = not {"tool_use", "tool_result", "thinking"}.isdisjoint(kinds)
-    return Evidence(96 if has_answers else 70 if isinstance(content, list) else 45, "times in milliseconds")
 
 
 BLOCKS = Blocks(NAME, {**READERS, "image": lift_bare_image}, WRITERS, lists="data").with_metadata(
@@ -247,7 +216,6 @@ DIALECT = Dialect(
     forms=("task", "session"),
     programs=(PROGRAM,),
     program_turns=PROGRAM_TURNS,
-    detect=detect,
     lift=lift,
     write=write,
     fit={

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from typing import Any
 
 from convcli.kit import streams
-from convcli.kit.objects import Native, as_object, except_keys, make_extras, objects_in, omit, without_nulls
+from convcli.kit.objects import Native, as_object, except_keys, make_extras, omit, without_nulls
 from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
 from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, paths, take_counts
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolResult, Transcript
 from convcli.validation.rules import turns
 
@@ -35,14 +35,6 @@ USAGE = counts(
 )
 RUNNING = ("in_progress", None)
 FAILURES = ("failed", "declined")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes the row that begins a thread, or rows of items."""
-    rows = objects_in(document)
-    if any(row.get("type") == BEGUN and isinstance(row.get("thread_id"), str) for row in rows):
-        return Evidence(97, f"a {BEGUN} row")
-    return Evidence(95, "rows of items") if any(_item(row) is not None for row in rows) else None
 
 
 def _item(row: Any) -> Native | None:
@@ -209,7 +201,6 @@ DIALECT = Dialect(
     specification="codex-rs/exec/src/exec_events.rs of openai/codex, @openai/codex 0.169.0; read 2026-11-23",
     framings=("events",),
     forms=("run",),
-    detect=detect,
     lift=lift,
     answer_boundaries=lambda: streams.Boundaries(_mark, by_id=True),
     rules=(turns.decodable(),),

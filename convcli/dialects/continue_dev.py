@@ -43,7 +43,7 @@ from convcli.kit.objects import (
 from convcli.kit.settings import whole
 from convcli.kit.texts import text_of
 from convcli.kit.values import counts, paths, put_counts, take_counts
-from convcli.model.dialect import Dialect, Evidence, Options, Program
+from convcli.model.dialect import Dialect, Options, Program
 from convcli.model.transcript import (
     Media,
     Message,
@@ -60,7 +60,6 @@ from convcli.validation.rules import arguments, links
 
 NAME = "continue-dev"
 HISTORY, THINKING, STATES, SUMMARY = "history", "thinking", "toolCallStates", "conversationSummary"
-ROLES = ("system", "user", "assistant", "tool", THINKING)
 SESSION = Envelope("sessionId=id title=title workspaceDirectory=cwd history= mode chatModelTitle usage")
 USAGE = counts(
     "promptTokens=inputTokens completionTokens=outputTokens promptTokensDetails/cachedTokens=cacheReadTokens "
@@ -95,14 +94,6 @@ def _image() -> Block:
 
 ROWS = BlockRows(NAME, "type")
 PARTS = ROWS.table(ROWS.record("text", Text(""), "type text", {"text": whole("text")}), _image())
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects a session whose history has messages."""
-    session = as_object(document)
-    items = [item for item in objects_in(session.get(HISTORY)) if as_object(item.get("message")).get("role") in ROLES]
-    has_keys = "sessionId" in session and ("workspaceDirectory" in session or any(CONTEXT in i for i in items))
-    return Evidence(97, "a sessionId and a history of messages") if has_keys and items else None
 
 
 # ---------------------------------------------------------------- lift
@@ -436,7 +427,6 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("session",),
     programs=(PROGRAM,),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

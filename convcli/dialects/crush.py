@@ -21,11 +21,11 @@ from convcli.families.openai.request import media_of_url
 from convcli.kit import results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, as_text, make_extras, objects_in, without_empty
+from convcli.kit.objects import Native, as_object, as_text, make_extras, without_empty
 from convcli.kit.settings import Setting
 from convcli.kit.unsupported import fields
 from convcli.kit.values import kind_of_type, pairs, paths, time_of_epoch, time_of_milliseconds
-from convcli.model.dialect import Dialect, Evidence, Program
+from convcli.model.dialect import Dialect, Program
 from convcli.model.transcript import (
     Media,
     Message,
@@ -67,14 +67,6 @@ MESSAGE = Envelope(
     "id=id session_id role= parts= model=model provider=provider is_summary_message= created_at updated_at finished_at",
     {"created_at": _timed("created_at")},
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects messages whose parts have a type and data."""
-    session = as_object(document)
-    parts = [part for native in objects_in(session.get("messages")) for part in objects_in(native.get("parts"))]
-    is_session = "id" in session and any("data" in part and "type" in part for part in parts)
-    return Evidence(97, "messages with parts of type and data") if is_session else None
 
 
 # ---------------------------------------------------------------- lift
@@ -194,7 +186,6 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("session",),
     programs=(Program(NAME, ".", ".crush/crush.db .local/share/crush/crush.db"),),
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     supports=frozenset(("message.replaces", "message.provider")),

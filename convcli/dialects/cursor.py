@@ -40,8 +40,7 @@ from convcli.kit.pairing import UNKNOWN
 from convcli.kit.settings import Setting, whole
 from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, paths, read_json, take_counts, time_of_milliseconds
-from convcli.model.dialect import Dialect, Evidence, Program, ProgramTurns, tags
-from convcli.model.document import Rows
+from convcli.model.dialect import Dialect, Program, ProgramTurns, tags
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -107,26 +106,6 @@ BLOCKS = ROWS.table(
     ROWS.call("tool_use", "type id name input", ("id", "name", "input")),
     ROWS.call("tool_call", "type id name input", ("id", "name", "input")),
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects the record of an agent, a composer with bubbles, or rows of messages without types."""
-    if isinstance(document, Rows):
-        rows = [row for row in objects_in(document) if "type" not in row]
-        are_turns = bool(rows) and all(row.get("role") in ROLES.values() and _blocks(row) is not None for row in rows)
-        is_known = are_turns and not any("uuid" in row or "message_id" in row for row in rows)
-        return Evidence(94, "lines of a role and the content of a message") if is_known else None
-    native = as_object(document)
-    are_messages = any("role" in one for one in objects_in(native.get("messages")))
-    if "agentId" in native and (are_messages or ("latestRootBlobId" in native and "messages" in native)):
-        return Evidence(99, "an agentId and messages")
-    has_bubbles = any("bubbleId" in one for key in BUBBLES for one in objects_in(native.get(key)))
-    return Evidence(98, "a composerId and bubbles") if "composerId" in native and has_bubbles else None
-
-
-def _blocks(row: Native) -> list[Native] | None:
-    content = as_object(row.get("message")).get("content")
-    return content if isinstance(content, list) else None
 
 
 # ---------------------------------------------------------------- lift
@@ -329,7 +308,6 @@ DIALECT = Dialect(
     forms=(TRANSCRIPT, AGENT, COMPOSER),
     programs=(AGENT_PROGRAM, EDITOR),
     program_turns=ProgramTurns(tags("user_info", "system_reminder")),
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     places={

@@ -18,11 +18,11 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, as_text, except_keys, make_extras, objects_in
+from convcli.kit.objects import Native, as_text, except_keys, make_extras
 from convcli.kit.sessions import head_of, parents_first
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Opaque, Part, Reasoning, Text, Transcript
 from convcli.validation.rules import trees
 from convcli.validation.survey import limited_to
@@ -32,14 +32,6 @@ MAPPING, REQUEST, THOUGHT = "mapping", "REQUEST", "THINK"
 TEXTS = (REQUEST, "RESPONSE")
 CONVERSATION = Envelope("id=id title=title inserted_at=created_at updated_at=updated_at mapping=")
 MESSAGE = Envelope("files model=model inserted_at=created_at fragments=")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects a tree of messages with fragments."""
-    nodes = as_object(as_object(document).get(MAPPING)).values()
-    messages = [as_object(node.get("message")) for node in nodes if isinstance(node, dict)]
-    has_fragments = any(objects_in(message.get("fragments")) for message in messages)
-    return Evidence(99, "a tree of messages with fragments") if has_fragments else None
 
 
 # ---------------------------------------------------------------- lift
@@ -98,7 +90,6 @@ DIALECT = Dialect(
     specification="exports of 2025; read 2026-11-27",
     framings=("document", "records"),
     forms=("conversation",),
-    detect=detect,
     lift=lift,
     rules=(limited_to(trees.rooted(), "missing-parent", "parent-cycle"),),  # ids are keys: no two are the same
     places={

@@ -46,7 +46,7 @@ from convcli.kit.sessions import (
     set_times,
 )
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, Reasoning, Transcript
 from convcli.validation.rules import links, turns
@@ -71,14 +71,6 @@ def _lift_thinking(blocks: Blocks, native: Native, context: LiftContext) -> Part
 
 ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event"), "reasoning": ("assistant",)}
 TURNS = Turns(Blocks(NAME, {**READERS, "thinking": _lift_thinking}, WRITERS))
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects the first row of a session."""
-    first = document[0] if isinstance(document, list) and document else None
-    if not isinstance(first, dict) or first.get("type") != START or not isinstance(first.get("id"), str):
-        return None
-    return Evidence(97, "the first row has type session_start")
 
 
 def lift(document: Any) -> Transcript:
@@ -243,7 +235,6 @@ DIALECT = Dialect(
     forms=("session",),
     programs=(PROGRAM,),
     program_turns=PROGRAM_TURNS,
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -16,7 +16,6 @@ Quirks
 
 from __future__ import annotations
 
-from convcli.families.google.detect import recognise
 from convcli.families.google.dialect import dialect
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names
 from convcli.validation.rules import turns
@@ -27,7 +26,6 @@ DIALECT = dialect(
     SERVICE,
     "the Gemini API",
     "Gemini API, generateContent v1beta; Python SDK google-genai 3.3.0; read 2026-11-20",
-    recognise,  # Vertex AI is detected only by keys of its own
     turns.results_in_roles("user", "function"),
     aliases=("google", "google-genai", "genai", "ai-studio"),
 )

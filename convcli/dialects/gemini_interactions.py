@@ -33,14 +33,14 @@ from convcli.families.interactions.fitting import (
     without_instructions,
 )
 from convcli.families.interactions.response import lift_response, write_response
-from convcli.families.interactions.steps import CONTENTS, STEPS, StepReader, StepWriter
+from convcli.families.interactions.steps import StepReader, StepWriter
 from convcli.families.openai import request as common
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras, objects_in, without_nulls
+from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras, without_nulls
 from convcli.kit.settings import EFFORT, Setting, Settings
 from convcli.kit.unsupported import fields, settings_but
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Text, ToolChoice, ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
@@ -56,36 +56,6 @@ REQUEST = Keys(
 TOOL = Keys("type name description parameters")
 LEVELS = fields("minimal low medium high xhigh")
 MODALITIES = fields("text image audio video document")
-OWN_STEPS = STEPS - {"function_call"}
-MARKS = fields("system_instruction generation_config previous_interaction_id response_modalities")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches the types of steps, and keys of a request or a response."""
-    if isinstance(document, list):
-        return _detect_steps(document)
-    if not isinstance(document, dict):
-        return None
-    if document.get("object") == "interaction":
-        return Evidence(99, "an interaction")
-    steps = document.get("steps", document.get("input"))
-    evidence = _detect_steps(steps) if isinstance(steps, list) else None
-    if evidence is not None or "input" not in document or "messages" in document:
-        return evidence
-    found = next((key for key in MARKS if document.get(key) is not None), None)
-    if found is not None:
-        return Evidence(95, f"an input with {found}")
-    is_contents = [content.get("type") for content in objects_in(steps)]
-    if is_contents and CONTENTS.issuperset(is_contents) and isinstance(document.get("model"), str):
-        return Evidence(80, "an input of contents")
-    is_gemini = str(document.get("model")).startswith("gemini-") and isinstance(steps, (str, dict))
-    return Evidence(61, "an input for a Gemini model") if is_gemini else None
-
-
-def _detect_steps(steps: list[Any]) -> Evidence | None:
-    kinds = [step.get("type") for step in objects_in(steps)]
-    is_typed = len(kinds) == len(steps) and any(isinstance(kind, str) and kind in OWN_STEPS for kind in kinds)
-    return Evidence(97, "steps of an interaction") if is_typed else None
 
 
 # ---------------------------------------------------------------- tools and settings
@@ -280,7 +250,6 @@ DIALECT = Dialect(
     specification="Interactions API v1beta; Python SDK google-genai 3.6.1; read 2026-11-27",
     framings=("document", "records"),
     forms=("request", "response", "list"),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

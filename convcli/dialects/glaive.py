@@ -17,7 +17,7 @@ from convcli.families.rows.training import answered
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, make_extras
 from convcli.kit.values import read_json
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Part, Text, Transcript
 from convcli.validation.rules import tools
 from convcli.wire.patterns import pattern
@@ -31,15 +31,6 @@ MARK = pattern(r"^[ \t]*(USER:|ASSISTANT:|FUNCTION RESPONSE:)", 8)
 """The mark at the beginning of a turn; 8 is `re.MULTILINE`."""
 QUOTED = pattern(r"""\{\s*"name":\s*"([^"\\]+)",\s*"arguments":\s*'(.*)'\s*\}""", 16)
 """A call with its arguments in single quotes; 16 is `re.DOTALL`."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects a text with the marks of turns, and a system text."""
-    chat = document.get(CHAT) if isinstance(document, dict) else None
-    if not isinstance(chat, str) or not isinstance(document.get(SYSTEM), str):
-        return None
-    is_marked = document[SYSTEM].startswith(HEAD) or MARK.match(chat.lstrip()) is not None
-    return Evidence(97, "a chat in one text, and a system text") if is_marked else None
 
 
 # ---------------------------------------------------------------- lift
@@ -100,7 +91,6 @@ DIALECT = Dialect(
     specification="glaiveai/glaive-function-calling-v2; read 2026-11-27",
     framings=("records", "document"),
     forms=("row",),
-    detect=detect,
     lift=lift,
     rules=(
         answered(),

@@ -34,7 +34,7 @@ from convcli.kit.sessions import (
     set_models_of_answers,
 )
 from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds, usage_places
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import links
 from convcli.validation.rules import turns as turn_rules
@@ -57,17 +57,6 @@ EVENT = Shape(
 SESSION = Shape(
     "session", "id appName userId state events lastUpdateTime", extra="id appName userId state lastUpdateTime"
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects events with an author and an invocation."""
-    events = document.get("events") if isinstance(document, dict) else None
-    if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
-        return None
-    is_session = any(
-        "author" in event and not event.keys().isdisjoint(("invocationId", "invocation_id")) for event in events
-    )
-    return Evidence(98, "events have author and invocationId") if is_session else None
 
 
 def lift(document: Any) -> Transcript:
@@ -224,7 +213,6 @@ DIALECT = Dialect(
     specification="sessions of google-adk 2.13; read 2026-11-22",
     framings=("document", "records"),
     forms=("session",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

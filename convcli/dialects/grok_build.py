@@ -28,11 +28,11 @@ from convcli.families.responses import items
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, except_keys, get_extras, make_extras, objects_in
+from convcli.kit.objects import Native, as_object, except_keys, get_extras, make_extras
 from convcli.kit.settings import whole
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, write_arguments
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
 from convcli.model.document import Rows
 from convcli.model.errors import JobError
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolCall, Transcript
@@ -60,19 +60,6 @@ PARTS = BLOCKS.table(
 )
 MOST_BYTES = 255
 """Of a folder name. The program names the folder of a longer directory by a hash."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects rows with the types of the program."""
-    rows = objects_in(document) if isinstance(document, Rows) else []
-    kinds = {row["type"] for row in rows if isinstance(row.get("type"), str)}
-    if not rows or not kinds & {*ROLES} or any("message" in row or "item" in row for row in rows):
-        return None
-    has_results = any(row.get("type") == "tool_result" and "tool_call_id" in row for row in rows)
-    if has_results or ACTION in kinds or any("model_id" in row for row in rows):
-        return Evidence(97, "rows of types assistant, tool_result or backend_tool_call")
-    has_contents = all(isinstance(row.get("content"), (str, list)) for row in rows)
-    return Evidence(75, "rows of types system, user and assistant") if has_contents else None
 
 
 # ---------------------------------------------------------------- lift
@@ -285,7 +272,6 @@ DIALECT = Dialect(
     forms=("session",),
     programs=(PROGRAM,),
     program_turns=ProgramTurns(tags("user_info", "system-reminder")),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

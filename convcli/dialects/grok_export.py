@@ -16,12 +16,12 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, as_text, make_extras, objects_in, without_empty
+from convcli.kit.objects import Native, as_object, as_text, make_extras, without_empty
 from convcli.kit.sessions import head_at
 from convcli.kit.settings import Setting
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, time_of_milliseconds
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Path, Reasoning, Text, Transcript
 from convcli.validation.rules import trees
 
@@ -47,15 +47,6 @@ RESPONSE = Envelope(
     "parent_response_id=parent_id thinking_trace= error=error",
     {"create_time": CREATED},
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects conversations with responses, or one of them."""
-    natives = objects_in(as_object(document).get("conversations", [document]))
-    responses = [one for native in natives for one in objects_in(native.get("responses"))]
-    stated = [as_object(one.get("response")) for one in responses]
-    names_senders = any("sender" in native and "message" in native for native in stated)
-    return Evidence(98, "conversations with responses that name their sender") if names_senders else None
 
 
 # ---------------------------------------------------------------- lift
@@ -106,7 +97,6 @@ DIALECT = Dialect(
     forms=("conversation",),
     many="conversations/*",
     is_collected=False,
-    detect=detect,
     lift=lift,
     rules=(trees.rooted(),),
     places={

@@ -27,13 +27,12 @@ from convcli.kit.objects import (
     as_text,
     get_extras,
     make_extras,
-    objects_in,
     omit,
     without_empty,
 )
 from convcli.kit.settings import whole
 from convcli.kit.values import kind_of_type, paths
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import MediaKind, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links
 
@@ -76,28 +75,6 @@ BLOCKS = ROWS.table(
     ),
     *(_file("audio"), _file("video"), _file("document")),
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects blocks under the key of their kind, or messages with a name and `meta` whose blocks are bare texts."""
-    messages = objects_in(document)
-    if not messages or len(messages) != len(document):
-        return None
-    if all("_role" in message and "_content" in message for message in messages):
-        return Evidence(97, "messages with _role and _content")
-    blocks = [block for message in messages for block in objects_in(message.get("content"))]
-    if any(_is_block(block) for block in blocks):
-        return Evidence(97, "blocks under the key of their kind")
-    are_texts = bool(blocks) and all(block.keys() == {"text"} for block in blocks)
-    has_meta = all({"role", "content", "meta", "name"} <= message.keys() for message in messages)
-    return Evidence(95, "messages with meta, and bare texts") if are_texts and has_meta else None
-
-
-def _is_block(block: Native) -> bool:
-    call, result = as_object(block.get("tool_call")), as_object(block.get("tool_call_result"))
-    reasoning, image = as_object(block.get("reasoning")), as_object(block.get("image"))
-    is_nested = "tool_name" in call or "origin" in result or "reasoning_text" in reasoning or "base64_image" in image
-    return is_nested or ("type" not in block and not block.keys().isdisjoint(FLAT))
 
 
 # ---------------------------------------------------------------- blocks
@@ -290,7 +267,6 @@ DIALECT = Dialect(
     specification="haystack-ai 3.4.1; read 2026-11-27",
     framings=("document", "records"),
     forms=("list",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

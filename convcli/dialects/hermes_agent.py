@@ -28,11 +28,11 @@ from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.ids import set_session_id
-from convcli.kit.objects import Native, as_object, get_extras, make_extras, objects_in, without_empty
+from convcli.kit.objects import Native, as_object, get_extras, make_extras, without_empty
 from convcli.kit.settings import Setting
 from convcli.kit.texts import only_text
 from convcli.kit.values import paths, seconds_of_time, time_of_seconds
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns
 from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -40,8 +40,6 @@ NAME = "hermes-agent"
 PROMPT, START, THOUGHT, SHOWN, TOOL = "system_prompt", "started_at", "reasoning_content", "reasoning", "tool_name"
 ROLES = ("system", "user", "assistant", "tool")
 CONTENT = ("role", THOUGHT, "content", "tool_calls", "tool_call_id")
-SESSION_ONLY = ("source", "model_config", PROMPT, "tool_call_count")
-"""Keys that an exported session has."""
 IMPORTED = "import"
 """The source that the program gives to a session without one."""
 COMPACTED = dict.fromkeys(("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:"), "compaction")
@@ -65,14 +63,6 @@ MESSAGE = Envelope(
     {"timestamp": _time("created_at"), "finish_reason": Setting("stop_reason", FINISH.get, FINISH_OF.get)},
     content=" ".join(CONTENT),
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects a session with its start and messages with roles."""
-    session = as_object(document)
-    is_session = START in session and any(key in session for key in SESSION_ONLY)
-    has_messages = any("role" in native for native in objects_in(session.get("messages")))
-    return Evidence(97, "a session with started_at and messages") if is_session and has_messages else None
 
 
 # ---------------------------------------------------------------- lift
@@ -177,7 +167,6 @@ DIALECT = Dialect(
     forms=("session",),
     programs=(Program(NAME, ".hermes", "state.db", "HERMES_HOME"),),
     program_turns=ProgramTurns(COMPACTED),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

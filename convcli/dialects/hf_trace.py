@@ -17,7 +17,6 @@ from typing import Any
 from convcli.families import tables
 from convcli.kit import unsupported
 from convcli.kit.ids import set_session_id
-from convcli.model.dialect import Evidence
 from convcli.model.transcript import Reasoning, Text, Transcript
 
 NAME = "hf-trace"
@@ -51,17 +50,6 @@ TABLE = {
 }
 
 
-def detect(document: Any) -> Evidence | None:
-    """Detects a first row with a harness, followed by rows without ids."""
-    rows = document if isinstance(document, list) else []
-    if not rows or not all(isinstance(row, dict) for row in rows):
-        return None
-    if rows[0].get("type") != "session" or not isinstance(rows[0].get("harness"), str):
-        return None
-    has_ids = any("id" in row or "parentId" in row for row in rows[1:])
-    return None if has_ids else Evidence(99, "the session has a harness, and its rows have no ids")
-
-
 def _content(transcript: Transcript) -> Any:
     """Returns the content from which a missing session id is derived."""
     return [
@@ -77,7 +65,6 @@ DIALECT = tables.built_in(
     aliases=("sts", "hf-traces"),
     specification="docs/hub/session-traces-format.md of huggingface/hub-docs at 9d14846; read 2026-11-23",
     forms=("session",),
-    detect=detect,
     reasons={
         "message.role": "Hugging Face traces have only one role for instructions",
         "message.model": "Hugging Face traces name the model on each answer",

@@ -10,7 +10,7 @@ from typing import Any
 
 from convcli.kit.objects import Keys, Native, get_extras, omit
 from convcli.model import fields
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Media,
@@ -52,13 +52,6 @@ KEYS: dict[Any, Keys] = {
     ToolDefinition: Keys(fields.TOOL),
     **{cls: Keys(("type", *fields.PARTS[kind])) for kind, cls in PARTS.items()},
 }
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects the key `convcli` with the version."""
-    if isinstance(document, dict) and MARK in document and "messages" in document:
-        return Evidence(100, "the key convcli")
-    return None
 
 
 # ---------------------------------------------------------------- lift
@@ -171,7 +164,6 @@ DIALECT = Dialect(
     specification="schemas/intermediate.schema.json, version 1",
     framings=("document", "records"),
     forms=("transcript", "plain"),
-    detect=detect,
     lift=lift,
     write=write,
     fit=(),

@@ -20,10 +20,10 @@ from convcli.families import kosong
 from convcli.families.openai import calls as openai
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, objects_in
+from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras
 from convcli.kit.texts import only_text
 from convcli.kit.values import paths
-from convcli.model.dialect import Convention, Dialect, Evidence, Options, Program, ProgramTurns, tags
+from convcli.model.dialect import Convention, Dialect, Options, Program, ProgramTurns, tags
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, PartPaths, Text, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
@@ -33,17 +33,6 @@ ROLES = ("system", "user", "assistant", "tool")
 PROMPT, OWN_ROLES = "_system_prompt", ("_usage", "_checkpoint")
 FAILURE, FAILURE_END = "<system>ERROR: ", "</system>"
 PARTS = kosong.blocks(NAME, "{}_url")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects lines of messages with rows of the program, or with thoughts."""
-    rows = objects_in(document) if isinstance(document, Rows) else []
-    if not rows or not all(isinstance(row.get("role"), str) for row in rows):
-        return None
-    if any(row["role"] in (PROMPT, *OWN_ROLES) for row in rows):
-        return Evidence(97, "lines of messages with a system prompt, a usage or a checkpoint")
-    has_thoughts = any(part.get("type") == "think" for row in rows for part in objects_in(row.get("content")))
-    return Evidence(92, "lines of messages with parts of type think") if has_thoughts else None
 
 
 # ---------------------------------------------------------------- lift
@@ -152,7 +141,6 @@ DIALECT = Dialect(
     forms=("session",),
     programs=(PROGRAM,),
     program_turns=ProgramTurns(tags("system-reminder", "system")),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -25,11 +25,10 @@ from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
-from convcli.kit.objects import Native, as_object, as_text, except_keys, make_extras, objects_in, without_empty
+from convcli.kit.objects import Native, as_object, as_text, except_keys, make_extras, without_empty
 from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, paths
-from convcli.model.dialect import Dialect, Evidence, Program, ProgramTurns, tags
-from convcli.model.document import Rows
+from convcli.model.dialect import Dialect, Program, ProgramTurns, tags
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolDefinition, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -57,16 +56,6 @@ FINISH = {
 SNAPSHOT = "#"
 """In `places`: the row with the definitions."""
 PARTS = kosong.blocks(NAME, "{}Url")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects rows of the context of an agent, or its protocol and configuration."""
-    rows = objects_in(document) if isinstance(document, Rows) else []
-    kinds = [kind for row in rows if isinstance(kind := row.get("type"), str)]
-    if any(kind.startswith("context.a") for kind in kinds):
-        return Evidence(98, "rows that append to the context of an agent")
-    has_protocol = bool(rows) and kinds[:1] == [METADATA] and "protocol_version" in rows[0]
-    return Evidence(96, "a protocol version and a configuration") if has_protocol and CONFIGURED[0] in kinds else None
 
 
 def lift(document: Any) -> Transcript:
@@ -231,7 +220,6 @@ DIALECT = Dialect(
     forms=("log",),
     programs=(Program(NAME, ".kimi-code", "sessions/*/*/agents/*/wire.jsonl", "KIMI_CODE_HOME"),),
     program_turns=ProgramTurns(tags("system-reminder")),
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     supports=frozenset(("message.replaces",)),

@@ -23,8 +23,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, add_extras, as_object, as_text, make_extras, objects_in, without_empty
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Program
-from convcli.model.document import Rows
+from convcli.model.dialect import Dialect, Program
 from convcli.model.transcript import (
     Message,
     Opaque,
@@ -46,21 +45,6 @@ KINDS = {"Prompt": "user", "AssistantMessage": "assistant", "ToolResults": "user
 RESULTS = ("ToolUseResults", "CancelledToolUses")
 WHOLE = Envelope("conversation_id=id model=model history= transcript tools= latest_summary= next_message=")
 Placed = list[tuple[Part, Path]]
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects a history of questions with their answers, or rows of a kind with data."""
-    if isinstance(document, Rows):
-        rows = [row for row in objects_in(document) if as_text(row.get("kind")) in KINDS]
-        has_content = any(isinstance(as_object(row.get("data")).get("content"), list) for row in rows)
-        return Evidence(97, "rows of a kind, with data") if has_content else None
-    whole = as_object(document)
-    pairs = [
-        pair
-        for pair in objects_in(whole.get("history"))
-        if isinstance(as_object(pair.get("user")).get("content"), dict)
-    ]
-    return Evidence(98, "a history of questions and answers") if "conversation_id" in whole and pairs else None
 
 
 # ---------------------------------------------------------------- lift
@@ -254,7 +238,6 @@ DIALECT = Dialect(
     framings=("document", "events"),
     forms=(CONVERSATION, ROWS),
     programs=(Program(NAME, ".", f"{DATABASES} .kiro/sessions/cli/*.jsonl"),),
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     supports=frozenset(("message.replaces",)),

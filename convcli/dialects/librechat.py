@@ -28,7 +28,7 @@ from convcli.kit.sessions import head_of, parents_first
 from convcli.kit.settings import Setting, Settings
 from convcli.kit.texts import is_bare, text_of
 from convcli.kit.values import counts, kind_of_type, pairs, paths, put_counts, take_counts, write_arguments
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     Media,
@@ -79,15 +79,6 @@ THINK, TOOL_CALL = "think", "tool_call"
 TYPES = dict.fromkeys(("messageId", "parentMessageId", "text", "createdAt", "model", "finish_reason"), str)
 LISTS = dict.fromkeys(("content", "files", "children"), list)
 Placed = tuple[Part, Path]
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects a conversation whose messages state whether a user created them."""
-    natives = as_object(document).get("messagesTree", as_object(document).get("messages"))
-    if "conversationId" not in as_object(document) or not isinstance(natives, list):
-        return None
-    is_chat = any(isinstance(native, dict) and "isCreatedByUser" in native for native in natives)
-    return Evidence(98, "messages with isCreatedByUser") if is_chat else None
 
 
 # ---------------------------------------------------------------- lift
@@ -372,7 +363,6 @@ DIALECT = Dialect(
     specification="LibreChat's import at b6e49590 and exports of its tests; read 2026-11-27",
     framings=("document", "records"),
     forms=(EXPORT, TREE),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -28,7 +28,7 @@ from convcli.kit.definitions import described
 from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.texts import only_text, text_of
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     Media,
@@ -57,23 +57,6 @@ FILES = {"image_url": "image", "video_url": "video", "audio_url": "audio"}
 TYPE_OF = {kind: type_ for type_, kind in FILES.items()}
 ITEM_KEYS = "content"
 """The extra with the other keys of a call's content item."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects content with types and values, or chosen and rejected conversations."""
-    if not isinstance(document, dict):
-        return None
-    lists = [document[key] for key in (MESSAGES, CHOSEN, REJECTED) if isinstance(document.get(key), list)]
-    messages = [message for each in lists for message in each if isinstance(message, dict)]
-    contents = [message["content"] for message in messages if isinstance(message.get("content"), list)]
-    parts = [part for content in contents for part in content]
-    if parts and all(isinstance(part, dict) and {"type", "value"} <= part.keys() for part in parts):
-        return Evidence(97, "content items have type and value")
-    return (
-        Evidence(60, "the row has chosen_messages and rejected_messages")
-        if CHOSEN in document and REJECTED in document
-        else None
-    )
 
 
 # ---------------------------------------------------------------- lift
@@ -321,7 +304,6 @@ DIALECT = Dialect(
     specification="src/llamafactory/v1/utils/types.py of LLaMA-Factory 0.9.5; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -25,10 +25,10 @@ from convcli.families.openai import calls as openai
 from convcli.families.openai.request import AUDIO_FORMATS, AUDIO_TYPES
 from convcli.kit import custom, fitting, passes, results, unsupported
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, objects_in, without_nulls
+from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, without_nulls
 from convcli.kit.settings import Setting, whole
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Part, PartPaths, Path, Reasoning, Text, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
 from convcli.wire import exact_json
@@ -72,15 +72,6 @@ BLOCKS = ROWS.table(
         "tool_call", "block_type tool_call_id tool_name tool_kwargs", ("tool_call_id", "tool_name", "tool_kwargs")
     ),
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects messages with blocks that have a block type."""
-    messages = objects_in(document)
-    has_blocks = any("block_type" in block for message in messages for block in objects_in(message.get(BLOCKS_KEY)))
-    if has_blocks and all("role" in message for message in messages):
-        return Evidence(98, "messages have blocks with a block_type")
-    return None
 
 
 # ---------------------------------------------------------------- lift
@@ -185,7 +176,6 @@ DIALECT = Dialect(
     specification="llama-index-core 0.14.25; read 2026-11-27",
     framings=("document", "records"),
     forms=("list",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

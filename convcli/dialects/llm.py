@@ -23,12 +23,12 @@ from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit import results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, as_text, get_extras, make_extras, objects_in, without_empty
+from convcli.kit.objects import Native, as_object, as_text, get_extras, make_extras, without_empty
 from convcli.kit.sessions import add_event
 from convcli.kit.streams import Boundaries, Limits
 from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, kind_of_type, paths, take_counts
-from convcli.model.dialect import Dialect, Evidence, Program
+from convcli.model.dialect import Dialect, Program
 from convcli.model.transcript import (
     Media,
     Message,
@@ -57,14 +57,6 @@ TURN = Envelope(
 FILE = {"content": "data", "url": "url", "path": "path", "id": "file_id"}
 """Keys that have or name a file, the best first, with its field."""
 Placed = tuple[Part, Path]
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects rows of turns that name their conversation."""
-    rows = objects_in(document)
-    are_turns = bool(rows) and all(CONVERSATION in row and ("response" in row or MESSAGES in row) for row in rows)
-    has_keys = are_turns and all("prompt" in row or MESSAGES in row for row in rows)
-    return Evidence(97, "rows of a conversation_id, a prompt and a response") if has_keys else None
 
 
 # ---------------------------------------------------------------- lift
@@ -244,7 +236,6 @@ DIALECT = Dialect(
     framings=("events", "document"),
     forms=("turns",),
     programs=(Program(NAME, ".", " ".join(f"{folder}/io.datasette.llm/logs.db" for folder in FOLDERS)),),
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     answer_boundaries=lambda: Boundaries(_limits, by_id=True),

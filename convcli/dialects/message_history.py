@@ -22,12 +22,12 @@ from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
 from convcli.kit import fitting, passes, results, unsupported
 from convcli.kit.fitting import bare_system, instruction_of
-from convcli.kit.objects import Keys, Native, get_extras, objects_in
+from convcli.kit.objects import Keys, Native, get_extras
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import ResultTexts
 from convcli.kit.values import paths
 from convcli.model.branches import active
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
@@ -43,28 +43,6 @@ USE = Keys("type id name input")
 RESULT = Keys("type tool_use_id tool_name content")
 
 RESULTS = ResultTexts(FAILURE)
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects results with a tool name, answers that are one object, or `tool_calls` with an input."""
-    messages = document.get("messages") if isinstance(document, dict) else document
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        return None
-    matches = [match for match in map(_mark, messages) if match is not None]
-    return max(matches, default=None)
-
-
-def _mark(message: Native) -> Evidence | None:
-    content = message.get("content")
-    items = objects_in(content)
-    if any(item.get("type") == "tool_result" and "tool_name" in item for item in items):
-        return Evidence(97, "tool results have tool_name")
-    if isinstance(content, dict) and ("response" in content or isinstance(content.get("tool_call"), dict)):
-        return Evidence(97, "an answer is one object")
-    calls = message.get("tool_calls")
-    if isinstance(calls, list) and any(isinstance(call, dict) and {"name", "input"} <= call.keys() for call in calls):
-        return Evidence(92, "tool_calls have an input")
-    return None
 
 
 # ---------------------------------------------------------------- lift
@@ -253,7 +231,6 @@ DIALECT = Dialect(
     specification="docs/05-message-history.md and the code of ai-coding-agent-glassbox at b0170fd; read 2026-11-20",
     framings=("document", "records"),
     forms=("list", "object"),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

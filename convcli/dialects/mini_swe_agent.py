@@ -27,7 +27,7 @@ from convcli.kit.sessions import add_event
 from convcli.kit.settings import Setting
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, seconds_of_time, time_of_seconds
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Path, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -42,13 +42,6 @@ FACTS = Envelope(
 )
 ROLES = ("system", "user", "assistant", "tool")
 MESSAGE = ("role", "content", "tool_calls", "tool_call_id", "name", "reasoning_content", "refusal")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects the name of the format."""
-    native = as_object(document)
-    is_named = str(native.get(FORMAT)).startswith(NAME) and isinstance(native.get("messages"), list)
-    return Evidence(99, "the format is named mini-swe-agent") if is_named else None
 
 
 def lift(document: Any) -> Transcript:
@@ -130,7 +123,6 @@ DIALECT = Dialect(
     specification="trajectories of mini-swe-agent 1.17.5 and 2.4.6; read 2026-11-28",
     framings=("document", "records"),
     forms=("trajectory",),
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     places=paths(

@@ -29,7 +29,7 @@ from convcli.kit import fitting, passes, results, unsupported
 from convcli.kit.fitting import bare_system, instruction_of
 from convcli.kit.objects import Keys, Native, get_extras
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import links
@@ -44,29 +44,6 @@ VERSIONS = (1, 2)
 SAVED = Keys("display_name system_prompt turns metadata")
 AUTOSAVE = Keys("type schema_version user_id system_prompt turns metadata", extra="user_id")
 METADATA = Keys("schema_version created_at updated_at")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches `turns` with a saved history's keys, author roles, or parts whose body is `content`."""
-    if isinstance(document, dict):
-        if document.get("type") == DRAFT and isinstance(document.get("turns"), list):
-            return Evidence(100, f"a draft of the type {DRAFT}")
-        known = isinstance(document.get("turns"), list) and not {"display_name", "system_prompt"}.isdisjoint(document)
-        return Evidence(95, "turns of a saved history") if known else None
-    if not isinstance(document, list) or not all(isinstance(entry, dict) for entry in document):
-        return None
-    if any(entry.get("role") in AUTHORS and "content" in entry for entry in document):
-        return Evidence(95, "answers under the roles gemini and chatgpt")
-    if any(_has_own_parts(entry.get("content")) for entry in document):
-        return Evidence(90, "content parts whose body is called content")
-    return None
-
-
-def _has_own_parts(content: Any) -> bool:
-    return isinstance(content, list) and any(
-        isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("content"), str)
-        for part in content
-    )
 
 
 # ---------------------------------------------------------------- lift
@@ -177,7 +154,6 @@ DIALECT = Dialect(
     specification="structured_content_format_spec.md and the code of aoitan/multi-llm-chat at 6414d9b; read 2026-11-20",
     framings=("document", "records"),
     forms=("saved", "list", "autosave"),
-    detect=detect,
     lift=lift,
     write=write,
     fit={"saved": FILE, "list": LIST, "autosave": FILE},

@@ -24,7 +24,7 @@ from convcli.kit import fitting, passes, results, unsupported
 from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras
 from convcli.kit.runs import Run, joined_turns, last_run
 from convcli.kit.streams import fragments
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, ToolResult, Transcript
 
@@ -32,26 +32,6 @@ NAME = "multi-llm-chat-stream"
 SIBLING = "multi-llm-chat"
 """The dialect of the history; extras of both are kept under its name."""
 CHUNK = Keys("type content")
-TEXTS = frozenset(("text", "error"))
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches calls and results whose body is under `content`, or chunks that are only text."""
-    if not isinstance(document, Rows) or not document:
-        return None
-    bodies = [_body(row) for row in document]
-    if any(isinstance(body, dict) and ("name" in body or "tool_name" in body) for body in bodies):
-        return Evidence(95, "calls or results whose body is called content")
-    if all(isinstance(row, dict) and list(row) == ["type", "content"] for row in document):
-        texts = all(isinstance(row["type"], str) and isinstance(row["content"], str) for row in document)
-        if texts and all(row["type"] in TEXTS for row in document):
-            return Evidence(90, "text chunks whose body is called content")
-    return None
-
-
-def _body(row: Any) -> Any:
-    """Returns the content of a call or a result."""
-    return row.get("content") if isinstance(row, dict) and row.get("type") in ("tool_call", "tool_result") else None
 
 
 # ---------------------------------------------------------------- lift
@@ -177,7 +157,6 @@ DIALECT = Dialect(
     specification="agentic_loop.py and the providers of aoitan/multi-llm-chat at 6414d9b; read 2026-11-20",
     framings=("events", "sse"),
     forms=("stream",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

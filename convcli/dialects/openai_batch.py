@@ -23,25 +23,15 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
 from convcli.kit.objects import Native, get_extras, has_content, make_extras, omit, without_empty
 from convcli.kit.values import paths
-from convcli.model.dialect import BodyForm, Dialect, Evidence, Options
+from convcli.model.dialect import BodyForm, Dialect, Options
 from convcli.model.transcript import Message, Path, Transcript
 
 NAME = "openai-batch"
 FORMS = ("chat", "responses", "result", "responses-result", "failure")
 CHAT, RESPONSES, RESULT, RESPONSES_RESULT, FAILURE = FORMS
 URLS = {CHAT: "/v1/chat/completions", RESPONSES: "/v1/responses"}
-REQUEST = {"custom_id", "url", "body"}
 ANSWERED = 200
 FAILED: Path = ("response", "body", "error")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches `custom_id` with a request or a result."""
-    if not isinstance(document, dict) or "custom_id" not in document:
-        return None
-    if document.keys() >= REQUEST:
-        return Evidence(97, "a custom_id, a url and a body")
-    return Evidence(97, "a custom_id and a response or an error") if document.keys() >= {"response", "error"} else None
 
 
 # ---------------------------------------------------------------- lift
@@ -150,7 +140,6 @@ DIALECT = Dialect(
         RESULT: BodyForm("openai-chat", "response", ("response", "body")),
         RESPONSES_RESULT: BodyForm("openai-responses", "response", ("response", "body")),
     },
-    detect=detect,
     lift=lift,
     write=write,
     form_of=form_of,

@@ -29,11 +29,11 @@ from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import drop_empty_tools, keep_functions, without
-from convcli.kit.objects import Keys, Native, as_object, drop_extras, get_extras, make_extras, objects_in, omit
+from convcli.kit.objects import Keys, Native, as_object, drop_extras, get_extras, make_extras, omit
 from convcli.kit.passes import fused, on_each_message
 from convcli.kit.settings import Settings, in_snake_case
 from convcli.model.branches import active
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, PartPaths, Transcript
 from convcli.validation.survey import Survey
@@ -46,36 +46,6 @@ ROW = Keys("messages tools parallel_tool_calls functions")
 PAIR = Keys("input preferred_output non_preferred_output")
 MESSAGE = Keys("role tool_call_id name content refusal tool_calls function_call weight")
 SETTINGS = Settings(in_snake_case("parallel_tool_calls"))
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches two outputs, message weights, or request keys without the rest of a request.
-
-    Messages alone look like a Chat Completions request: that they can be a row counts only with rows of more evidence.
-    """
-    if not isinstance(document, dict) or "model" in document:
-        return None
-    if isinstance(document.get(INPUT), dict) and PREFERRED in document:
-        return Evidence(97, "an input and its preferred output")
-    messages = document.get("messages")
-    listed = objects_in(messages)
-    answers = [message for message in listed if message.get("role") == "assistant"]
-    if any(_is_weight(message.get("weight")) for message in answers):
-        return Evidence(93, "assistant messages with a weight")
-    present = {key for key, value in document.items() if value is not None}
-    if not answers or not present <= {"messages", "tools", "functions", "parallel_tool_calls"}:
-        return None
-    if isinstance(document.get("parallel_tool_calls"), bool):
-        return Evidence(92, "messages with parallel_tool_calls, and no model")
-    tools, functions = document.get("tools"), document.get("functions")
-    are_functions = isinstance(tools, list) and all(isinstance(tool, dict) and "function" in tool for tool in tools)
-    if (tools and are_functions) or (functions and isinstance(functions, list)):
-        return Evidence(91, "messages and tools, and no model")
-    return Evidence(6, "messages and no other request keys")
-
-
-def _is_weight(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 # ---------------------------------------------------------------- lift
@@ -245,7 +215,6 @@ DIALECT = Dialect(
     specification="OpenAI fine-tuning guides and API reference; Python SDK openai 3.54.0; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE, REINFORCEMENT),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -18,12 +18,12 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, except_keys, get_extras, make_extras, objects_in, omit
+from convcli.kit.objects import Native, except_keys, get_extras, make_extras, omit
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, split_data_url
-from convcli.model.dialect import Dialect, Evidence, ProgramTurns, tags
+from convcli.model.dialect import Dialect, ProgramTurns, tags
 from convcli.model.transcript import (
     Media,
     Message,
@@ -45,14 +45,6 @@ SOURCES = {SYSTEM: "agent", ACTION: "agent", OBSERVATION: "environment", ERROR: 
 """The default source of each event kind."""
 EVENT = Envelope("id=id timestamp=created_at source kind=")
 ROLES = ("user", "assistant", "system")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches the kinds of events with messages, actions or observations."""
-    rows = objects_in(document)
-    if any(str(row.get("kind")) in READERS and "source" in row for row in rows):
-        return Evidence(97, "events with a kind and a source")
-    return None
 
 
 def lift(document: Any) -> Transcript:
@@ -222,7 +214,6 @@ DIALECT = Dialect(
     specification="OpenHands/software-agent-sdk events at 611629e6; read 2026-11-22",
     framings=("events",),
     forms=("conversation",),
-    detect=detect,
     lift=lift,
     program_turns=PROGRAM_TURNS,
     rules=(

@@ -17,11 +17,11 @@ from typing import Any
 
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, make_extras, objects_in, omit
+from convcli.kit.objects import Native, make_extras, omit
 from convcli.kit.sessions import add_event
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments
-from convcli.model.dialect import Dialect, Evidence, ProgramTurns
+from convcli.model.dialect import Dialect, ProgramTurns
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -30,13 +30,6 @@ EVENT = Envelope("id timestamp=created_at source message")
 CALL_METADATA = "tool_call_metadata"
 ROLE_OF_SOURCE = {"user": "user", "agent": "assistant"}
 RESPONSE = ("model_response", "choices", 0, "message")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches actions with arguments, or observations, that have a source."""
-    rows = objects_in(document)
-    known = any(_is_action(row) or ("observation" in row and "extras" in row) for row in rows if "source" in row)
-    return Evidence(96, "actions and observations with a source") if known else None
 
 
 def _is_action(row: Native) -> bool:
@@ -176,7 +169,6 @@ DIALECT = Dialect(
     specification="event_to_dict of All-Hands-AI/OpenHands at 04e28400; read 2026-11-23",
     framings=("document", "events"),
     forms=("trajectory",),
-    detect=detect,
     lift=lift,
     program_turns=PROGRAM_TURNS,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),

@@ -31,13 +31,12 @@ from convcli.kit.objects import (
     as_text,
     get_extras,
     make_extras,
-    objects_in,
     omit,
     without_empty,
 )
 from convcli.kit.settings import whole
 from convcli.kit.values import kind_of_type, paths, split_data_url
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     MEDIA_KINDS,
@@ -101,15 +100,6 @@ BLOCKS = ROWS.table(
     *(_media(kind, kind) for kind in ("image", "audio")),
     *(_media("binary", kind) for kind in MEDIA_KINDS),
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects messages with items that have a content type."""
-    natives = objects_in(document.get(MESSAGES) if isinstance(document, dict) else document)
-    items = [item for native in natives for item in objects_in(native.get("items"))]
-    if items and all("role" in native for native in natives) and all(TAG in item for item in items):
-        return Evidence(97, "messages have items with a content_type")
-    return None
 
 
 # ---------------------------------------------------------------- lift
@@ -239,7 +229,6 @@ DIALECT = Dialect(
     specification="semantic-kernel 1.45; read 2026-11-27",
     framings=("document", "records"),
     forms=("history", "list"),
-    detect=detect,
     lift=lift,
     write=write,
     fit={"history": _fit("history"), "list": _fit("list")},

@@ -25,11 +25,11 @@ from convcli.families.openai.request import media_of_url
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, objects_in, omit
+from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, omit
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.values import DATA_URL, paths, read_arguments, write_arguments
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
     Extras,
@@ -98,15 +98,6 @@ HEADER = Envelope("user_name character_name create_date chat_metadata", {"create
 ROW = Envelope("name= is_user= is_system= send_date mes= extra= swipes swipe_id", {"send_date": _time(SENT, _sent)})
 EXTRA = Envelope("api=provider model=model reasoning= image= type isSmallSys tool_invocations=")
 RESULTS = results.ResultTexts("")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects rows with a message and its role, or a header and such rows."""
-    rows = objects_in(document) if isinstance(document, Rows) else []
-    rows = rows[1:] if rows and _is_header(rows[0]) else rows
-    if rows and all(_is_message(row) for row in rows):
-        return Evidence(97, "rows with mes and is_user")
-    return None
 
 
 def _is_header(row: Any) -> bool:
@@ -281,7 +272,6 @@ DIALECT = Dialect(
     specification="SillyTavern at ba6f7b7a; read 2026-11-27",
     framings=("events",),
     forms=("chat",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -25,7 +25,7 @@ from convcli.kit.sessions import add_event
 from convcli.kit.settings import Setting
 from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, paths, seconds_of_time, take_counts, time_of_seconds
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links
 from convcli.validation.survey import limited_to
@@ -48,13 +48,6 @@ STEP = Envelope(
 CALL = Keys("id type function", extra="type")
 FUNCTION = Keys("name arguments")
 USAGE = counts("input_tokens=inputTokens output_tokens=outputTokens total_tokens=totalTokens")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects steps with a number and what the model wrote."""
-    steps = objects_in(document)
-    is_known = any("step_number" in step and "model_output" in step for step in steps)
-    return Evidence(97, "numbered steps with a model output") if is_known else None
 
 
 # ---------------------------------------------------------------- lift
@@ -158,7 +151,6 @@ DIALECT = Dialect(
     specification="smolagents 1.26; read 2026-11-28",
     framings=("document", "records"),
     forms=("steps",),
-    detect=detect,
     lift=lift,
     rules=(limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),),
     supports=fields("tool_call.custom"),

@@ -30,10 +30,10 @@ from convcli.families.converse.places import UNSUPPORTED as BLOCKS_UNSUPPORTED
 from convcli.kit import fitting, passes, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, add_extras, as_object, get_extras, make_extras, objects_in, omit
+from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, omit
 from convcli.kit.results import with_parts
 from convcli.kit.values import paths, with_total
-from convcli.model.dialect import Dialect, Evidence, Options, Pass, Program
+from convcli.model.dialect import Dialect, Options, Pass, Program
 from convcli.model.transcript import Media, Message, Part, Path, Transcript
 from convcli.validation.rules import links, turns
 
@@ -48,18 +48,6 @@ COUNTED = {"inputTokens", "outputTokens"}
 """Counts that the library reads of each answer with usage."""
 OWN = (ID, "metadata")
 """The keys of a message that Converse does not have."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects messages in rows with their number, and Converse messages with the library's own keys."""
-    rows, natives = objects_in(as_object(document).get("messages")), objects_in(document)
-    if rows and all("message_id" in row and "content" in as_object(row.get("message")) for row in rows):
-        return Evidence(97, "messages with a message_id")
-    blocks = [block for native in natives for block in objects_in(native.get("content"))]
-    has_ids = bool(blocks) and all("role" in native for native in natives) and any(ID in native for native in natives)
-    if has_ids and not any("type" in block for block in blocks):
-        return Evidence(93, f"messages of Converse blocks with a {ID}")
-    return None
 
 
 # ---------------------------------------------------------------- lift
@@ -191,7 +179,6 @@ DIALECT = Dialect(
     specification="strands-agents 1.62; read 2026-11-27",
     framings=("document", "records"),
     forms=("session", "list"),
-    detect=detect,
     lift=lift,
     write=write,
     fit={"session": _fit("session"), "list": _fit("list", policy.drop_session_keys(FAMILY))},

@@ -17,28 +17,13 @@ from convcli.families.openai import messages as common
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, add_extras, except_keys, make_extras, without_nulls
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, PartPaths, Transcript
 from convcli.validation.rules import arguments, links
 
 NAME = "swe-agent"
 MESSAGE = ("role", "content", "tool_calls", "name")
 IDS = "tool_call_ids"
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches messages with a type and an agent."""
-    history = document.get("history") if isinstance(document, dict) else None
-    if not isinstance(history, list) or not all(isinstance(item, dict) for item in history):
-        return None
-    if any("message_type" in item and "agent" in item for item in history):
-        return Evidence(97, "messages with an agent and a type")
-    steps = document.get("trajectory")
-    if isinstance(steps, list) and any(
-        isinstance(item, dict) and {"action", "observation"} <= item.keys() for item in steps
-    ):
-        return Evidence(96, "a trajectory of actions and observations")
-    return None
 
 
 def lift(document: Any) -> Transcript:
@@ -70,7 +55,6 @@ DIALECT = Dialect(
     specification="SWE-agent/SWE-agent trajectories at 3ea751c0; read 2026-11-22",
     framings=("document", "records"),
     forms=("trajectory",),
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     places=paths(

@@ -20,11 +20,11 @@ from typing import Any
 from convcli.kit import results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, as_object, as_text, make_extras, objects_in, omit
+from convcli.kit.objects import Keys, Native, as_object, as_text, make_extras, omit
 from convcli.kit.sessions import add_event
 from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, paths, take_counts
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links
 
@@ -48,16 +48,6 @@ USUAL = {"requestor": "assistant", "is_audio": False, "is_final_chunk": True, "c
 """What the program writes of most messages."""
 USAGE = counts("prompt_tokens=inputTokens completion_tokens=outputTokens")
 POLICY = "policy"
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects simulations with a task and a reason for which they ended."""
-    native = as_object(document)
-    runs = objects_in(native.get("simulations", [document]))
-    is_known = bool(runs) and all(
-        "task_id" in run and "termination_reason" in run and "messages" in run for run in runs
-    )
-    return Evidence(98, "simulations with a task_id and a termination_reason") if is_known else None
 
 
 # ---------------------------------------------------------------- lift
@@ -127,7 +117,6 @@ DIALECT = Dialect(
     many="simulations/*",
     around=fields("timestamp info tasks simulation_index format_version"),
     is_collected=False,
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)),),
     places={

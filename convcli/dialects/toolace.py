@@ -29,7 +29,10 @@ TOOLS = '[{"name":'
 
 
 def detect(document: Any) -> Evidence | None:
-    """Detects turns with a call as Python writes it, or a system text with a list of tools."""
+    """Detects turns with a call as Python writes it, or a system text with a list of tools.
+
+    A call in brackets is one that the reader of signatures accepts, not a pattern.
+    """
     turns = objects_in(document.get("conversations")) if isinstance(document, dict) else []
     if not turns or not isinstance(document.get("system"), str):
         return None

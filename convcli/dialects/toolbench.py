@@ -17,31 +17,18 @@ from typing import Any
 from convcli.families.rows import calls, signatures
 from convcli.families.rows.training import answered
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, make_extras, objects_in
-from convcli.model.dialect import Dialect, Evidence
+from convcli.kit.objects import Keys, Native, make_extras
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Part, Path, Reasoning, Text, Transcript
 from convcli.validation.rules import tools
 from convcli.wire.patterns import pattern
 
 NAME = "toolbench"
 ROW, TURN = Keys("id conversations"), Keys("from value")
-TAGS = ("system", "user", "assistant", "function")
 TOOLS = "access to the following APIs:"
 ACTION = pattern(r"^[ \t]*+Action:[ \t]*+([^\n]*+)\n[ \t]*+Action Input:", 8)
 """A line with an action, before the one with its input; 8 is `re.MULTILINE`."""
 THOUGHT = "Thought:"
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects turns with a function's result, an action, or the list of APIs."""
-    turns = objects_in(document.get("conversations")) if isinstance(document, dict) else []
-    values = [turn.get("value") for turn in turns if turn.get("from") in TAGS]
-    if not turns or len(values) != len(turns) or not all(isinstance(value, str) for value in values):
-        return None
-    marks = {"function": "", "assistant": "\nAction Input:", "system": TOOLS}
-    if any(turn["from"] in marks and marks[turn["from"]] in turn["value"] for turn in turns):
-        return Evidence(97, "turns with an action, the result of a function, or a list of APIs")
-    return None
 
 
 def lift(document: Any) -> Transcript:
@@ -95,7 +82,6 @@ DIALECT = Dialect(
     specification="OpenBMB/ToolBench, toolllama_G123_dfs_train.json; read 2026-11-27",
     framings=("records", "document"),
     forms=("row",),
-    detect=detect,
     lift=lift,
     rules=(
         answered(),

@@ -21,7 +21,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, except_keys, make_extras, objects_in, omit
 from convcli.kit.unsupported import fields
 from convcli.kit.values import counts, paths, take_counts
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links
 
@@ -50,13 +50,6 @@ USAGE = counts(
     "input_tokens=inputTokens output_tokens=outputTokens cache_creation_input_tokens=cacheWriteTokens "
     "cache_read_input_tokens=cacheReadTokens reasoning_tokens=reasoningTokens"
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects calls of a model and steps of an agent."""
-    native = as_object(document)
-    is_known = isinstance(native.get(CALLS), list) and isinstance(native.get(STEPS), list)
-    return Evidence(98, f"{CALLS} and {STEPS}") if is_known else None
 
 
 def lift(document: Any) -> Transcript:
@@ -133,7 +126,6 @@ DIALECT = Dialect(
     specification="trajectories of bytedance/trae-agent at e839e559; read 2026-11-28",
     framings=("document", "records"),
     forms=("trajectory",),
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)),),
     places={

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.families.google.detect import recognise
 from convcli.families.google.dialect import dialect
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names, snake
 from convcli.families.google.rules import ROLES_ARE_NAMED
@@ -30,15 +29,14 @@ SERVICE = Service(
 )
 
 
-def detect(document: Any) -> Evidence | None:
-    """Matches keys and values that the Gemini API lacks; without one, Vertex AI is only possible."""
-    if recognise(document) is None:
-        return None
+def detect(document: Any) -> Evidence:
+    """Matches keys and values that the Gemini API lacks; without one, Vertex AI is only possible.
+
+    The table of these keys is that of the report of losses, so they are not marks of the schema.
+    """
     mark = mark_of_vertex(document)
     return Evidence(95, mark) if mark is not None else Evidence(20, "Gemini API shapes")
 
-
-# ---------------------------------------------------------------- marks
 
 PATHS = ("publishers/", "projects/")
 STORAGE = "gs://"
@@ -91,8 +89,8 @@ DIALECT = dialect(
     SERVICE,
     "Vertex AI",
     "aiplatform v1 discovery document, revision 20261106; read 2026-11-20",
-    detect,
     turns.results_in_roles("user"),
     ROLES_ARE_NAMED,
     aliases=("vertex", "google-cloud", "gcp"),
+    detect=detect,
 )

@@ -14,13 +14,9 @@ Quirks
 
 from __future__ import annotations
 
-from typing import Any
-
 from convcli.families import tables
 from convcli.kit.ids import new_uuid, number_messages
-from convcli.kit.objects import objects_in
-from convcli.model.dialect import Evidence, ProgramTurns
-from convcli.model.document import Rows
+from convcli.model.dialect import ProgramTurns
 
 NAME = "vibe"
 TABLE = {
@@ -44,13 +40,6 @@ TABLE = {
 }
 
 
-def detect(document: Any) -> Evidence | None:
-    """Detects lines of messages with a role and a `message_id`."""
-    rows = objects_in(document) if isinstance(document, Rows) else []
-    has_ids = bool(rows) and all("message_id" in row and "role" in row for row in rows)
-    return Evidence(96, "lines of messages with a message_id") if has_ids else None
-
-
 DIALECT = tables.built_in(
     NAME,
     TABLE,
@@ -59,5 +48,4 @@ DIALECT = tables.built_in(
     aliases=("mistral-vibe",),
     specification="sessions of Mistral Vibe 3.0.3; read 2026-11-23",
     program_turns=ProgramTurns({}, NAME, {("injected",): {True: "injected"}}),
-    detect=detect,
 )

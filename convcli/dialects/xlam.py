@@ -18,7 +18,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, make_extras
 from convcli.kit.unsupported import fields
 from convcli.kit.values import read_json
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Text, Transcript
 from convcli.validation.rules import tools
 
@@ -26,12 +26,6 @@ NAME = "xlam"
 QUERY, ANSWERS, TOOLS = "query", "answers", "tools"
 ROW = Keys("id query answers tools")
 NO_CALLS: list[Native] = []
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects a query with answers and tools."""
-    values = [document.get(key) for key in (QUERY, ANSWERS, TOOLS)] if isinstance(document, dict) else [None]
-    return Evidence(97, "a query, answers and tools") if all(isinstance(value, str) for value in values) else None
 
 
 def lift(document: Any) -> Transcript:
@@ -68,7 +62,6 @@ DIALECT = Dialect(
     specification="card of Salesforce/xlam-function-calling-60k; read 2026-11-23",
     framings=("records", "document"),
     forms=("row",),
-    detect=detect,
     lift=lift,
     rules=(
         signatures.is_read(lambda _: True, lambda _: False),

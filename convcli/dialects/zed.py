@@ -19,10 +19,10 @@ from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit import results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, as_text, make_extras, objects_in, without_empty
+from convcli.kit.objects import Native, as_object, as_text, make_extras, without_empty
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_json, type_of_image
-from convcli.model.dialect import Dialect, Evidence, Program
+from convcli.model.dialect import Dialect, Program
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolCall, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -31,16 +31,6 @@ USER, AGENT = "User", "Agent"
 ROLES = ("user", "assistant", "system")
 THREAD = Envelope("id=id title=title summary messages= updated_at=updated_at model= version folder_paths")
 Placed = tuple[Part, Path]
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects messages that are named by their kind, or have segments."""
-    thread = as_object(document)
-    messages = objects_in(thread.get("messages"))
-    if any(isinstance(native.get(kind), dict) for native in messages for kind in (USER, AGENT)):
-        return Evidence(98, "messages of User and Agent")
-    has_segments = any(isinstance(native.get("segments"), list) and "role" in native for native in messages)
-    return Evidence(96, "a version, and messages with segments") if has_segments and "version" in thread else None
 
 
 # ---------------------------------------------------------------- lift
@@ -186,7 +176,6 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("thread",),
     programs=(Program(NAME, ".", " ".join(f"{folder}/threads/threads.db" for folder in FOLDERS)),),
-    detect=detect,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     places={

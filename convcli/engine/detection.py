@@ -1,19 +1,34 @@
-"""Detects the dialect of a document: the one with the strongest match, otherwise an error."""
+"""Detects the dialect of a document: the one with the strongest match, otherwise an error.
+
+The schema of a dialect lists its marks as `x-marks`, strongest first; the first that holds is the evidence. An entry is
+`[STRENGTH, EVIDENCE, MARK]` in the language of `marks`, with `{}` in the evidence for the key or string that meets the
+first condition · `[MARK]`, which only suggests the dialect: its `detect` decides · a text with conditions that all
+marks after it share. The name of another dialect in place of the list suggests this one for all its documents. No
+dialect is loaded for this, except to decide. Those of plugins are detected too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from convcli import dialects
-from convcli.engine import confirming
+from convcli.engine import confirming, marks
+from convcli.model import plugins
 from convcli.model.dialect import Dialect, Evidence
-from convcli.model.errors import ContentError
+from convcli.model.errors import ContentError, JobError
+from convcli.model.row_columns import has_columns, marked
+from convcli.validation import schemas
 from convcli.validation.wording import SAFE_WORD, described, listed
 
 Candidate: TypeAlias = tuple[str, Evidence]
+Fits: TypeAlias = Callable[[Dialect], bool]
+"""True for a dialect whose documents are stored like the one to detect."""
+SHARED = 30
+"""The strength of a shape that dialects share. If nothing is stronger, plugins are asked: finding them takes long."""
 
 MOST_KEYS = 8
 """Keys of an object that an error names."""
@@ -31,20 +46,112 @@ class Detection(msgspec.Struct, frozen=True):
     others: tuple[tuple[str, Evidence], ...] = ()
 
 
-def candidates(document: Any, among: Sequence[Dialect] | None = None) -> list[Candidate]:
-    """Returns every dialect that matches the document, strongest first."""
-    clue_of = [(dialect.name, dialect.recognize(document)) for dialect in among or dialects.likely([document])]
-    matches = [(name, evidence) for name, evidence in clue_of if evidence is not None]
-    return sorted(matches, key=lambda pair: (-pair[1].strength, pair[0]))
+class StatedMark(NamedTuple):
+    """A mark of a dialect; without evidence, the dialect's `detect` decides."""
+
+    dialect: str
+    strength: int
+    reason: str
+    condition: str
+
+    def evidence(self, document: Any) -> Evidence | None:
+        """Returns the evidence if the mark holds for the document."""
+        found = marks.holds(self.condition)(document)
+        if found is False:
+            return None
+        if not self.reason:
+            decide = dialects.get(self.dialect).detect
+            return None if decide is None else decide(document)
+        return Evidence(self.strength, self.reason.replace("{}", str(found)))
 
 
-def detect(document: Any, among: Sequence[Dialect] | None = None) -> Detection:
-    """Returns the dialect of a document.
+@cache
+def marks_of(name: str) -> tuple[StatedMark, ...]:
+    """Returns the marks of a dialect, strongest first."""
+    stated, shared, found = schemas.marks(name), "", []
+    if isinstance(stated, str):
+        return tuple(each._replace(dialect=name, reason="") for each in marks_of(stated))
+    for entry in stated or ():
+        if isinstance(entry, str):
+            shared += f" {entry}"
+        else:
+            strength, reason, mark = entry if len(entry) == 3 else (0, "", *entry)
+            found.append(StatedMark(name, strength, reason, mark + shared))
+    return tuple(found)
+
+
+@cache
+def _by_name() -> dict[str, list[tuple[int, StatedMark]]]:
+    """Returns the marks of all built-in dialects, numbered, by the names that find them."""
+    found: dict[str, list[tuple[int, StatedMark]]] = {}
+    for numbered in enumerate(mark for name in dialects.names() for mark in marks_of(name)):
+        for name in marks.names_of(numbered[1].condition):
+            found.setdefault(name, []).append(numbered)
+    return found
+
+
+def evidence(document: Any, dialect: Dialect) -> Evidence | None:
+    """Returns the evidence that a document is in this dialect; None if there is none.
+
+    Of the columns that state the origin of a row, only their mark is evidence. A dialect without such columns does not
+    match.
+    """
+    if has_columns(document):
+        if dialect.columns == "none":
+            return None
+        document = marked(document)
+    stated = marks_of(dialect.name)
+    if not stated:  # a table of the project, or a plugin without marks
+        return None if dialect.detect is None else dialect.detect(document)
+    return next((found for mark in stated if (found := mark.evidence(document)) is not None), None)
+
+
+def matches(document: Any) -> dict[str, Evidence]:
+    """Returns the evidence of each dialect that matches the document, by name."""
+    value, index, found = marked(document), _by_name(), dict[str, Evidence]()
+    suggested = {numbered for name in marks.names_in(value) if name in index for numbered in index[name]}
+    for _, mark in sorted(suggested):
+        if mark.dialect not in found and (match := mark.evidence(value)) is not None:
+            found[mark.dialect] = match
+    if has_columns(document):
+        found = {name: match for name, match in found.items() if dialects.get(name).columns != "none"}
+    others = dialects.own()
+    if all(match.strength < SHARED for match in found.values()):
+        others += _of_plugins()
+    return found | {each.name: match for each in others if (match := evidence(document, each)) is not None}
+
+
+def has_names_of(dialect: Dialect, document: Any) -> bool:
+    """True if the document has a key that one of the dialect's marks asks for first."""
+    names = marks.names_in(marked(document))
+    return any(not names.isdisjoint(marks.names_of(mark.condition)) for mark in marks_of(dialect.name))
+
+
+def _of_plugins() -> list[Dialect]:
+    """Returns the dialects of plugins that can be loaded; the error of any other is that of the job that names it."""
+    found = []
+    for name in plugins.names():
+        try:
+            if name not in dialects.names() and schemas.marks(name):
+                found.append(dialects.get(name))
+        except JobError:
+            continue
+    return found
+
+
+def candidates(document: Any, fits: Fits | None = None) -> list[Candidate]:
+    """Returns every dialect that matches the document, strongest first; only those that fit, if asked."""
+    found = ((name, match) for name, match in matches(document).items() if fits is None or fits(dialects.get(name)))
+    return sorted(found, key=lambda pair: (-pair[1].strength, pair[0]))
+
+
+def detect(document: Any, fits: Fits | None = None) -> Detection:
+    """Returns the dialect of a document, of those that fit, if asked.
 
     Raises ContentError if none or more than one matches best, and for known formats that are not supported.
     """
     refuse_unsupported([document])
-    ranked = candidates(document, among)
+    ranked = candidates(document, fits)
     if not ranked:
         raise unrecognised([document])
     return confirmed(ranked, [document])

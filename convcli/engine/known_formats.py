@@ -3,23 +3,23 @@
 Some are containers whose transcripts `--at` reads; some have no conversation; the others are not supported yet. When a
 dialect for one of them is added, its row is removed; `tests/engine/test_foreign.py` fails until then.
 
-A mark consists of conditions separated by spaces; all must be true for a document or one of the first records. A
-condition is a path of keys (`*`: some list item) and a test: nothing (any value) · `=a|b` one of these strings ·
-`^a|b` a string with such a prefix · `:str` a value of this type. `!path`: there is no such value.
+Their marks (`marks`) are for a document, one of the first records, or one of the first items of a list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
-from itertools import chain, islice
-from typing import Any, NamedTuple, TypeAlias
+from itertools import islice
+from typing import Any, NamedTuple
+
+from convcli.engine import marks
+from convcli.kit.objects import objects_in
 
 LOOK_AT = 16
 """Records of a file, and list items, that are checked."""
 LOOKS_LIKE = "this looks like"
 """The start of the error for a document in one of these formats."""
-TYPES = {"str": str, "list": list, "dict": dict}
 
 
 class Foreign(NamedTuple):
@@ -274,94 +274,24 @@ FORMATS = (
 )
 
 
-# ---------------------------------------------------------------- marks
-
-
-class Mark(NamedTuple):
-    """A condition: a path and a test of its value; `is_absent`: no value there may pass."""
-
-    path: tuple[str, ...]
-    passes: Callable[[Any], bool]
-    is_absent: bool = False
-
-    def holds(self, value: Any) -> bool:
-        """True if the condition is met by this value."""
-        return _some(value, self.path, self.passes) is not self.is_absent
-
-
-def _some(value: Any, path: tuple[str, ...], passes: Callable[[Any], bool]) -> bool:
-    """True if a value at this path passes."""
-    for at, step in enumerate(path):
-        if step == "*":
-            below = path[at + 1 :]
-            return isinstance(value, list) and any(_some(item, below, passes) for item in value[:LOOK_AT])
-        if not isinstance(value, dict) or step not in value:
-            return False
-        value = value[step]
-    return passes(value)
-
-
-def condition(text: str) -> Mark:
-    """Parses one condition of a mark."""
-    words = text.removeprefix("!")
-    at, sign = next(((k, sign) for k, sign in enumerate(words) if sign in "=^:"), (len(words), ""))
-    asked = words[at + 1 :]
-    options = tuple(asked.split("|"))
-    tests: dict[str, Callable[[Any], bool]] = {
-        "": lambda value: True,
-        "=": lambda value: value in options,
-        "^": lambda value: isinstance(value, str) and value.startswith(options),
-        ":": lambda value: isinstance(value, TYPES[asked]),
-    }
-    return Mark(tuple(words[:at].split("/")), tests[sign], text.startswith("!"))
-
-
-Marks: TypeAlias = list[tuple[frozenset[str], tuple[Mark, ...], Foreign]]
-"""The keys that an object must have, its conditions, and the format that they mark."""
-
-
 @cache
-def _by_key() -> tuple[dict[str, Marks], dict[str, dict[str, Marks]]]:
-    """Indexes the marks by the first key that they ask for: a document has few of these.
-
-    Those that ask for a key of the items of a list (`KEY/*/NAME`) are apart, by both keys."""
-    of_key: dict[str, Marks] = {}
-    of_items: dict[str, dict[str, Marks]] = {}
+def _by_name() -> dict[str, list[tuple[str, Foreign]]]:
+    """Returns the marks of all formats, by the names that find them."""
+    found: dict[str, list[tuple[str, Foreign]]] = {}
     for known in FORMATS:
-        for text in known.marks:
-            marks = tuple(condition(piece) for piece in text.split())
-            key, *rest = marks[0].path
-            index, key = (of_items.setdefault(key, {}), rest[1]) if rest[:1] == ["*"] else (of_key, key)
-            needed = frozenset(mark.path[0] for mark in marks if not mark.is_absent)
-            index.setdefault(key, []).append((needed, marks, known))
-    return of_key, of_items
-
-
-def _marks_for(value: dict[str, Any]) -> Iterator[tuple[frozenset[str], tuple[Mark, ...], Foreign]]:
-    """Yields the marks that ask for a key of the object, or for one of the objects in its lists."""
-    of_key, of_items = _by_key()
-    for key, below in value.items():
-        if key in of_key:
-            yield from of_key[key]
-        if key in of_items and isinstance(below, list):
-            objects = (item for item in below[:LOOK_AT] if isinstance(item, dict))
-            for name in dict.fromkeys(chain.from_iterable(objects)):
-                yield from of_items[key].get(name, ())
+        for mark in known.marks:
+            for name in marks.names_of(mark):
+                found.setdefault(name, []).append((mark, known))
+    return found
 
 
 def recognise(values: Iterable[Any]) -> Foreign | None:
     """Returns the known format of a document, or of the first of these records; None if no mark matches."""
+    of_name = _by_name()
     for value in islice(values, LOOK_AT):
-        for one in [value, *value[:LOOK_AT]] if isinstance(value, list) else [value]:
-            known = _of_object(one) if isinstance(one, dict) else None
-            if known is not None:
+        for one in objects_in([value, *value[:LOOK_AT]] if isinstance(value, list) else [value]):
+            names = (name for name in marks.names_in(one) if name in of_name)
+            found = (known for name in names for mark, known in of_name[name] if marks.holds(mark)(one) is not False)
+            if (known := min(found, key=FORMATS.index, default=None)) is not None:
                 return known
-    return None
-
-
-def _of_object(value: dict[str, Any]) -> Foreign | None:
-    keys = value.keys()
-    for needed, marks, known in _marks_for(value):
-        if keys >= needed and all(mark.holds(value) for mark in marks):
-            return known
     return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from convcli.engine import answers
+from convcli.engine import answers, detection
 from convcli.engine.conversion import BY_DEFAULT, Conversion, lower, read_back
 from convcli.engine.reading import empty_finding, lift, not_understood, objections
 from convcli.engine.shortcut import is_clean
@@ -56,7 +56,7 @@ def validate(
     problem = not_understood(document, transcript, dialect)
     if problem is not None:
         findings = [*findings, problem]
-        if dialect.recognize(document) is None:  # the rules do not apply to another program
+        if detection.evidence(document, dialect) is None:  # the rules do not apply to another program
             return findings
     findings += verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
     return _with_unknown(findings, transcript, dialect, strict=strict)

@@ -39,7 +39,7 @@ def objections(document: Any, dialect: Dialect, *, strict: bool = False) -> list
     """Returns the objections of the schema. If the document is not of this dialect, the first one names its format."""
     problems = schemas.findings(dialect.name, document, strict=strict)
     is_wrong = any(finding.severity == "error" for finding in problems) and not problems[0].help
-    if not is_wrong or dialect.recognize(document) is not None:
+    if not is_wrong or detection.evidence(document, dialect) is not None:
         return problems
     return [replace(problems[0], help=_other_format(document, dialect)), *problems[1:]]
 

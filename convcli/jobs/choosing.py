@@ -40,18 +40,22 @@ def choose(
 
     `is_lines`: the file name says that a single line is one of many.
     """
-    among = dialects.likely(values) if named is None else [named]
     are_documents = framing == "json" or _are_sessions(values)
-    each = [dialect for dialect in among if reads_each(dialect) or (are_documents and "document" in dialect.framings)]
     framings = {"sse"} if framing == "sse" else {"events"} if framing == "jsonl" or one_line else set()
     framings = set() if _are_sessions(values) else framings
-    whole = [dialect for dialect in among if framings.intersection(dialect.framings)]
-    each = [] if framing == "sse" else each
+
+    def is_one(dialect: Dialect) -> bool:
+        is_document = reads_each(dialect) or (are_documents and "document" in dialect.framings)
+        return is_document and framing != "sse"
+
+    def is_whole_of(dialect: Dialect) -> bool:
+        return not framings.isdisjoint(dialect.framings)
+
     if named is not None:
-        return _read_as_named(values, named, each, whole, framing, is_lines)
+        return _read_as_named(values, named, is_one(named), is_whole_of(named), framing, is_lines)
     detection.refuse_unsupported(values)
-    single = _agreed(values, each)
-    together = detection.candidates(Rows(values), whole) if whole else []
+    single = _agreed(values, None, is_one) if framing != "sse" else []
+    together = detection.candidates(Rows(values), is_whole_of) if framings else []
     if not single and not together:
         raise detection.unrecognised(values)
     ranked = sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0]))
@@ -101,16 +105,14 @@ def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | 
     An array of messages is one document in some dialects; training sets and answers are arrays of documents. The
     stronger match decides; if both are equally strong, it is one document.
     """
-    among = dialects.likely(values) if named is None else [named]
-    documents = [dialect for dialect in among if {"document", "records"}.intersection(dialect.framings)]
-    each = _agreed(values, documents)
-    whole = detection.candidates(values, documents) if documents else []
+    each = _agreed(values, named, has_documents)
+    whole = sorted(_matching(values, named, has_documents).values(), reverse=True)
     best = max((evidence.strength for _, evidence in each), default=0)
     if not best:
-        if named is None or not documents or whole or not _accepts_members_only(named.name, values):
+        if named is None or not has_documents(named) or whole or not _accepts_members_only(named.name, values):
             return None
         return ChosenDialect(named, False, None)
-    if whole and whole[0][1].strength >= best:
+    if whole and whole[0].strength >= best:
         return None
     if named is not None:
         return ChosenDialect(named, False, None)
@@ -119,32 +121,46 @@ def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | 
     return ChosenDialect(dialects.get(strongest.dialect), False, strongest)
 
 
+def has_documents(dialect: Dialect) -> bool:
+    """True if a JSON value can be a document, alone or as one of several."""
+    return "document" in dialect.framings or "records" in dialect.framings
+
+
 def _accepts_members_only(name: str, values: list[Any]) -> bool:
     return any(schemas.accepts(name, value) for value in values) and not schemas.accepts(name, values)
 
 
 def _read_as_named(
-    values: list[Any], dialect: Dialect, each: list[Dialect], whole: list[Dialect], framing: str, is_lines: bool
+    values: list[Any], dialect: Dialect, is_one: bool, is_whole: bool, framing: str, is_lines: bool
 ) -> ChosenDialect:
-    if not each and not whole:
+    if not is_one and not is_whole:
         names = {"json": "a JSON document", "jsonl": "JSON Lines", "sse": "a stream of events (SSE)"}
         raise ContentError("wrong-framing", f"this is {names[framing]}, but {dialect.title} never has this layout")
-    if each and whole:
-        one, all_ = dialect.recognize(values[0]), dialect.recognize(Rows(values))
+    if is_one and is_whole:
+        one, all_ = detection.evidence(values[0], dialect), detection.evidence(Rows(values), dialect)
         if one is all_ is None:
             return ChosenDialect(dialect, is_lines and not reads_each(dialect), None)
         return ChosenDialect(dialect, (all_.strength if all_ else 0) > (one.strength if one else 0), None)
-    return ChosenDialect(dialect, bool(whole), None)
+    return ChosenDialect(dialect, is_whole, None)
 
 
-def _agreed(values: list[Any], among: list[Dialect]) -> list[tuple[str, Evidence]]:
+def _matching(value: Any, named: Dialect | None, fits: detection.Fits) -> dict[str, Evidence]:
+    """Returns the evidence of the dialects that fit, or of the named one only."""
+    if named is None:
+        return {name: match for name, match in detection.matches(value).items() if fits(dialects.get(name))}
+    match = detection.evidence(value, named) if fits(named) else None
+    return {} if match is None else {named.name: match}
+
+
+def _agreed(values: list[Any], named: Dialect | None, fits: detection.Fits) -> list[detection.Candidate]:
     """Returns the dialects that all of the values can be in, with their strongest match; if none, those of the first.
 
     A dialect must detect each value, or accept by schema those that are certain in no dialect: some requests among
     requests with tools have nothing but text.
     """
-    matches = {dialect.name: [dialect.recognize(value) for value in values] for dialect in among}
-    matches = {name: each for name, each in matches.items() if any(each)}
+    found = [_matching(value, named, fits) for value in values]
+    names = dict.fromkeys(name for each in found for name in each)
+    matches = {name: [each.get(name) for each in found] for name in names}
     certain = [
         any(evidence is not None and evidence.strength >= CERTAIN for evidence in row)
         for row in zip(*matches.values(), strict=True)
@@ -162,10 +178,10 @@ def other_dialect(value: Any, dialect: Dialect, strength: int) -> tuple[str, Evi
 
     `strength` is that of the match by which the file's dialect was detected.
     """
-    own = dialect.recognize(value)
+    own = detection.evidence(value, dialect)
     if own is not None and own.strength >= strength:
         return None
-    best = detection.candidates(value, [each for each in dialects.known() if reads_each(each)])
+    best = detection.candidates(value, reads_each)
     if not best or best[0][1].strength < CERTAIN or (own is not None and own.strength >= best[0][1].strength):
         return None
     if own is not None and not schemas.findings(dialect.name, value, strict=True):

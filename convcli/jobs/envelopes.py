@@ -19,6 +19,7 @@ from convcli.engine.containers import inside
 from convcli.engine.known_formats import LOOKS_LIKE
 from convcli.files.framing import Record
 from convcli.jobs import pairing
+from convcli.jobs.choosing import has_documents
 from convcli.jobs.documents import Document, Item, Outer, Skipped, not_read
 from convcli.jobs.pairing import AnswerValue
 from convcli.jobs.presets import PRESETS as PRESETS
@@ -156,11 +157,10 @@ class Picker:
     """
 
     def __init__(
-        self, name: str, wanted: Sequence[Pattern], among: list[Dialect], *, is_named: bool, keeps_shell: bool = False
+        self, name: str, wanted: Sequence[Pattern], named: Dialect | None, *, keeps_shell: bool = False
     ) -> None:
         self.keeps_shell = keeps_shell
-        self._name, self._wanted, self._is_named = name, wanted, is_named
-        self._among = [each for each in among if {"document", "records"}.intersection(each.framings)]
+        self._name, self._wanted, self._named = name, wanted, named
         self.passed = Passed(unsupported=Counter())
         self.missed = ""
         self.outer: deque[Outer] | None = None
@@ -237,7 +237,7 @@ class Picker:
         For a program state that is in no dialect, that is its messages; for a single message, a list of it.
         Raises ContentError for a value that is not a transcript."""
         self.passed.total += 1
-        listed = pick.value.get(MESSAGES) if isinstance(pick.value, dict) and not self._is_named else None
+        listed = pick.value.get(MESSAGES) if isinstance(pick.value, dict) and self._named is None else None
         if not isinstance(listed, list):
             alone = self._alone(pick)
             return alone or (pick, self._dialect(pick.value))
@@ -256,7 +256,7 @@ class Picker:
     def _alone(self, pick: Picked) -> tuple[Picked, Dialect] | None:
         """Returns the list of a single message, such as an answer in a trace; None for anything else."""
         is_message = isinstance(pick.value, dict) and (isinstance(pick.value.get("role"), str) or "lc" in pick.value)
-        if not is_message or any(dialect.recognize(pick.value) for dialect in dialects.likely([pick.value])):
+        if not is_message or detection.matches(pick.value):
             return None
         listed = pick._replace(value=[pick.value])
         dialect = self._read(listed)
@@ -274,10 +274,10 @@ class Picker:
         """Returns the dialect of a value. Raises ContentError for a value that is not a transcript."""
         if not isinstance(value, (dict, list)):
             raise detection.unrecognised([value])
-        if self._is_named and self._among:
-            return self._among[0]
+        if self._named is not None and has_documents(self._named):
+            return self._named
         detection.refuse_unsupported([value])
-        return dialects.get(detection.detect(value, self._among).dialect)
+        return dialects.get(detection.detect(value, has_documents).dialect)
 
     def _pass(self, error: ContentError, line: int, at: str) -> None:
         passed = self.passed

@@ -155,8 +155,7 @@ class Input:
         if at:
             from convcli.jobs.envelopes import ALL, Picker
 
-            among = dialects.known() if dialect is None else [dialect]
-            self._picker = Picker(source.name, at, among, is_named=dialect is not None)
+            self._picker = Picker(source.name, at, dialect)
             self._picker.first, self._picker.pairs = 0 if self.is_table else 1, calls != "apart"
             self._picker.outer = deque() if restores else None
             is_array = len(at) > 1 or ALL in at[0]
@@ -419,7 +418,7 @@ class Input:
         pattern = tuple(dialect.many.split("/"))
         if not any(holds(value, pattern) for value in values):
             return
-        self._picker = picker = Picker(self.name, [pattern], [dialect], is_named=True, keeps_shell=True)
+        self._picker = picker = Picker(self.name, [pattern], dialect, keeps_shell=True)
         records = chain(self._head, self._items)
         self._picked = (item for record in records for item in picker.items(record, is_line=self._lines))
         self.layout = self.layout if self._lines else "array"

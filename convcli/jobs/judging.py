@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from convcli import dialects
-from convcli.engine import conversion, pipeline
+from convcli.engine import conversion, detection, pipeline
 from convcli.jobs.choosing import CERTAIN, HELD
 from convcli.jobs.config import IgnoredPlace
 from convcli.jobs.documents import skipped
@@ -181,7 +180,7 @@ def _may_be_in(document: Any, target: Dialect) -> bool:
         return False
     named = schemas.keys_in(target.name, ()) or frozenset()
     has_messages = isinstance(document, dict) and any(key in document for key in HELD & named)
-    return has_messages or target in dialects.likely([document])
+    return has_messages or detection.has_names_of(target, document)
 
 
 READS_ROWS = frozenset(("events", "sse"))
@@ -218,7 +217,7 @@ def _is_converted(item: Document, options: JudgingOptions) -> bool:
     target = options.target
     if target is None or not _converts(item.dialect, options):
         return False
-    return not target.is_training_data or target.recognize(item.value) is None
+    return not target.is_training_data or detection.evidence(item.value, target) is None
 
 
 def _judged(item: Document, options: JudgingOptions, is_converted: bool) -> list[Finding]:
@@ -243,7 +242,7 @@ def _converted(item: Document, options: JudgingOptions, target: Dialect) -> list
     try:
         transcript = item.lift()
     except RefusedError as error:
-        may_be_of_target = target.recognize(item.value) is not None
+        may_be_of_target = detection.evidence(item.value, target) is not None
         return _as_it_is(item, options, target, "request") if may_be_of_target else error.findings
     unread = () if item.dialect.carries_all else (known_types(item.dialect.name),)  # unread parts are not sent
     findings = verdict.findings(item.value, transcript, item.dialect, (*options.more, *unread))

@@ -203,11 +203,3 @@ def without_clean(
     except (AttributeError, LookupError, TypeError):
         pass
     return None
-
-
-def messages_in(document: Any, *keys: str) -> list[Native] | None:
-    """Returns the messages of a request or message list if all have these keys; None for any other document."""
-    messages = document.get("messages") if isinstance(document, dict) else document
-    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
-        return None
-    return messages if all(key in message for message in messages for key in keys) else None

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from convcli.model.errors import JobError
 from convcli.model.fields import RARE
-from convcli.model.row_columns import MARK, has_columns, marked
 from convcli.model.rule import Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
 
@@ -201,7 +200,9 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     message_start`)."""
     forms: tuple[str, ...]
     """The kinds of document (`request`, `response`, `list`, …); the first is written by default."""
-    detect: Callable[[Any], Evidence | None]
+    detect: Callable[[Any], Evidence | None] | None = None
+    """Decides where a mark of the schema only suggests the dialect (`engine/detection`): for what marks cannot state,
+    such as JSON within a text. None: the marks decide."""
     lift: Callable[[Any], Transcript]
     write: Callable[[Transcript, Options], Any] | None = None
     """Writes a fitted transcript in the form that the options name. None: the dialect is read-only."""
@@ -261,8 +262,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     first form."""
     many: str = ""
     """The path of the transcripts in a document with several: names separated by `/`, and `*` at the end for the items
-    of a list (`samples/*`). `detect` gets the whole document, everything else one item. A document without this path is
-    one transcript."""
+    of a list (`samples/*`). Marks are for the whole document, everything else gets one item. A document without this
+    path is one transcript."""
     around: frozenset[str] = frozenset()
     """Keys around these transcripts that are metadata although they may hold text. Any other key is content where it
     holds text."""
@@ -316,13 +317,6 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         no id, and that of an answer or of an item of a batch names a call."""
         has_id = "id" not in self.unsupported_in() and not self.bodies and self.framings[0] != "sse"
         return has_id or self.is_session or bool(self.programs or self.many)
-
-    def recognize(self, document: Any) -> Evidence | None:
-        """Returns the evidence of `detect`. Of the columns that state the origin of a row, only the mark is evidence: a
-        dialect that has no such columns does not match."""
-        if document.__class__ is not dict or MARK not in document or not has_columns(document):
-            return self.detect(document)
-        return self.detect(marked(document)) if self.columns != "none" else None
 
     @property
     def owners(self) -> frozenset[str]:

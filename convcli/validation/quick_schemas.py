@@ -151,5 +151,5 @@ CHECKS: dict[str, Callable[[QuickValidator, Schema, Any], bool]] = {
     "not": QuickValidator._passes_not,
     "$ref": QuickValidator._refers,
 }
-SILENT = frozenset({"then", "else", "$schema", "$id", "$defs", "title", "description", "x-marks", "x-absent"})
+SILENT = frozenset({"then", "else", "$schema", "$id", "$defs", "title", "description", "x-marks"})
 """Keywords that never refuse a value by themselves."""

@@ -59,36 +59,21 @@ def schema(name: str) -> dict[str, Any]:
     return _bundled(loaded) if text.count(OTHER) > 1 else loaded  # the first match is its own name
 
 
-_HEAD = 1024
-"""The first characters of a schema, which contain its marks and absent keys, if any; a test checks this."""
+_HEAD = 4096
+"""The first characters of a schema, which contain its marks; a test checks this."""
+_MARKS = "x-marks"
 
 
-@cache
-def marks(name: str) -> frozenset[str]:
-    """Returns marks: each document of the dialect has one of these keys in itself, its items or its messages.
+def marks(name: str) -> Any:
+    """Returns the marks by which the dialect is detected (`engine/detection`); None if its schema has none.
 
-    A path leads to a key of a content object or of a call; `role:NAME` is a role, `type:NAME` a type. Empty if the
-    schema names none.
+    Detection asks all dialects for their marks, so the rest of a built-in schema is not read.
     """
-    return _listed(name, "x-marks")
-
-
-@cache
-def absent(name: str) -> frozenset[str]:
-    """Returns keys that no document of the dialect has at its root."""
-    return _listed(name, "x-absent")
-
-
-def _listed(name: str, keyword: str) -> frozenset[str]:
-    _, _, rest = _head(name).partition(f'"{keyword}": ')
-    return frozenset(json.JSONDecoder().raw_decode(rest)[0] if rest else ())
-
-
-@cache
-def _head(name: str) -> str:
-    """Returns the start of a schema. Detection asks all dialects for their marks, so the rest is not read."""
+    if name not in _names():
+        return schema(name).get(_MARKS)
     with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
-        return file.read(_HEAD)
+        _, found, rest = file.read(_HEAD).partition(f'"{_MARKS}": ')
+    return json.JSONDecoder().raw_decode(rest)[0] if found else None
 
 
 OTHER = "urn:convcli:schema:"

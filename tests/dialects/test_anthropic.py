@@ -583,7 +583,7 @@ def test_a_loss_points_to_the_value_in_the_source() -> None:
     ],
 )
 def test_a_document_without_marks_of_ours_is_not_claimed(document: Any) -> None:
-    assert ANTHROPIC.detect(document) is None
+    assert detection.evidence(document, ANTHROPIC) is None
 
 
 def test_a_broken_document_is_still_recognised_by_its_marks() -> None:

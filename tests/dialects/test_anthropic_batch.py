@@ -88,4 +88,4 @@ def test_the_body_that_makes_a_batch_is_named() -> None:
 
 @pytest.mark.parametrize("document", [{"custom_id": "r"}, {"params": {}}, {"custom_id": "r", "result": "x"}, []])
 def test_other_lines_are_none_of_a_batch(document: Any) -> None:
-    assert BATCH.detect(document) is None
+    assert detection.evidence(document, BATCH) is None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import pipeline
+from convcli.engine import detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Media, Message, Reasoning, Refusal, Text, ToolCall, Transcript
@@ -125,14 +125,14 @@ def test_deltas_of_unknown_kinds_are_kept_with_their_block() -> None:
     ],
 )
 def test_its_events_are_its_mark(rows: list[Any], reason: str) -> None:
-    match = STREAM.detect(Rows(rows))
+    match = detection.evidence(Rows(rows), STREAM)
     assert match is not None
     assert reason.split()[-1] in match.reason
 
 
 def test_neither_one_event_nor_a_response_is_a_stream() -> None:
-    assert STREAM.detect(start()) is None
-    assert STREAM.detect(Rows([{"type": "error"}])) is None
+    assert detection.evidence(start(), STREAM) is None
+    assert detection.evidence(Rows([{"type": "error"}]), STREAM) is None
 
 
 # ---------------------------------------------------------------- rules
@@ -237,4 +237,4 @@ def test_a_key_that_comes_again_with_another_value_keeps_the_earlier_value() -> 
 
 
 def test_a_list_of_events_is_a_document() -> None:
-    assert STREAM.detect([start(id="a"), STOP]) is not None
+    assert detection.evidence([start(id="a"), STOP], STREAM) is not None

@@ -86,4 +86,4 @@ def test_values_that_the_program_cut_are_reported() -> None:
 
 def test_its_steps_are_detected() -> None:
     assert detection.detect(log(ASKED, answer(content="Yo."))).dialect == "antigravity"
-    assert DIALECT.detect(Rows([{"type": "USER_INPUT", "content": "Hi."}])) is None
+    assert detection.evidence(Rows([{"type": "USER_INPUT", "content": "Hi."}]), DIALECT) is None

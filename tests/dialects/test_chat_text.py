@@ -124,8 +124,8 @@ def test_results_answer_by_id_or_in_order() -> None:
 def test_a_text_without_marks_is_an_answer_and_a_finding() -> None:
     assert lifted("Hi.") == [Message("assistant", [Text("Hi.")])]
     assert [finding.code for finding in convcli.validate({"text": "Hi."}, as_="chat-text")] == ["wrong-format"]
-    assert DIALECT.detect({"text": "Hi."}) is None
-    assert DIALECT.detect({"text": "<|start|>user<|message|>Hi.<|end|>"}) is None
+    assert detection.evidence({"text": "Hi."}, DIALECT) is None
+    assert detection.evidence({"text": "<|start|>user<|message|>Hi.<|end|>"}, DIALECT) is None
 
 
 # ---------------------------------------------------------------- TRL's templates

@@ -251,7 +251,7 @@ def test_it_is_only_read() -> None:
 
 @pytest.mark.parametrize("document", [{"mapping": {"a": 1}}, {"mapping": []}, {"create_time": 1}, []])
 def test_other_mappings_are_no_conversations(document: Any) -> None:
-    assert EXPORT.detect(document) is None
+    assert detection.evidence(document, EXPORT) is None
 
 
 def test_an_empty_conversation_is_recognised() -> None:

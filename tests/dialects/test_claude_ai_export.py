@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import pipeline
+from convcli.engine import detection, pipeline
 from convcli.jobs.documents import Document
 from convcli.jobs.inputs import documents
 from convcli.model.branches import active
@@ -137,6 +137,7 @@ def test_a_file_is_an_array_of_conversations_and_some_are_empty(tmp_path: Path) 
 
 def test_only_messages_with_a_sender_are_certainly_its_own() -> None:
     matches = [
-        EXPORT.detect(each) for each in ({"chat_messages": [{"sender": "human"}]}, {"chat_messages": []}, {}, [])
+        detection.evidence(each, EXPORT)
+        for each in ({"chat_messages": [{"sender": "human"}]}, {"chat_messages": []}, {}, [])
     ]
     assert [match and match.strength for match in matches] == [98, 80, None, None]

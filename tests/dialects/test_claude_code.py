@@ -331,7 +331,7 @@ def test_a_session_is_in_the_folder_of_its_directory() -> None:
     ],
 )
 def test_a_session_is_known_by_its_rows(rows: list[Any], strength: int) -> None:
-    match = CODE.detect(Rows(rows))
+    match = detection.evidence(Rows(rows), CODE)
     assert match is not None
     assert match.strength == strength
     assert detection.detect(Rows(rows)).dialect == "claude-code"
@@ -339,14 +339,14 @@ def test_a_session_is_known_by_its_rows(rows: list[Any], strength: int) -> None:
 
 @pytest.mark.parametrize("row", [{"type": ["user"]}, {"type": {}, "message": []}, {"type": "user", "message": 1}, 7])
 def test_rows_of_no_kind_are_no_session(row: Any) -> None:
-    assert CODE.detect(Rows([row])) is None
-    assert CODE.detect({"loglines": row}) is None
+    assert detection.evidence(Rows([row]), CODE) is None
+    assert detection.evidence({"loglines": row}, CODE) is None
 
 
 def test_rows_with_the_parts_of_another_program_are_not_taken_for_a_session() -> None:
     qwen = [{"type": "user", "parentUuid": None, "sessionId": "s", "message": {"role": "user", "parts": []}}]
     qwen.append({"type": "system", "subtype": "ui_telemetry", "parentUuid": "x"})
-    assert CODE.detect(Rows(qwen)) is None
+    assert detection.evidence(Rows(qwen), CODE) is None
     assert detection.detect(Rows(qwen)).dialect == "qwen-code"
 
 

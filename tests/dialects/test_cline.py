@@ -163,7 +163,7 @@ def test_a_bare_list_of_messages_is_anthropics() -> None:
 
 @pytest.mark.parametrize("mark", [{"ts": 12}, {"ts": "2026-01-01"}, {"modelInfo": "m"}, {"metrics": {"seconds": 1}}])
 def test_other_times_and_models_are_no_evidence(mark: dict[str, Any]) -> None:
-    assert CLINE.detect([{"role": "user", "content": "Hi.", **mark}]) is None
+    assert detection.evidence([{"role": "user", "content": "Hi.", **mark}], CLINE) is None
 
 
 def test_a_manifest_is_no_session() -> None:

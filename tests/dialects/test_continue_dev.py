@@ -133,7 +133,7 @@ def test_images_are_urls_and_those_of_results_follow_them() -> None:
 
 def test_sessions_are_detected_and_have_their_place() -> None:
     assert detection.detect(session(item("user", "Hi."))).dialect == "continue-dev"
-    assert DIALECT.detect({"sessionId": "s", "history": []}) is None
+    assert detection.evidence({"sessionId": "s", "history": []}, DIALECT) is None
     assert dialects.get("continue") is DIALECT
     (program,) = DIALECT.programs
     assert program.place is not None

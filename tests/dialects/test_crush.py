@@ -91,4 +91,4 @@ def test_times_are_in_seconds_or_milliseconds(time: int) -> None:
 
 def test_its_sessions_are_detected() -> None:
     assert detection.detect(session(message("user", part("text", text="Hi.")))).dialect == "crush"
-    assert DIALECT.detect(session(message("user", {"type": "text", "text": "Hi."}))) is None
+    assert detection.evidence(session(message("user", {"type": "text", "text": "Hi."})), DIALECT) is None

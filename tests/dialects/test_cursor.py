@@ -141,4 +141,4 @@ def test_all_three_kinds_are_detected() -> None:
         {"composerId": "c", "bubbles": [{"bubbleId": "b", "type": 1, "text": "Hi."}]},
     ):
         assert detection.detect(document).dialect == "cursor"
-    assert DIALECT.detect(Rows([{**said, "uuid": "1"}])) is None
+    assert detection.evidence(Rows([{**said, "uuid": "1"}]), DIALECT) is None

@@ -76,5 +76,5 @@ def test_text_before_the_first_mark_is_kept_as_the_users() -> None:
 
 def test_a_row_is_recognised_by_its_texts_and_not_by_its_keys_alone() -> None:
     assert detection.detect({"system": "", "chat": "USER: Hi?"}).dialect == "glaive"
-    assert DIALECT.detect({"system": "Be short.", "chat": "Hi?"}) is None
-    assert DIALECT.detect({"chat": "USER: Hi?"}) is None
+    assert detection.evidence({"system": "Be short.", "chat": "Hi?"}, DIALECT) is None
+    assert detection.evidence({"chat": "USER: Hi?"}, DIALECT) is None

@@ -110,4 +110,4 @@ def test_names_and_ids_that_the_program_would_not_read_are_replaced() -> None:
 
 def test_its_lines_are_not_taken_for_those_of_chat_completions() -> None:
     assert detection.detect(Rows([row("user", "Hi.", pinned=True), row("assistant", "Yo.")])).dialect == "gptme"
-    assert DIALECT.detect(Rows([row("user", "Hi.", mood=1)])) is None
+    assert detection.evidence(Rows([row("user", "Hi.", mood=1)]), DIALECT) is None

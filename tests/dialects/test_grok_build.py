@@ -95,7 +95,12 @@ def test_a_directory_that_the_program_would_name_by_a_hash_is_refused() -> None:
 
 def test_its_rows_are_not_taken_for_those_of_other_programs() -> None:
     assert detection.detect(Rows([ASKED, ANSWER])).dialect == "grok-build"
-    assert DIALECT.detect(Rows([{"type": "user", "message": {"role": "user", "content": "Hi."}, "uuid": "u1"}])) is None
+    assert (
+        detection.evidence(
+            Rows([{"type": "user", "message": {"role": "user", "content": "Hi."}, "uuid": "u1"}]), DIALECT
+        )
+        is None
+    )
 
 
 def test_the_summary_alone_is_named() -> None:

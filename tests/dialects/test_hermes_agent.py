@@ -90,4 +90,4 @@ def test_a_session_from_another_program_gets_an_id_and_no_time() -> None:
 
 def test_its_sessions_are_detected() -> None:
     assert detection.detect(session({"role": "user", "content": "Hi."})).dialect == "hermes-agent"
-    assert DIALECT.detect({"started_at": 7.5, "messages": [{"role": "user", "content": "Hi."}]}) is None
+    assert detection.evidence({"started_at": 7.5, "messages": [{"role": "user", "content": "Hi."}]}, DIALECT) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli import dialects
+from convcli.engine import detection
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolResult, Transcript
 from tests.support import samples_of
@@ -35,8 +36,8 @@ def test_results_without_ids_answer_the_calls_in_their_order() -> None:
 def test_a_session_of_pi_with_a_harness_is_one_of_pi() -> None:
     header = {"type": "session", "version": 3, "id": "s", "cwd": "/", "harness": "my-agent"}
     row = {"type": "message", "id": "a", "parentId": None, "message": {"role": "user", "content": "Hi."}}
-    assert TRACE.detect([header, row]) is None
-    assert PI.detect([header, row]) is not None
+    assert detection.evidence([header, row], TRACE) is None
+    assert detection.evidence([header, row], PI) is not None
 
 
 def test_convcli_is_the_default_harness_and_a_failure_keeps_its_text() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import pipeline
+from convcli.engine import detection, pipeline
 from convcli.model.transcript import Message, Opaque, Text, Transcript
 
 HUB, CHAT = dialects.get("intermediate"), dialects.get("openai-chat")
@@ -75,5 +75,5 @@ def test_what_the_format_does_not_allow_is_reported_at_its_place(wrong: dict[str
 
 @pytest.mark.parametrize("value", [None, [], {"messages": []}, [{"convcli": 1}], "convcli"])
 def test_only_the_mark_of_the_format_is_recognised(value: Any) -> None:
-    assert HUB.detect(value) is None
-    assert HUB.detect(document()) is not None
+    assert detection.evidence(value, HUB) is None
+    assert detection.evidence(document(), HUB) is not None

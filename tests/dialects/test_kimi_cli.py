@@ -91,4 +91,4 @@ def test_its_lines_are_detected_by_its_rows_or_its_thoughts() -> None:
     assert detection.detect(rows).dialect == "kimi-cli"
     thought = {"role": "assistant", "content": [{"type": "think", "think": "Hm."}]}
     assert detection.detect(Rows([thought])).dialect == "kimi-cli"
-    assert DIALECT.detect(Rows([{"role": "user", "content": "Hi."}])) is None
+    assert detection.evidence(Rows([{"role": "user", "content": "Hi."}]), DIALECT) is None

@@ -85,4 +85,4 @@ def test_tools_are_those_of_the_conversation() -> None:
 
 def test_its_turns_are_detected() -> None:
     assert detection.detect([turn(prompt="Hi.")]).dialect == "llm"
-    assert DIALECT.detect([{"prompt": "Hi.", "response": "Yo."}]) is None
+    assert detection.evidence([{"prompt": "Hi.", "response": "Yo."}], DIALECT) is None

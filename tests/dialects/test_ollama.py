@@ -9,7 +9,7 @@ import pytest
 
 from convcli import dialects
 from convcli.dialects.ollama import DIALECT
-from convcli.engine import pipeline
+from convcli.engine import detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.transcript import (
     Media,
@@ -201,7 +201,7 @@ def test_durations_are_bookkeeping() -> None:
 def test_messages_with_arguments_in_a_text_are_of_others_though_their_results_name_a_tool() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     result = {"role": "tool", "tool_call_id": "c1", "tool_name": "f", "content": "ok"}
-    assert DIALECT.detect([{"role": "assistant", "tool_calls": [call]}, result]) is None
-    match = DIALECT.detect([result])
+    assert detection.evidence([{"role": "assistant", "tool_calls": [call]}, result], DIALECT) is None
+    match = detection.evidence([result], DIALECT)
     assert match is not None
     assert match.strength == 93

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import pipeline, set_keys, texts
+from convcli.engine import detection, pipeline, set_keys, texts
 from convcli.jobs.documents import Document, Skipped
 from convcli.jobs.inputs import opened
 from convcli.model.dialect import Options
@@ -171,4 +171,4 @@ def test_a_request_without_a_conversation_does_not_stop_the_others(tmp_path: Pat
     "document", [{"custom_id": "r"}, {"url": "u", "body": {}}, [], {"custom_id": "r", "response": {}}]
 )
 def test_other_lines_are_none_of_a_batch(document: Any) -> None:
-    assert BATCH.detect(document) is None
+    assert detection.evidence(document, BATCH) is None

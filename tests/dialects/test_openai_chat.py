@@ -8,7 +8,7 @@ import pytest
 
 from convcli import dialects
 from convcli.dialects.openai_chat import DIALECT
-from convcli.engine import pipeline
+from convcli.engine import detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
@@ -217,7 +217,7 @@ def test_a_response_format_without_a_schema_is_read_back_and_means_nothing_to_ot
     ],
 )
 def test_more_evidence_makes_a_stronger_match(document: Any, strength: int) -> None:
-    match = DIALECT.detect(document)
+    match = detection.evidence(document, DIALECT)
     assert match is not None
     assert match.strength == strength
 

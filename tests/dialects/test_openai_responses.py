@@ -450,7 +450,7 @@ def test_items_parts_and_responses_are_recognised_and_shapes_of_others_are_not()
         [],
         None,
     ):
-        assert DIALECT.detect(document) is None
+        assert detection.evidence(document, DIALECT) is None
 
 
 @pytest.mark.parametrize(
@@ -501,7 +501,7 @@ def test_a_response_has_reasoning_of_others_and_a_request_does_not(name: str) ->
 
 @pytest.mark.parametrize("kind", [["input_text"], {"a": 1}, 1, None])
 def test_a_part_whose_type_is_no_text_is_no_mark(kind: Any) -> None:
-    assert DIALECT.detect([{"role": "user", "content": [{"type": kind}]}]) is None
+    assert detection.evidence([{"role": "user", "content": [{"type": kind}]}], DIALECT) is None
 
 
 def test_tools_that_come_as_an_item_are_a_mark_of_a_request() -> None:

@@ -92,4 +92,4 @@ def test_other_answers_are_kept() -> None:
 def test_its_rows_are_detected_with_and_without_a_header() -> None:
     for rows in ([HEADER, row("Hi.")], [row("Hi.")]):
         assert detection.detect(Rows(rows)).dialect == "sillytavern"
-    assert DIALECT.detect(Rows([HEADER])) is None
+    assert detection.evidence(Rows([HEADER]), DIALECT) is None

@@ -119,4 +119,4 @@ def test_later_turns_lose_their_id() -> None:
 
 def test_a_stream_is_detected_by_its_events() -> None:
     assert detection.detect(Rows([{"type": "start", "messageId": "m"}, STEP])).dialect == "vercel-ai-stream"
-    assert STREAM.detect(Rows([{"type": "start"}, {"type": "error"}])) is None
+    assert detection.evidence(Rows([{"type": "start"}, {"type": "error"}]), STREAM) is None

@@ -228,7 +228,7 @@ def test_instructions_are_lost() -> None:
 def test_a_chat_is_detected_as_document_export_and_log() -> None:
     documents: list[Any] = [chat(request("Hi.")), {**chat(), "requests": []}, Rows([STATE])]
     assert [detection.detect(document).dialect for document in documents[:1]] == ["vscode-chat"]
-    assert all(DIALECT.detect(document) for document in documents)
+    assert all(detection.evidence(document, DIALECT) for document in documents)
 
 
 def test_the_directory_is_that_of_the_workspace() -> None:

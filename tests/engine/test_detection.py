@@ -75,7 +75,7 @@ def test_detection_never_fails_on_a_broken_document(name: str, data: st.DataObje
         keys: list[Any] = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
         if keys:
             parent[keys[data.draw(st.integers(0, len(keys) - 1))]] = value_of(data.draw)
-    dialects.get(name).detect(document)
+    detection.evidence(document, dialects.get(name))
 
 
 def test_a_tie_is_an_error_that_names_the_candidates() -> None:
@@ -205,7 +205,7 @@ def test_a_document_without_all_marks_of_a_dialect_is_not_recognised_by_it(name:
 def test_a_document_with_a_key_that_is_absent_from_a_dialect_is_not_recognised_by_it(name: str) -> None:
     own = [sample.document for sample in samples() if isinstance(sample.document, dict)]
     for key in schemas.absent(name):
-        assert all(dialects.get(name).detect({**document, key: None}) is None for document in own)
+        assert all(detection.evidence({**document, key: None}, dialects.get(name)) is None for document in own)
 
 
 def test_few_dialects_are_loaded_for_a_request() -> None:
@@ -225,4 +225,4 @@ def test_few_dialects_are_loaded_for_a_request() -> None:
 )
 def test_an_object_where_a_word_is_wanted_is_no_mark_and_no_fault(document: Any) -> None:
     for dialect in dialects.builtin():
-        dialect.detect(document)
+        detection.evidence(document, dialect)

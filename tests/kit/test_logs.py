@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from convcli import dialects, testing
-from convcli.engine import pipeline
+from convcli.engine import detection, pipeline
 from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.transcript import Transcript
@@ -49,7 +49,7 @@ def test_a_log_is_valid_and_recognized(name: str) -> None:
     for document in documents_of(name):
         assert schemas.findings(dialect.name, document) == []
         assert pipeline.validate(document, dialect) == []
-        assert dialect.detect(document) is not None
+        assert detection.evidence(document, dialect) is not None
 
 
 @pytest.mark.parametrize("name", NAMES)

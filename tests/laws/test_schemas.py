@@ -25,7 +25,6 @@ KEYWORDS = {
     "$ref",
     "$defs",
     "x-marks",
-    "x-absent",
     "title",
     "description",
     "type",

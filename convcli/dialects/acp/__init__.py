@@ -22,22 +22,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from convcli.dialects.acp.reading import CALL, MORE, NAME, OUTPUT, SPEAKERS, WHOLE, AcpReader, update_of
+from convcli.dialects.acp.reading import NAME, SPEAKERS, WHOLE, AcpReader, update_of
 from convcli.kit.objects import Native, as_object
 from convcli.kit.streams import Boundaries, Limits
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, turns
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes ACP by updates that state their kind."""
-    rows = document if isinstance(document, list) else []
-    updates = [update for row in rows if (update := update_of(row)[0]) is not None]
-    known = any(update["sessionUpdate"] in (*SPEAKERS, *WHOLE, CALL, MORE, OUTPUT) for update in updates)
-    return Evidence(97, "session updates") if known else None
 
 
 def _mark(row: Any) -> Limits:
@@ -99,7 +91,6 @@ DIALECT = Dialect(
     specification="schema 1.19 of version 1; Python agent-client-protocol 0.12.1; read 2026-11-23",
     framings=("events", "sse"),
     forms=("log",),
-    detect=detect,
     lift=lift,
     answer_boundaries=lambda: Boundaries(_mark, by_id=True),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), turns.decodable()),

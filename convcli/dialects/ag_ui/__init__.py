@@ -27,21 +27,8 @@ from convcli.dialects.ag_ui.rules import RULES
 from convcli.dialects.ag_ui.writing import write
 from convcli.kit import custom, fitting, passes, results, sessions, streams, unsupported
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Transcript
-
-PREFIXES = ("RUN_", "TEXT_MESSAGE_", "TOOL_CALL_", "REASONING_", "THINKING_", "MESSAGES_SNAPSHOT", "STATE_", "STEP_")
-IDS = ("threadId", "messageId", "toolCallId")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes AG-UI by event types in capital letters."""
-    if not isinstance(document, list):
-        return None
-    kinds = [row for row in document if isinstance(row, dict) and str(row.get("type")).startswith(PREFIXES)]
-    if any(isinstance(row.get(key), str) for row in kinds for key in IDS):
-        return Evidence(97, "run, text or call events")
-    return None
 
 
 def _mark(event: Any) -> streams.Limits:
@@ -98,7 +85,6 @@ DIALECT = Dialect(
     specification="events of the Agent User Interaction Protocol 1.0; Python ag-ui-protocol 1.0.0; read 2026-11-23",
     framings=("sse", "events", "document"),
     forms=("stream",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -24,16 +24,16 @@ from convcli.dialects.anthropic.rules import NAME, RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
-from convcli.families.anthropic.messages import ROLES, Turns, lift_system, split_system
+from convcli.families.anthropic.messages import Turns, lift_system, split_system
 from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS, UNSUPPORTED
 from convcli.families.anthropic.response import lift_response, write_response
 from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, keep_last_answer, roles, without
-from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import fused
 from convcli.model.branches import active
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Transcript
 
 BLOCKS = Blocks(NAME, READERS, WRITERS)
@@ -43,86 +43,6 @@ REQUEST = Keys(
     "output_config metadata service_tier container cache_control",
     extra="container cache_control",
 )
-
-
-# ---------------------------------------------------------------- detect
-
-
-CACHED = (60, "blocks with cache_control")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes Anthropic by its blocks, `input_schema`, a top-level `system`, or the keys of a response."""
-    if isinstance(document, dict) and "messages" not in document:
-        return Evidence(95, "a message with stop_reason") if _is_response(document) else None
-    request = as_object(document)
-    messages = request.get("messages") if request else document
-    if not isinstance(messages, list) or any(role not in ROLES for role in _roles_of(messages)):
-        return None
-    responses = [message for message in messages if isinstance(message, dict) and _is_response(message)]
-    if responses and len(responses) == len(messages):  # each message is a document of its own
-        return None
-    blocks = _blocks_of(messages)
-    if not all("type" in block for block in blocks):
-        return None
-    evidence = {mark for block in blocks for mark in _marks(block)} | set(_request_marks(request))
-    if _begins_with_system(messages):  # gateways add cache marks to requests for other services, which begin like this
-        evidence.discard(CACHED)
-    if responses:
-        evidence.add((92, "messages with stop_reason"))
-    marks = sorted(evidence, reverse=True)
-    return Evidence(*marks[0]) if marks else None
-
-
-def _is_response(native: Native) -> bool:
-    return native.get("type") == "message" and native.get("role") == "assistant" and "stop_reason" in native
-
-
-def _begins_with_system(messages: list[Any]) -> bool:
-    first = next(iter(messages), None)
-    return isinstance(first, dict) and first.get("role") == "system"
-
-
-def _roles_of(messages: list[Any]) -> set[str]:
-    return {str(message["role"]) for message in messages if isinstance(message, dict) and "role" in message}
-
-
-def _blocks_of(messages: list[Any]) -> list[Native]:
-    contents = [message.get("content") for message in messages if isinstance(message, dict)]
-    lists = [content for content in contents if isinstance(content, list)]
-    return [block for content in lists for block in content if isinstance(block, dict)]
-
-
-def _marks(block: Native) -> list[tuple[int, str]]:
-    kind = block["type"]
-    if kind == "tool_result" and "tool_use_id" in block:
-        return [(95, "tool_result blocks with tool_use_id")]
-    if kind in ("thinking", "redacted_thinking") and ("signature" in block or "data" in block):
-        return [(90, "thinking blocks")]
-    if kind in ("image", "document") and isinstance(block.get("source"), dict) and "type" in block["source"]:
-        return [(90, "image or document blocks with a source")]
-    if kind == "tool_use" and isinstance(block.get("input"), dict):
-        return [(80, "tool_use blocks with input")]
-    return [CACHED] if "cache_control" in block else []
-
-
-OWN_SETTINGS = ("stop_sequences", "output_config")
-
-
-def _request_marks(request: Native) -> list[tuple[int, str]]:
-    tools = request.get("tools")
-    if isinstance(request.get("anthropic_version"), str):
-        return [(97, "anthropic_version")]
-    if isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools):
-        return [(95, "tools with input_schema")]
-    if _begins_with_system(request.get("messages") or []):
-        return []
-    texts = _blocks_of([{"content": request.get("system")}])
-    if isinstance(request.get("system"), str) or any(block.keys() >= {"type", "text"} for block in texts):
-        return [(60, "a top-level system text")]
-    if not request.keys().isdisjoint(OWN_SETTINGS) or str(request.get("model")).startswith("claude"):
-        return [(60, "the settings of a Messages request")]
-    return []
 
 
 # ---------------------------------------------------------------- document
@@ -207,7 +127,6 @@ DIALECT = Dialect(
     specification="Messages API reference; Python SDK anthropic 2.10.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),
-    detect=detect,
     lift=lift,
     write=write,
     fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},

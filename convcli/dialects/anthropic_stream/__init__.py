@@ -20,7 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.anthropic_stream.answer import Answer
-from convcli.dialects.anthropic_stream.rules import ORDERED, RULES
+from convcli.dialects.anthropic_stream.rules import RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
 from convcli.families.anthropic.messages import Turns
@@ -33,7 +33,7 @@ from convcli.kit.objects import Native, add_extras, as_object, drop_extras, get_
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
 from convcli.kit.values import write_arguments
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
 
@@ -42,18 +42,6 @@ TURNS = Turns(Blocks(SIBLING, READERS, WRITERS))
 
 FAILURE = "api_error"
 """The type of an error that has none."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes events that begin or end a message or a block."""
-    if not isinstance(document, list):
-        return None
-    kinds = {row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)}
-    if kinds & ORDERED:
-        return Evidence(95, f"{min(kinds & ORDERED)} events")
-    errors = any(isinstance(row, dict) and isinstance(row.get("error"), dict) for row in document)
-    is_stream = isinstance(document, Rows) and errors
-    return Evidence(60, "an error event") if kinds == {"error"} and is_stream else None
 
 
 def _mark(event: Any) -> streams.Limits:
@@ -258,7 +246,6 @@ DIALECT = Dialect(
     names_events=True,
     other_events=policy.OTHER_EVENTS,
     forms=("stream",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=fused(*FIT),

@@ -28,7 +28,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, add_extras, except_keys, get_extras, make_extras, without_nulls
 from convcli.kit.values import paths, usage_places
 from convcli.model.branches import active
-from convcli.model.dialect import Convention, Dialect, Evidence, Options
+from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolResult, Transcript
 from convcli.validation.rules import links, turns
@@ -46,12 +46,6 @@ AGENT = Keys("name version model_name tool_definitions extra", extra="name versi
 RUN = Keys("schema_version session_id trajectory_id agent steps")
 UNKNOWN_AGENT = {"name": "unknown", "version": "unknown"}
 """The agent of a trajectory if it is unknown; a trajectory must name one."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes ATIF by the schema version."""
-    version = document.get("schema_version") if isinstance(document, dict) else None
-    return Evidence(99, "the ATIF version") if isinstance(version, str) and version.startswith("ATIF-") else None
 
 
 # ---------------------------------------------------------------- lift
@@ -224,7 +218,6 @@ DIALECT = Dialect(
     specification="harbor 0.25.0, ATIF 1.0 to 1.8; read 2026-11-22",
     framings=("document", "records"),
     forms=("trajectory",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -28,7 +28,7 @@ from convcli.dialects.bedrock_converse.rules import RULES
 from convcli.families.anthropic import policy as shared
 from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.families.converse import policy
-from convcli.families.converse.blocks import READERS, write_blocks
+from convcli.families.converse.blocks import write_blocks
 from convcli.families.converse.messages import USAGE, lift_blocks, lift_message, lift_messages, write_messages
 from convcli.families.converse.places import PLACES, REASONS, UNSUPPORTED
 from convcli.kit import unsupported
@@ -37,7 +37,7 @@ from convcli.kit.fitting import drop_empty_tools, keep_answers, keep_last_answer
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.passes import fused
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.transcript import Message, Transcript
 
 REQUEST = Keys(
@@ -56,45 +56,6 @@ OUTPUT = Keys("message")
 IN_REQUESTS = ("toolConfig",)
 IN_RESPONSES = ("output", "usage", "stopReason")
 """Extras that are stored inside the API's own keys."""
-
-
-# ---------------------------------------------------------------- detect
-
-BLOCKS = READERS.keys() - {"text"} | unsupported.fields(
-    "toolResult toolAddition toolRemoval guardContent cachePoint searchResult"
-)
-REQUEST_MARKS = ("toolConfig", "inferenceConfig", "guardrailConfig", "additionalModelRequestFields", "modelId")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes Converse by `output.message`, request keys, or blocks without a type."""
-    messages = document.get("messages") if isinstance(document, dict) else document
-    if isinstance(document, dict):
-        output = document.get("output")
-        if isinstance(output, dict) and isinstance(output.get("message"), dict):
-            return Evidence(95, "output.message")
-        marks = [key for key in REQUEST_MARKS if key in document]
-        if marks and isinstance(messages, list):
-            return Evidence(92, marks[0])
-    if not isinstance(messages, list):
-        return None
-    blocks = _blocks_of(messages)
-    if any(BLOCKS & block.keys() for block in blocks):
-        return Evidence(91, "Converse content blocks")
-    return Evidence(70, "text blocks without a type") if blocks else None
-
-
-def _blocks_of(messages: list[Any]) -> list[Native]:
-    """Returns all blocks; an empty list if any message has blocks with a type, no blocks, or Genkit's role `model`."""
-    blocks: list[Native] = []
-    for message in messages:
-        content = message.get("content") if isinstance(message, dict) else None
-        if not isinstance(content, list) or message.get("role", "model") == "model":
-            return []
-        if not all(isinstance(block, dict) and "type" not in block for block in content):
-            return []
-        blocks += content
-    return [block for block in blocks if "text" in block or BLOCKS & block.keys()]
 
 
 # ---------------------------------------------------------------- document
@@ -213,7 +174,6 @@ DIALECT = Dialect(
     specification="service model bedrock-runtime 2023-09-30 of botocore 1.44.5; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),
-    detect=detect,
     lift=lift,
     write=write,
     fit={"request": fused(*REQUESTED), "list": fused(*LISTED), "response": fused(*ANSWER)},

@@ -40,7 +40,8 @@ from convcli.wire.patterns import pattern
 
 
 def detect(document: Any) -> Evidence | None:
-    """Detects a text that begins with the marks of a family."""
+    """Detects a text that begins with the marks of a family: the table of families has them, and they are patterns of
+    the reader."""
     text = document.get(TEXT) if isinstance(document, dict) else None
     name = family_of(text) if isinstance(text, str) else ""
     return Evidence(96, f"the text has the marks of {name}") if name else None

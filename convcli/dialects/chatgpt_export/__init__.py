@@ -26,7 +26,7 @@ from convcli.kit.objects import Keys, Native, as_text, get_extras, make_extras, 
 from convcli.kit.texts import text_of
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, time_of_seconds
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Dialect
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import trees
 from convcli.validation.survey import limited_to
@@ -39,23 +39,6 @@ NO_TOOL = frozenset((None, "", "all", "assistant"))
 DONE = "finished_successfully"
 FINISHED = {"stop": "stop", "max_tokens": "length", "interrupted": "aborted"}
 BROKEN_OFF = "finished_partial_completion"
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes the tree, or other conversation keys if the tree is missing."""
-    if not isinstance(document, dict):
-        return None
-    mapping = document.get("mapping")
-    if isinstance(mapping, dict) and any(map(_is_node, mapping.values())):
-        return Evidence(98, "a mapping of nodes with parents and messages")
-    if isinstance(mapping, dict) and not document.keys().isdisjoint(("current_node", "create_time")):
-        return Evidence(90, "a mapping and a conversation's time or current node")
-    other_keys = document.keys() & {"conversation_id", "default_model_slug", "current_node", "safe_urls"}
-    return Evidence(70, "conversation keys") if "create_time" in document and other_keys else None
-
-
-def _is_node(node: Any) -> bool:
-    return isinstance(node, dict) and "message" in node and not node.keys().isdisjoint(("parent", "children"))
 
 
 # ---------------------------------------------------------------- lift
@@ -224,7 +207,6 @@ DIALECT = Dialect(
     specification="exports and captures of 2023 to 2026, counted; read 2026-11-22",
     framings=("document", "records"),
     forms=("conversation",),
-    detect=detect,
     lift=lift,
     rules=(limited_to(trees.rooted(), "missing-parent", "parent-cycle"),),  # ids are keys: no two are the same
     supports=fields("message.weight tool_call.custom"),

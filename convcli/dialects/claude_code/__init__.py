@@ -27,46 +27,16 @@ from msgspec.structs import replace
 
 from convcli.dialects.claude_code.fitting import FIT
 from convcli.dialects.claude_code.lifting import FIRST, HERE, TITLE, lift
-from convcli.dialects.claude_code.rows import BLOCKS, NAME, ROLES, ROW
+from convcli.dialects.claude_code.rows import BLOCKS, NAME, ROW
 from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
 from convcli.families.anthropic import places, policy
 from convcli.kit import sessions, unsupported
-from convcli.kit.objects import Record, get_extras, objects_in, omit, set_extras
+from convcli.kit.objects import Record, get_extras, omit, set_extras
 from convcli.kit.sessions import folder_of
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.transcript import Part, ToolCall, Transcript
 from convcli.validation.rules import turns
-
-MARKS = {
-    "summary": ("leafUuid",),
-    "api-request-shape": ("shape",),
-    "custom-title": ("customTitle",),
-    "file-history-snapshot": ("snapshot",),
-    "queue-operation": ("operation",),
-    "attachment": ("attachment", "parentUuid"),
-    "progress": ("parentUuid", "data"),
-}
-"""Event rows, by the keys that they have."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes Claude Code by linked rows with messages, the first row of a stream, or rows of other known kinds."""
-    rows = document.get("loglines") if isinstance(document, dict) else document
-    natives = objects_in(rows)
-    turns_ = [row for row in natives if row.get("type") in ROLES and isinstance(row.get("message"), dict)]
-    if any("parentUuid" in row and "content" in row["message"] for row in turns_):
-        return Evidence(98, "rows with a message and a parentUuid")
-    if any(row.get("type") == "system" and "session_id" in row and row.get("subtype") == "init" for row in natives):
-        return Evidence(97, "the first row of a stream")
-    if any({"sessionId", "session_id"} & row.keys() and "content" in row["message"] for row in turns_):
-        return Evidence(95, "rows with a message and a session")
-    if any("content" in row["message"] for row in turns_):
-        return Evidence(85, "user or assistant rows with a message")
-    kinds = [(row, MARKS.get(str(row.get("type")))) for row in natives]
-    marked = any(keys is not None and row.keys() >= set(keys) for row, keys in kinds)
-    return Evidence(80, "rows of kinds that exist only in Claude Code") if marked else None
-
 
 MAX_NAME_LENGTH = 200
 
@@ -164,7 +134,6 @@ DIALECT = Dialect(
     forms=("session",),
     programs=(PROGRAM,),
     program_turns=PROGRAM_TURNS,
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

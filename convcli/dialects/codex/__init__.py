@@ -25,12 +25,10 @@ from convcli.dialects.codex.fitting import FIT
 from convcli.dialects.codex.lifting import HEADER, lift
 from convcli.dialects.codex.rows import (
     COMPACTED,
-    EVENT,
     ITEM,
     META,
     NAME,
     ROW,
-    TURN,
     USAGE,
     Row,
     is_known,
@@ -45,33 +43,10 @@ from convcli.kit.ids import is_uuid
 from convcli.kit.objects import Native
 from convcli.kit.unsupported import FUNCTION_ONLY, MESSAGE, fields
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Program, ProgramTurns, SessionFacts, tags
+from convcli.model.dialect import Dialect, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.validation.rules import arguments, links
 from convcli.validation.survey import Survey, for_requests
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes a header or rows with a payload; in the older generation a header before items."""
-    if isinstance(document, dict):
-        session, items = document.get("session"), document.get("items")
-        is_session = isinstance(session, dict) and "id" in session and isinstance(items, list) and _are_items(items)
-        return Evidence(94, "a session and its items") if is_session else None
-    if not isinstance(document, list) or not document or not all(isinstance(row, dict) for row in document):
-        return None
-    first, payloads = document[0], [row for row in document if isinstance(row.get("payload"), dict)]
-    if first.get("type") == META and first in payloads and "cli_version" in first["payload"]:
-        return Evidence(98, "a session_meta header")
-    if any(row.get("type") in (ITEM, EVENT, TURN, META, "world_state") for row in payloads):
-        return Evidence(95, "rollout rows")
-    is_header = {"id", "timestamp"} <= first.keys() and not first.keys().isdisjoint(("instructions", "git"))
-    is_header = is_header and first.keys().isdisjoint(("type", "role"))
-    return Evidence(94, "a header before items") if is_header and _are_items(document[1:]) else None
-
-
-def _are_items(rows: list[Any]) -> bool:
-    objects = all(isinstance(row, dict) and isinstance(row.get("type", ""), str) for row in rows)
-    return objects and all("record_type" in row or "type" in row or "role" in row for row in rows)
 
 
 def _place(facts: SessionFacts) -> str:
@@ -174,7 +149,6 @@ DIALECT = Dialect(
     forms=("rollout",),
     programs=(PROGRAM,),
     program_turns=ProgramTurns(tags("environment_context", "turn_aborted", "user_shell_command")),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -28,13 +28,13 @@ from convcli.families.openai.fitting import of_conversations
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, messages_in
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import LETTERS, WORD, Alphabet, rename_tools_and_ids
 from convcli.kit.settings import BUDGET, Setting, Settings, in_snake_case
 from convcli.kit.unsupported import fields, settings_but
 from convcli.kit.values import pairs, put_counts, take_counts, usage_places
-from convcli.model.dialect import Convention, Dialect, Evidence, Options
+from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_outputs, for_requests, limited_to
@@ -105,48 +105,8 @@ RESULTS = Convention(
     },
 )
 
-OWN_SETTINGS = ("strict_tools", "citation_options", "safety_mode", "p", "k")
 NAMES = Alphabet("letters, digits and _, no digit first", WORD, 0, first=LETTERS + "_")
 """Cohere documents no length limit."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Recognizes Cohere by its settings, plans, documents as results, finish reasons in capitals, or thinking."""
-    if isinstance(document, dict):
-        reason = document.get("finish_reason")
-        if isinstance(document.get("message"), dict) and isinstance(reason, str) and reason.isupper():
-            return Evidence(97, "a message with a finish reason in capitals")
-    messages = messages_in(document, "role")
-    if messages is None:
-        return None
-    if isinstance(document, dict):
-        settings = [key for key in OWN_SETTINGS if document.get(key) is not None]
-        if settings or document.get("tool_choice") in tuple(CHOICES):
-            return Evidence(97, f"the setting {settings[0] if settings else 'tool_choice in capitals'}")
-    if any(isinstance(message.get("tool_plan"), str) for message in messages):
-        return Evidence(97, "messages with tool_plan")
-    if any(map(_has_document, messages)):
-        return Evidence(97, "results with documents")
-    return Evidence(60, "thinking without a signature") if any(map(_has_thinking, messages)) else None
-
-
-def _has_thinking(message: Native) -> bool:
-    """True for a thinking block as a string, which Anthropic would have signed."""
-    content = message.get("content")
-    blocks = content if message.get("role") == "assistant" and isinstance(content, list) else []
-    return any(
-        isinstance(block, dict) and block.keys() == {"type", "thinking"} and isinstance(block["thinking"], str)
-        for block in blocks
-    )
-
-
-def _has_document(message: Native) -> bool:
-    content = message.get("content")
-    return (
-        message.get("role") == "tool"
-        and isinstance(content, list)
-        and any(isinstance(part, dict) and isinstance(part.get("document"), dict) for part in content)
-    )
 
 
 # ---------------------------------------------------------------- document
@@ -355,7 +315,6 @@ DIALECT = Dialect(
     specification="API reference of v2 chat; Python SDK cohere 7.3.1; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

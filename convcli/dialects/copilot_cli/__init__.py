@@ -26,7 +26,6 @@ from msgspec.structs import replace
 from convcli.dialects.copilot_cli.lifting import lift_session
 from convcli.dialects.copilot_cli.parts import joined, picture_of
 from convcli.dialects.copilot_cli.rows import (
-    ANSWER,
     NAME,
     ROW,
     START,
@@ -40,27 +39,16 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import keep_parts_of_roles, refusals_as_texts
 from convcli.kit.grouping import on_rows
 from convcli.kit.ids import is_uuid, new_uuid, number_messages, set_session_id
-from convcli.kit.objects import get_extras, objects_in
+from convcli.kit.objects import get_extras
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts
 from convcli.kit.renaming import Alphabet, make_ids_distinct
 from convcli.kit.results import TEXT_AND_FILES, apply_convention, keep_one_result_each, with_parts
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
 from convcli.validation.survey import Survey, for_requests
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects the first row of a session, or assistant messages of the program."""
-    rows = [row for row in objects_in(document) if isinstance(row.get("data"), dict)]
-    if any(row.get("type") == START and "copilotVersion" in row["data"] for row in rows):
-        return Evidence(99, "the first row has copilotVersion")
-    if any(row.get("type") == ANSWER and "messageId" in row["data"] for row in rows):
-        return Evidence(95, "assistant messages have messageId in data")
-    has_turn = any(is_message(row) and {"id", "parentId"} <= row.keys() for row in rows)
-    return Evidence(80, "rows have data, id and parentId") if has_turn else None
 
 
 def lift(document: Any) -> Transcript:
@@ -208,7 +196,6 @@ DIALECT = Dialect(
     forms=("session",),
     programs=(PROGRAM, TRANSCRIPTS),
     program_turns=PROGRAM_TURNS,
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -21,7 +21,7 @@ from typing import Any
 
 from convcli.dialects.gemini_cli.calls import NAME, NOT_RUN, SERVICE, Reading
 from convcli.dialects.gemini_cli.fitting import FIT
-from convcli.dialects.gemini_cli.log import REWIND, in_order, is_header, kind_of, replay
+from convcli.dialects.gemini_cli.log import REWIND, in_order, kind_of, replay
 from convcli.dialects.gemini_cli.records import RECORDS, lift_record, role_of
 from convcli.dialects.gemini_cli.thoughts import TOKENS
 from convcli.dialects.gemini_cli.writing import write_rows
@@ -35,7 +35,7 @@ from convcli.kit.sessions import event_of
 from convcli.kit.texts import text_of
 from convcli.kit.unsupported import fields
 from convcli.kit.values import usage_places
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
 from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
@@ -48,37 +48,6 @@ META = Envelope(
 )
 ROOT = "#"
 """The root in the table of places: the first row of a log, the document itself otherwise."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects session metadata, rows of a log, or records of type gemini."""
-    if isinstance(document, dict):
-        if isinstance(document.get("sessionId"), str) and isinstance(document.get("projectHash"), str):
-            return Evidence(97, "the session has sessionId and projectHash")
-        if is_header(document) and "messages" in document:
-            return Evidence(97, "the session has sessionId, times and messages")
-        turns = document.get("history")
-        if isinstance(turns, list) and any(isinstance(turn, dict) and turn.get("role") == "model" for turn in turns):
-            return Evidence(60, "history is a list of turns with role model")
-        records = document.get("messages")
-        return _detect_records(records) if isinstance(records, list) else None
-    if not isinstance(document, list) or not document:
-        return None
-    if kind_of(document[0]) == "metadata":
-        return Evidence(
-            97, f"the log begins with sessionId and {'projectHash' if 'projectHash' in document[0] else 'times'}"
-        )
-    if any(kind_of(row) in ("rewind", "metadata") for row in document):
-        return Evidence(95, "rows have $set or $rewindTo")
-    return _detect_records(document)
-
-
-def _detect_records(records: list[Any]) -> Evidence | None:
-    known = [record for record in records if isinstance(record, dict)]
-    for kind in ("gemini", "model"):
-        if any(record.get("type") == kind and ("content" in record or "parts" in record) for record in known):
-            return Evidence(93, f"records have type {kind}")
-    return None
 
 
 # ---------------------------------------------------------------- lift
@@ -248,7 +217,6 @@ DIALECT = Dialect(
     carries_all=True,  # the contents are those of the Gemini API
     programs=(PROGRAM,),
     program_turns=PROGRAM_TURNS,
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

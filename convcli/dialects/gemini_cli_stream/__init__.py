@@ -29,8 +29,7 @@ from convcli.kit.runs import Run, add_parts, only_turn
 from convcli.kit.sessions import events as session_events
 from convcli.kit.sessions import keep_active_branch, put_results_before_events
 from convcli.kit.values import paths, take_counts, usage_places
-from convcli.model.dialect import Convention, Dialect, Evidence
-from convcli.model.document import Rows
+from convcli.model.dialect import Convention, Dialect
 from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import events
 
@@ -39,23 +38,6 @@ MESSAGE = Keys("type timestamp role content delta")
 CALL = Keys("type timestamp tool_name tool_id parameters")
 RESULT = Keys("type timestamp tool_id status output error")
 END = Keys("type timestamp status error stats")
-
-MARKS = {"init": ("session_id",), "tool_use": ("tool_name", "tool_id"), "tool_result": ("tool_id", "status")}
-"""Keys by event type that only this program writes."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects events that begin a run, call a tool or return its result."""
-    if not isinstance(document, Rows):
-        return None
-    for row in document:
-        marks = MARKS.get(row["type"]) if isinstance(row, dict) and isinstance(row.get("type"), str) else None
-        if marks and all(isinstance(row.get(key), str) for key in marks):
-            return Evidence(95, f"{row['type']} events have {' and '.join(marks)}")
-    texts = [row for row in document if isinstance(row, dict) and isinstance(row.get("content"), str)]
-    if any(row.get("type") == "message" and row.get("role") in ("user", "assistant") for row in texts):
-        return Evidence(90, "message events have a string as content")
-    return None
 
 
 def _mark(event: Any) -> streams.Limits:
@@ -244,7 +226,6 @@ DIALECT = Dialect(
     specification="packages/core/src/output/types.ts of google-gemini/gemini-cli, 2026-08-21; read 2026-11-20",
     framings=("events", "sse"),
     forms=("stream",),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

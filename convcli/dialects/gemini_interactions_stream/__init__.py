@@ -37,7 +37,7 @@ from convcli.kit import fitting, passes, streams, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_object, drop_extras, get_extras, objects_in, omit, without_nulls
 from convcli.kit.values import write_arguments
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, Transcript
 from convcli.validation.rules import arguments, events
@@ -46,13 +46,6 @@ from convcli.validation.survey import for_outputs
 NAME, SIBLING = "gemini-interactions-stream", "gemini-interactions"
 OF_STOP = ("usage", "step_usage")
 """Keys of a step that its last event has."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches events of an interaction."""
-    kinds = [row.get("event_type") for row in objects_in(document)]
-    known = next((kind for kind in kinds if str(kind).startswith(("interaction.", "step."))), None)
-    return None if known is None else Evidence(99, f"{known} events")
 
 
 def _limits(event: Any) -> streams.Limits:
@@ -220,7 +213,6 @@ DIALECT = Dialect(
     framings=("sse", "events", "document"),
     names_events=True,
     forms=("stream",),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

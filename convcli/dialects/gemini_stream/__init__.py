@@ -43,7 +43,10 @@ SERVICE = Service("gemini-stream", "google", "models/", names(64), has=ONLY_GEMI
 
 
 def detect(document: Any) -> Evidence | None:
-    """Detects several responses that share an id or where one has no end. A single one could be a document."""
+    """Detects several responses that share an id or where one has no end. A single one could be a document.
+
+    Marks compare no values with each other, such as the ids of events.
+    """
     if not isinstance(document, list):
         return None
     rows = [row for row in document if isinstance(row, dict)]

@@ -21,31 +21,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.dialects.goose.fitting import FIT, RESULTS
-from convcli.dialects.goose.lifting import BLOCKS, CONVERSATION, MESSAGE, NAME, SESSION, is_message, lift
+from convcli.dialects.goose.lifting import CONVERSATION, MESSAGE, NAME, SESSION, is_message, lift
 from convcli.dialects.goose.writing import is_contents, write_session
 from convcli.kit import sessions, unsupported
 from convcli.kit.objects import Native
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 from convcli.validation.survey import Survey, for_outputs, for_requests
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects messages with a time and blocks, in a session or after the row that begins one."""
-    if isinstance(document, dict) and "working_dir" in document and isinstance(document.get(CONVERSATION), list):
-        messages = document[CONVERSATION]
-        return Evidence(97, "the session has working_dir and conversation") if any(map(is_message, messages)) else None
-    rows = document if isinstance(document, list) else []
-    begins = bool(rows) and isinstance(rows[0], dict) and "working_dir" in rows[0] and "description" in rows[0]
-    if begins and any(map(is_message, rows)):
-        return Evidence(97, "messages follow a row with working_dir")
-    has_tool_blocks = any(
-        is_message(row) and any(str(block.get("type")) in BLOCKS for block in row["content"]) for row in rows
-    )
-    return Evidence(95, "messages have tool requests or responses") if has_tool_blocks else None
 
 
 def write(transcript: Transcript, _: Options) -> Any:
@@ -127,7 +112,6 @@ DIALECT = Dialect(
     forms=("export",),
     programs=(PROGRAM,),
     program_turns=PROGRAM_TURNS,
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -25,7 +25,7 @@ from convcli.families.anthropic.usage import keep_supported_usage, lift_usage, w
 from convcli.kit import custom, fitting, passes, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, as_object, as_text, get_extras, make_extras, omit, without_empty
+from convcli.kit.objects import Native, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.renaming import WORD, Alphabet, rename_tools_and_ids
 from convcli.kit.results import ResultTexts, keep_one_result_each, result_of, separate_results
 from convcli.kit.texts import text_of
@@ -33,7 +33,6 @@ from convcli.kit.usage import COST
 from convcli.kit.values import counts, paths, usage_places
 from convcli.model.dialect import (
     Dialect,
-    Evidence,
     Options,
     Program,
     ProgramTurns,
@@ -69,25 +68,12 @@ COUNTS = counts(
 )
 OWN = frozenset(("pinned", "hide", "ui_only", "ephemeral_ttl", "file_hashes", "call_id"))
 """Keys that mark a message of gptme."""
-OWN_METADATA = frozenset(("model", "usage", "timings", "input_tokens"))
-"""Keys that mark its metadata."""
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 NAMES, IDS = (
     Alphabet("letters, digits, _ and .", WORD + ".", 0),
     Alphabet("letters, digits, _, -, : and .", WORD + "-:.", 0),
 )
 RESULTS = ResultTexts("")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects lines of messages with a text and a timestamp."""
-    rows = document if isinstance(document, Rows) else []
-    if not rows or not all(_is_message(row) and isinstance(row.get("timestamp"), str) for row in rows):
-        return None
-    keys = frozenset[str]().union(*rows)
-    if not keys.isdisjoint(OWN) or any(not OWN_METADATA.isdisjoint(as_object(row.get("metadata"))) for row in rows):
-        return Evidence(96, "lines of messages with a timestamp and keys of gptme")
-    return Evidence(60, "lines of messages with a text and a timestamp") if keys <= {*ROW.names} else None
 
 
 def _is_message(row: Any) -> bool:
@@ -240,7 +226,6 @@ DIALECT = Dialect(
     forms=("log",),
     programs=(PROGRAM,),
     program_turns=ProgramTurns(tags("system")),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

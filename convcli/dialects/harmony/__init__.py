@@ -36,7 +36,7 @@ from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_pa
 from convcli.kit.renaming import rename_tools_and_ids
 from convcli.kit.results import result_of
 from convcli.kit.texts import text_of
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
     Message,
@@ -51,15 +51,6 @@ from convcli.model.transcript import (
 from convcli.validation.rules import tools, turns
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire.decimals import builtins
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects harmony's marks in the text."""
-    value = document.get("text") if isinstance(document, dict) else None
-    if not isinstance(value, str) or not value.startswith((text.START, text.CHANNEL)) or text.MESSAGE not in value:
-        return None
-    return Evidence(98, "the text has harmony's marks")
-
 
 # ---------------------------------------------------------------- fit
 
@@ -238,7 +229,6 @@ DIALECT = Dialect(
     specification="docs/format.md of openai/harmony, package openai-harmony 0.0.8; read 2026-11-23",
     framings=("document", "records"),
     forms=("text",),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

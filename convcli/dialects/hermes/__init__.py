@@ -62,7 +62,7 @@ from convcli.wire import exact_json
 
 
 def detect(document: Any) -> Evidence | None:
-    """Detects calls, results or tools between tags in turns of text."""
+    """Detects calls, results or tools between tags in turns of text: what is between them must be readable."""
     if not isinstance(document, dict) or "model" in document:
         return None
     column = column_of(document)

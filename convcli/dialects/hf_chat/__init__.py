@@ -18,7 +18,7 @@ Quirks
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -40,7 +40,7 @@ from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
 from convcli.families.rows.media import joined_texts, known
-from convcli.families.rows.pairs import CHOSEN, REJECTED, StoredFields, is_pair, keep_last_label, on_both, pair_of
+from convcli.families.rows.pairs import CHOSEN, StoredFields, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
 from convcli.kit import custom, fitting, unsupported
@@ -48,8 +48,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, omit, without_nulls
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, shared
 from convcli.model.branches import active
-from convcli.model.dialect import Dialect, Evidence, Options
-from convcli.model.row_columns import has_columns
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Media, Message, Opaque, Part, PartPaths, Reasoning, Text, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import for_outputs
@@ -66,60 +65,6 @@ ROW_KEYS, TURN_KEYS = frozenset(("messages", "tools")), frozenset(("role", "cont
 JOINT = "\n\n"
 EMPTY_CONTENT: list[Part] = [Text("")]
 """An empty text as the only part: how columns of lists store empty content."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects prompts and answers, training flags, labels, object arguments, or tools as a string.
-
-    A row without calls looks like a Chat Completions request; the weak match counts only next to rows with calls.
-    """
-    if not isinstance(document, dict) or "model" in document:
-        return None
-    messages = document.get("messages")
-    if not _is_messages(messages) or all(_is_messages(document.get(key)) for key in (CHOSEN, REJECTED)):
-        return _of_answers(document)
-    if any(isinstance(message.get("training"), bool) or "training_detail" in message for message in messages):
-        return Evidence(96, "messages have training flags")
-    listed = (message.get("tool_calls") for message in messages)
-    calls = [call for some in listed if isinstance(some, list) for call in some]
-    if images.has_placeholders(document, messages):
-        return Evidence(94, "messages have placeholders for the images of the row")
-    if any(map(_has_object, calls)):
-        return Evidence(94, "calls have a type and object arguments")
-    if isinstance(document.get("label"), bool) and messages and messages[-1]["role"] == "assistant":
-        return Evidence(92, "the row has messages and a label")
-    if isinstance(document.get("tools"), str):
-        return Evidence(91, "the row has messages, and tools as a string")
-    has_thoughts = any(isinstance(message.get("reasoning_content"), str) for message in messages)
-    if has_thoughts:
-        return Evidence(70, "messages have reasoning_content")
-    if has_columns(document):
-        return Evidence(70, "the row has messages, and columns of its origin")
-    keys_with_value = {key for key, value in document.items() if value is not None}
-    is_row = keys_with_value <= ROW_KEYS and not any(calls) and all(message.keys() <= TURN_KEYS for message in messages)
-    has_row_marks = "tools" in keys_with_value or any(isinstance(message.get("content"), list) for message in messages)
-    return Evidence(5, "the row has messages and no keys of a request") if is_row and has_row_marks else None
-
-
-def _of_answers(document: Native) -> Evidence | None:
-    """Detects a prompt with its completion, or two answers; strings match only without other keys."""
-    if all(_is_messages(document.get(key)) for key in (CHOSEN, REJECTED)):
-        return Evidence(92, "chosen and rejected are messages")
-    if _is_messages(document.get("prompt")) and _is_messages(document.get("completion")):
-        return Evidence(90, "prompt and completion are messages")
-    texts = {key for key, value in document.items() if isinstance(value, str)}
-    if texts >= {CHOSEN, REJECTED} and ("prompt" in texts or document.keys() == {CHOSEN, REJECTED}):
-        return Evidence(75, "chosen and rejected are strings")
-    return Evidence(50, "prompt and completion are strings") if texts >= {"prompt", "completion"} else None
-
-
-def _is_messages(value: Any) -> TypeGuard[list[Native]]:
-    return isinstance(value, list) and all(isinstance(one, dict) and isinstance(one.get("role"), str) for one in value)
-
-
-def _has_object(call: Any) -> bool:
-    function = call.get("function") if isinstance(call, dict) and "type" in call else None
-    return isinstance(function, dict) and isinstance(function.get("arguments"), dict)
 
 
 # ---------------------------------------------------------------- lift
@@ -289,7 +234,6 @@ DIALECT = Dialect(
     specification="dataset formats of TRL 1.16, chat_template of axolotl 0.19; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, COMPLETION, PREFERENCE),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -32,14 +32,6 @@ PLACEHOLDER = {"type": "image"}
 FILE_KEYS = frozenset(("bytes", "path"))
 
 
-def has_placeholders(row: Native, messages: Sequence[Native]) -> bool:
-    """True if a row with a column of images has a placeholder."""
-    if not any(row.get(column) for column in COLUMNS):
-        return False
-    contents = (message.get("content") for message in messages)
-    return any(PLACEHOLDER in content for content in contents if isinstance(content, list))
-
-
 # ---------------------------------------------------------------- lift
 
 

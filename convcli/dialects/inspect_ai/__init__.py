@@ -27,7 +27,7 @@ from convcli.kit.objects import Native, get_extras, make_extras
 from convcli.kit.texts import only_text
 from convcli.kit.usage import Usage
 from convcli.kit.values import paths
-from convcli.model.dialect import Convention, Dialect, Evidence, Options
+from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Message, ToolChoice, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import links
 from convcli.wire import exact_json
@@ -45,32 +45,8 @@ USAGE: dict[tuple[str, ...], str] = {
 }
 FINISH = {"max_tokens": "length", "model_length": "length"}
 CHOICES = {"auto": "auto", "none": "none", "any": "required"}
-SOURCES = ("input", "generate", "operator")
 SAMPLE_DEFAULTS: Native = {"id": 1, "epoch": 1, "input": "", "target": ""}
 """Default values of required sample keys that a transcript does not have."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects the keys of a log, an epoch with messages, or calls and sources of messages."""
-    if isinstance(document, dict):
-        if isinstance(document.get("eval"), dict) and not document.keys().isdisjoint(("samples", "plan", "status")):
-            return Evidence(97, "the log has eval and samples, plan or status")
-        is_sample = isinstance(document.get("messages"), list) and "epoch" in document
-        return Evidence(96, "the sample has epoch and messages") if is_sample else None
-    natives = document if isinstance(document, list) else []
-    if not all(isinstance(native, dict) and isinstance(native.get("role"), str) for native in natives):
-        return None
-    return max(filter(None, map(_mark, natives)), default=None)
-
-
-def _mark(native: Native) -> Evidence | None:
-    calls = native.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        if isinstance(call, dict) and isinstance(call.get("function"), str) and "arguments" in call:
-            return Evidence(96, "calls have the function as a string")
-    if native["role"] == "tool" and isinstance(native.get("function"), str) and "tool_call_id" in native:
-        return Evidence(95, "tool results have a function name")
-    return Evidence(94, "messages have a source") if native.get("source") in SOURCES and "id" in native else None
 
 
 # ---------------------------------------------------------------- lift
@@ -230,7 +206,6 @@ DIALECT = Dialect(
         "version status eval plan results stats error invalidated log_updates reductions location etag"
     ),
     is_collected=False,
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -24,11 +24,9 @@ from msgspec.structs import replace
 
 from convcli.dialects.langchain.blocks import NAME
 from convcli.dialects.langchain.messages import (
-    KINDS,
     TURN,
     USAGE,
     inner_key,
-    is_definition,
     is_logged,
     lift_items,
     write_definitions,
@@ -39,7 +37,7 @@ from convcli.kit import custom, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.values import paths, usage_places, with_total
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -47,39 +45,6 @@ INNER = {"flat": "", "to-dict": "data", "constructors": "kwargs", "state": "", "
 """By form: the key under which the keys of a message are."""
 SHAPES = {"": "flat", "data": "to-dict", "kwargs": "constructors"}
 STATE = Keys("messages")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects constructors, a type with data, or message types with content."""
-    natives = document.get("messages") if isinstance(document, dict) else document
-    if not isinstance(natives, list) or not all(isinstance(native, dict) for native in natives):
-        return None
-    return max(filter(None, map(_mark, natives)), default=None)
-
-
-def _mark(native: Native) -> Evidence | None:
-    if "lc" in native and "kwargs" in native:
-        return Evidence(98, "messages are constructors")
-    if is_logged(native):
-        return _mark_of_log(native)
-    kind, data = native.get("type"), native.get("data")
-    if not isinstance(kind, str) or kind not in KINDS or "role" in native:
-        return None
-    if isinstance(data, dict) and "content" in data:
-        return Evidence(97, "messages have type and data")
-    if kind == "tool" and "tool_call_id" in native and "response_metadata" in native:
-        return Evidence(95, "tool results have response_metadata")
-    return Evidence(95, "messages have type human or ai") if kind in ("human", "ai") or kind[0].isupper() else None
-
-
-def _mark_of_log(native: Native) -> Evidence | None:
-    """Returns what distinguishes a tracer's message from one of Chat Completions."""
-    calls = native.get("tool_calls")
-    if "additional_kwargs" in native:
-        return Evidence(94, "messages have role and additional_kwargs")
-    if isinstance(calls, list) and any(isinstance(one, dict) and {"name", "args"} <= one.keys() for one in calls):
-        return Evidence(94, "messages have role, and calls with args")
-    return Evidence(94, "a message is a tool definition") if is_definition(native) else None
 
 
 def lift(document: Any) -> Transcript:
@@ -152,7 +117,6 @@ DIALECT = Dialect(
     specification="langchain_core 1.7.2; read 2026-11-22",
     framings=("document", "records"),
     forms=tuple(INNER),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -56,7 +56,8 @@ RESULTS = ResultTexts(FAILURE, data=True)
 
 
 def detect(document: Any) -> Evidence | None:
-    """Detects answers and results that are JSON text, or tools that convcli wrote into the system text."""
+    """Detects answers and results that are JSON text, or tools that convcli wrote into the system text: marks do
+    not look into JSON text."""
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list) or not all(map(_is_clean, messages)):
         return None

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from convcli.dialects.mcp import sampling
 from convcli.dialects.mcp.blocks import CALL_RESULT, NAME, express, fit_media, fit_result, lift_result, write_result
-from convcli.dialects.mcp.detect import detect
 from convcli.dialects.mcp.rules import NAMES, RULES
 from convcli.dialects.mcp.sampling import SETTINGS
 from convcli.dialects.mcp.tools import fit_tools, lift_tools, write_tools
@@ -248,7 +247,6 @@ DIALECT = Dialect(
     specification="protocol versions 2025-11-25 and 2026-07-28; Python package mcp-types 2.3.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "tools", "result", "response", "list"),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -22,7 +22,6 @@ Quirks
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -48,11 +47,8 @@ from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import (
     Keys,
     Native,
-    as_object,
     get_extras,
     make_extras,
-    messages_in,
-    objects_in,
     omit,
     without_nulls,
 )
@@ -62,12 +58,11 @@ from convcli.kit.settings import Settings, in_snake_case
 from convcli.kit.unsupported import MEDIA as MEDIA_FIELDS
 from convcli.kit.unsupported import TOOLS, fields, settings_but
 from convcli.kit.values import usage_places
-from convcli.model.dialect import Convention, Dialect, Evidence, Options
+from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
 from convcli.wire import exact_json
-from convcli.wire.patterns import pattern
 
 REQUEST = Keys(
     "model messages tools tool_choice parallel_tool_calls temperature top_p top_k max_tokens stop random_seed "
@@ -104,52 +99,6 @@ ANSWERS = Answers(NAME, lift_message, write_message, FINISH, FINISH_OF, USAGE)
 RESULTS = Convention(
     express, {**AS_TEXT, "multimodal": ("encoded", "a tool answer is text: the media follow in a user message")}
 )
-
-OWN_SETTINGS = ("random_seed", "safe_prompt", "prompt_mode", "guardrails")
-OWN_CHUNKS = ("document_url", "reference", "tool_reference")
-FOREIGN_KEYS = ("reasoning_content", "reasoning", "refusal", "function_call", "annotations", "audio", "tool_plan")
-ID = pattern("[a-zA-Z0-9]{9}")
-MODEL = pattern("(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-[^:/]*")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches keys, chunks and ids that only Mistral has, unless a message has a key that Mistral lacks."""
-    messages = _messages(document)
-    if messages is None or any(key in message for message in messages for key in FOREIGN_KEYS):
-        return None
-    request = as_object(document)
-    evidence = next(_evidence(request, messages), None)
-    if evidence is not None:
-        return Evidence(96, evidence)
-    return Evidence(60, 'the tool choice "any"') if request.get("tool_choice") == "any" else None
-
-
-def _messages(document: Any) -> list[Native] | None:
-    """Returns the messages of a request, a response or a list; None for anything else."""
-    choices = document.get("choices") if isinstance(document, dict) else None
-    if isinstance(choices, list):
-        document = [choice.get("message") for choice in choices if isinstance(choice, dict)]
-    return messages_in(document, "role")
-
-
-def _evidence(document: Native, messages: list[Native]) -> Iterator[str]:
-    yield from (f"the setting {key}" for key in OWN_SETTINGS if key in document)
-    if any("prefix" in message for message in messages):
-        yield "messages with prefix"
-    if any(_is_own_chunk(chunk) for message in messages for chunk in objects_in(message.get("content"))):
-        yield "Mistral content chunks"
-    ids = [call.get("id") for message in messages for call in objects_in(message.get("tool_calls"))]
-    if ids and all(isinstance(id_, str) and ID.fullmatch(id_) for id_ in ids):
-        yield "call ids of 9 letters or digits"
-    if isinstance(document.get("model"), str) and MODEL.fullmatch(document["model"]):
-        yield "a Mistral model name"
-
-
-def _is_own_chunk(chunk: Native) -> bool:
-    kind = chunk.get("type")
-    if kind == "thinking":
-        return isinstance(chunk.get("thinking"), list)
-    return kind in OWN_CHUNKS or (kind in ("image_url", "input_audio") and isinstance(chunk.get(kind), str))
 
 
 # ---------------------------------------------------------------- document
@@ -326,7 +275,6 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("request", "response", "list", rows.FORM),
     on_demand=frozenset((rows.FORM,)),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

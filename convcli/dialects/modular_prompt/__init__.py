@@ -36,7 +36,7 @@ from convcli.families.openai.messages import without_empty_text
 from convcli.families.openai.tables import COMMONLY_UNSUPPORTED, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, messages_in
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import identifiers, rename_tools_and_ids
 from convcli.kit.results import apply_convention, keep_one_result_each
@@ -44,7 +44,7 @@ from convcli.kit.settings import Settings
 from convcli.kit.texts import text_of
 from convcli.kit.unsupported import METADATA, SESSION, fields, settings_but
 from convcli.kit.values import counts, pairs, put_counts, take_counts
-from convcli.model.dialect import Convention, Dialect, Evidence, Options
+from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import (
     Message,
     Part,
@@ -86,49 +86,6 @@ FINISH_OF = {reason: reason for reason in ("stop", "length", "error", "tool_call
 }
 """Maps the drivers' finish reasons to convcli's; any other is an ordinary stop."""
 RESULTS = Convention(express, {"error": ("changed", "a failed result with a string value is an error, not data")})
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches calls and results with modular-prompt's own keys, or a query result."""
-    if isinstance(document, dict) and document.get("messages") is None:
-        return _detect_result(document)
-    messages = messages_in(document) or []
-    matches = [match for message in messages for match in _match_message(message)]
-    return max(matches, default=None)
-
-
-def _detect_result(document: Native) -> Evidence | None:
-    usage = document.get("usage")
-    counted = isinstance(usage, dict) and {"promptTokens", "completionTokens"} <= usage.keys()
-    known = isinstance(document.get("content"), str) and "role" not in document
-    return Evidence(92, "a query result") if known and (counted or "finishReason" in document) else None
-
-
-def _match_message(message: Native) -> list[Evidence]:
-    matches: list[Evidence] = []
-    if message.get("role") == "tool" and "toolCallId" in message:
-        kind = "kind" in message and "value" in message
-        matches += (
-            [Evidence(97, "tool results with a kind")] if kind else [Evidence(93, "tool results with toolCallId")]
-        )
-    calls = message.get("toolCalls") if message.get("role") == "assistant" else None
-    if isinstance(calls, list) and any(isinstance(call, dict) and _is_call(call) for call in calls):
-        matches.append(Evidence(95, "messages with toolCalls"))
-    if "cacheHint" in message and "role" in message:
-        matches.append(Evidence(90, "messages with a cacheHint"))
-    if message.get("type") == "message" and _has_attachments(message.get("content")):
-        matches.append(Evidence(93, "messages with a type and attachments"))
-    return matches
-
-
-def _is_call(call: Native) -> bool:
-    return isinstance(call.get("function"), dict) or {"name", "arguments"} <= call.keys()
-
-
-def _has_attachments(content: Any) -> bool:
-    return isinstance(content, list) and any(
-        isinstance(item, dict) and item.get("type") in ("image_url", "file") for item in content
-    )
 
 
 # ---------------------------------------------------------------- document
@@ -312,7 +269,6 @@ DIALECT = Dialect(
     specification="tool-call-intermediate-format.v1.md and types of otolab/modular-prompt at c47f633; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "list", "result"),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

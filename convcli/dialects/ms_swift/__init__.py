@@ -45,41 +45,11 @@ from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.definitions import described
 from convcli.kit.objects import Native, drop_extra_keys, drop_extras, get_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
-from convcli.model.dialect import Convention, Dialect, Evidence, Options
+from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import turns
 from convcli.validation.survey import Survey
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches call and result roles, rejected answers, losses, or file columns with marks in the text."""
-    if not isinstance(document, dict) or "model" in document:
-        return None
-    messages = document.get("messages")
-    if not isinstance(messages, list):
-        question_end, answered = document.get("query"), document.get("response")
-        return (
-            Evidence(90, "a query and a response")
-            if isinstance(question_end, str) and isinstance(answered, str)
-            else None
-        )
-    if not messages or not all(isinstance(message, dict) for message in messages):
-        return None
-    if any(message.get("role") in ("tool_call", "tool_response") for message in messages):
-        return Evidence(97, "messages with the roles tool_call and tool_response")
-    if document.get(ANSWER) is not None or isinstance(document.get(LINE), list):
-        return Evidence(95, "messages and a rejected answer")
-    if any(isinstance(message.get("loss"), bool) or "loss_scale" in message for message in messages):
-        return Evidence(93, "messages with a loss")
-    texts = [message.get("content") for message in messages]
-    marked = [
-        kind for mark, kind in media.MARKS.items() if any(isinstance(text, str) and mark in text for text in texts)
-    ]
-    if any(isinstance(document.get(media.COLUMN_OF[kind]), list) for kind in marked):
-        return Evidence(60, "file columns with marks in the text")
-    return None
-
 
 # ---------------------------------------------------------------- fit
 
@@ -297,7 +267,6 @@ DIALECT = Dialect(
     specification="ms-swift 4.6, custom datasets; read 2026-11-22",
     framings=("records", "document"),
     forms=(MESSAGES, PREFERENCE),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -36,13 +36,13 @@ from convcli.families.openai.calls import AS_TEXT
 from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, messages_in
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.results import keep_one_result_each, put_results_first
 from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.unsupported import fields, settings_but
 from convcli.kit.values import paths, usage_places
-from convcli.model.dialect import Convention, Dialect, Evidence, Options
+from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
 from convcli.validation.rules import arguments, keys, links, models, tools, turns
 from convcli.validation.survey import for_outputs
@@ -102,46 +102,6 @@ FINISH = {reason: reason for reason in ("stop", "length", "load", "unload")}
 RESULTS = Convention(
     express, {**AS_TEXT, "multimodal": ("changed", "a tool message has one text, with its images in `images`")}
 )
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches `message` with `done`, Ollama's own request keys, or images and calls as only Ollama writes them."""
-    answer = document.get("message") if isinstance(document, dict) else None
-    if isinstance(answer, dict) and "done" in document and "role" in answer:
-        return Evidence(97, "message and done")
-    messages = messages_in(document, "role")
-    if messages is None:
-        return None
-    if isinstance(document, dict) and any(_is_own_setting(document, key) for key in ("options", "keep_alive", "think")):
-        return Evidence(93, "Ollama settings")
-    listed = (message.get("tool_calls") for message in messages)
-    calls = [call for listed_calls in listed if isinstance(listed_calls, list) for call in listed_calls]
-    if any(map(_has_string_arguments, calls)):
-        return None
-    if any(isinstance(message.get(key), str) for message in messages for key in ("tool_name", "thinking")):
-        return Evidence(93, "messages with tool_name or thinking")
-    if any(_is_images(message.get("images")) for message in messages):
-        return Evidence(93, "messages with images")
-    return Evidence(91, "calls with object arguments and no type") if calls and all(map(_is_own_call, calls)) else None
-
-
-def _is_own_setting(document: Native, key: str) -> bool:
-    return isinstance(document.get(key), dict) if key == "options" else document.get(key) is not None
-
-
-def _is_images(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
-
-
-def _has_string_arguments(call: Any) -> bool:
-    """True if the call's arguments are a string; Ollama's are objects."""
-    function = call.get("function") if isinstance(call, dict) else None
-    return isinstance(function, dict) and isinstance(function.get("arguments"), str)
-
-
-def _is_own_call(call: Any) -> bool:
-    function = call.get("function") if isinstance(call, dict) and "type" not in call else None
-    return isinstance(function, dict) and isinstance(function.get("arguments"), dict)
 
 
 # ---------------------------------------------------------------- document
@@ -278,7 +238,6 @@ DIALECT = Dialect(
     specification="api/types.go of the server, August 2026; Python package ollama 0.6.3; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -30,17 +30,16 @@ from convcli.families.openai.response import Answers, lift_response, write_respo
 from convcli.families.openai.tables import COMMONLY_UNSUPPORTED, PLACES, REASONS, unsupported_by_form
 from convcli.kit import custom, fitting
 from convcli.kit.contexts import LiftContext, lift_forms
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, messages_in, omit, without_nulls
+from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.passes import fused
 from convcli.kit.renaming import rename_tools_and_ids
 from convcli.kit.unsupported import fields, settings_but
-from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
+from convcli.model.dialect import CUSTOM, Dialect, Options
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import keys, links, models, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
 
 NAME = "openai-chat"
-ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 REQUEST = Keys(
     "model messages tools tool_choice functions function_call parallel_tool_calls temperature top_p "
@@ -49,78 +48,6 @@ REQUEST = Keys(
     "safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options moderation"
 )
 ANSWERS = Answers(NAME, lift_message, write_message, common.FINISH, common.FINISH_OF, common.USAGE)
-
-OWN_SETTINGS = ("max_completion_tokens", "response_format", "logit_bias", "functions")
-"""Request keys that distinguish it from an Anthropic request."""
-FOREIGN = frozenset(("system_prompt", "systemPrompt", "sessionId"))
-"""Keys of programs that store messages of this shape with data that would be lost here."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches `tool_calls`, `choices[].message`, roles of its own, or the shapes of its content parts."""
-    if isinstance(document, dict):
-        choices = document.get("choices")
-        if isinstance(choices, list) and choices and isinstance(choices[0], dict) and "message" in choices[0]:
-            return Evidence(95, "choices with a message")
-    messages = messages_in(document)
-    if messages is None or _belongs_to_other_program(document) or any(map(_is_response_of_anthropic, messages)):
-        return None
-    matches = {match for message in messages for match in _match_message(message)}
-    if matches:
-        return Evidence(90, sorted(matches)[0])
-    if isinstance(document, dict) and _is_request(document):
-        return Evidence(70, "tools or settings of a Chat Completions request")
-    has_content = any("content" in message for message in messages)
-    if has_content and all(message.get("role") in ROLES and _plain(message.get("content")) for message in messages):
-        return Evidence(40, "messages with Chat Completions roles and plain content")
-    if messages and all("role" in message and "content" in message for message in messages):
-        return Evidence(20, "messages with role and content")
-    return Evidence(10, "an empty message list") if messages == [] and isinstance(document, dict) else None
-
-
-def _belongs_to_other_program(document: Any) -> bool:
-    """True if the object around the messages belongs to another program, which stores data outside of them."""
-    if not isinstance(document, dict):
-        return False
-    return not document.keys().isdisjoint(FOREIGN) or document.keys() >= {"agent", "version"}
-
-
-def _is_response_of_anthropic(message: Native) -> bool:
-    return message.get("type") == "message" and "stop_reason" in message
-
-
-def _is_request(document: Native) -> bool:
-    tools = document.get("tools")
-    has_functions = isinstance(tools, list) and any(isinstance(tool, dict) and "function" in tool for tool in tools)
-    return has_functions or any(document.get(key) is not None for key in OWN_SETTINGS)
-
-
-def _match_message(message: Native) -> list[str]:
-    calls = message.get("tool_calls")
-    matches = []
-    if isinstance(calls, list) and any(isinstance(call, dict) and "function" in call for call in calls):
-        matches.append("messages with tool_calls of functions")
-    if message.get("role") == "tool" and "tool_call_id" in message and "content" in message:
-        matches.append("tool messages with tool_call_id")
-    if not message.keys().isdisjoint(("refusal", "annotations")):
-        matches.append("messages with refusal or annotations")
-    content = message.get("content")
-    if isinstance(content, list) and any(
-        isinstance(part, dict) and part.get("type") in ("image_url", "input_audio", "file", "refusal")
-        for part in content
-    ):
-        matches.append("Chat Completions content parts")
-    return matches
-
-
-def _plain(content: Any) -> bool:
-    return (
-        content is None
-        or isinstance(content, str)
-        or (
-            isinstance(content, list) and all(isinstance(part, dict) and part.get("type") == "text" for part in content)
-        )
-    )
 
 
 # ---------------------------------------------------------------- document
@@ -231,7 +158,6 @@ DIALECT = Dialect(
     specification="Chat Completions API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", RESPONSE, "list", COMPATIBLE),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -22,7 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.openai_chat_stream.assembling import CHUNK, SIBLING, Answer, ChunkBoundaries
+from convcli.dialects.openai_chat_stream.assembling import SIBLING, Answer, ChunkBoundaries
 from convcli.dialects.openai_chat_stream.rules import RULES
 from convcli.dialects.openai_chat_stream.writing import chunks
 from convcli.families.openai import request as common
@@ -44,7 +44,7 @@ from convcli.kit.fitting import is_response, keep_parts_of_roles, sort_parts, wi
 from convcli.kit.objects import Native, add_extras, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
 from convcli.kit.unsupported import PARTS, TOOLS, fields
-from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
+from convcli.model.dialect import CUSTOM, Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
     Extras,
@@ -60,20 +60,6 @@ from convcli.model.transcript import (
 )
 
 NAME = "openai-chat-stream"
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches `object` of chunks, or choices with a delta."""
-    if not isinstance(document, list):
-        return None
-    for row in document:
-        if isinstance(row, dict):
-            choices = row.get("choices")
-            if row.get("object") == CHUNK:
-                return Evidence(95, "chat completion chunks")
-            if isinstance(choices, list) and any(isinstance(item, dict) and "delta" in item for item in choices):
-                return Evidence(90, "choices with a delta")
-    return None
 
 
 # ---------------------------------------------------------------- lift
@@ -221,7 +207,6 @@ DIALECT = Dialect(
     specification="chat.completion.chunk of the API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("sse", "events", "document"),
     forms=("stream",),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -32,7 +32,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import response_if_answered, without_extras
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.unsupported import fields, settings_but
-from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
+from convcli.model.dialect import CUSTOM, Dialect, Options
 from convcli.model.transcript import Message, Text, Transcript
 
 NAME = "openai-responses"
@@ -42,65 +42,6 @@ REQUEST = Keys(
     "stream include top_logprobs service_tier store metadata user safety_identifier prompt_cache_key "
     "prompt_cache_retention prompt_cache_options moderation stream_options"
 )
-ITEM_TYPES = fields(
-    "function_call function_call_output custom_tool_call custom_tool_call_output reasoning item_reference "
-    "web_search_call file_search_call computer_call computer_call_output code_interpreter_call image_generation_call "
-    "local_shell_call local_shell_call_output shell_call shell_call_output apply_patch_call apply_patch_call_output "
-    "mcp_call mcp_list_tools mcp_approval_request mcp_approval_response tool_search_call tool_search_output compaction "
-    "additional_tools"
-)
-PART_TYPES = fields("input_text output_text input_image input_file")
-ENVELOPES = fields("payload message messages record_type event delta data cwd")
-"""Keys of rows that wrap items, in logs and streams."""
-ROLES = frozenset(("system", "developer", "user", "assistant"))
-OWN_KEYS = ("instructions", "max_output_tokens", "text", "tools", "tool_choice", "previous_response_id", "prompt")
-"""Request keys next to `input`, which other formats have too."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches `output` of a response, types of items and content parts, or `input` with keys of its own."""
-    items = document
-    if isinstance(document, dict):
-        items = document.get("output", document.get("input"))
-        if document.get("object") == "response" and isinstance(document.get("output"), list):
-            return Evidence(95, "a response with output")
-        if not items or isinstance(items, str):
-            return Evidence(60, "Responses API request keys") if _is_request(document) else None
-    if not isinstance(items, list) or not items or not all(isinstance(item, dict) for item in items):
-        return None
-    if any(map(_is_own_item, items)) and all(item.keys().isdisjoint(ENVELOPES) for item in items):
-        return Evidence(92, "Responses API items and content parts")
-    if isinstance(document, dict):
-        return Evidence(60, "an input of messages") if "input" in document and all(map(_is_clean, items)) else None
-    typed = all(map(_is_clean, items)) and any(item.get("type") == "message" for item in items)
-    return Evidence(45, "messages with a type") if typed else None
-
-
-def _is_request(document: Native) -> bool:
-    is_input = isinstance(document.get("input"), (str, list, type(None)))
-    if "messages" in document or "output" in document or not is_input:
-        return False
-    prompt = document.get("prompt")
-    reference = isinstance(document.get("previous_response_id"), str) or (isinstance(prompt, dict) and "id" in prompt)
-    return reference or ("input" in document and not document.keys().isdisjoint(("model", *OWN_KEYS)))
-
-
-def _is_own_item(item: Native) -> bool:
-    """True if an item's type, or the type of one of its parts, exists in no other dialect."""
-    kind, role = item.get("type"), item.get("role")
-    if isinstance(kind, str) and kind in ITEM_TYPES:
-        return True
-    content = item.get("content") if isinstance(role, str) and role in ROLES else None
-    return isinstance(content, list) and any(
-        isinstance(part, dict) and str(part.get("type")) in PART_TYPES for part in content
-    )
-
-
-def _is_clean(item: Native) -> bool:
-    content = item.get("content")
-    role = item.get("role")
-    known = item.get("type", "message") == "message" and isinstance(role, str) and role in ROLES
-    return known and (isinstance(content, str) or content == [])
 
 
 # ---------------------------------------------------------------- document
@@ -187,7 +128,6 @@ DIALECT = Dialect(
     specification="Responses API reference; Python SDK openai 3.51.0; read 2026-11-20",
     framings=("document", "records"),
     forms=("request", "response", "list"),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

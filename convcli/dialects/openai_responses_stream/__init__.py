@@ -31,25 +31,12 @@ from convcli.kit import streams, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_object, omit
 from convcli.kit.streams import fragments
-from convcli.model.dialect import CUSTOM, Dialect, Evidence, Options
+from convcli.model.dialect import CUSTOM, Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Transcript
 
 NAME, SIBLING = "openai-responses-stream", "openai-responses"
 ENDS_OF = {**ENDS, "cancelled": ENDS["incomplete"]}
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches events of a response."""
-    if not isinstance(document, list):
-        return None
-    kinds = [row["type"] for row in document if isinstance(row, dict) and isinstance(row.get("type"), str)]
-    known = next((kind for kind in kinds if kind.startswith("response.")), None)
-    if known is not None:
-        return Evidence(95, f"{known} events")
-    errors = all(isinstance(row, dict) and "sequence_number" in row for row in document)
-    errors = errors and isinstance(document, Rows)
-    return Evidence(90, "a numbered error event") if errors and set(kinds) == {"error"} else None
 
 
 BEGINS = ("response.created", "response.queued", "response.in_progress")
@@ -192,7 +179,6 @@ DIALECT = Dialect(
     names_events=True,
     other_events=OTHER_EVENTS,
     forms=("stream",),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -39,7 +39,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, get_extras, make_extras, objects_in, omit
 from convcli.kit.values import milliseconds_of_time, paths
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, Path, ToolCall, Transcript
 from convcli.validation.rules import arguments, links, trees, turns
@@ -50,41 +50,6 @@ REQUESTS = Envelope(
     "function_call= parallel_tool_calls= temperature= top_p= max_completion_tokens= max_tokens= stop= seed= "
     "presence_penalty= frequency_penalty= reasoning_effort= response_format= stream="
 )
-OWN_CALLS = ("toolCall", "toolUse", "toolcall", "functionCall")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches the header and rows of a session, or spellings of calls and results that only OpenClaw reads."""
-    if isinstance(document, dict) and isinstance(document.get("messages"), list):
-        key_match = Evidence(60, "the key _openclawSessionKey") if "_openclawSessionKey" in document else None
-        return _detect_messages(document["messages"]) or key_match
-    if not isinstance(document, list) or not document or not all(isinstance(row, dict) for row in document):
-        return None
-    first = document[0]
-    if first.get("type") == "session" and isinstance(first.get("id"), str):
-        return Evidence(98, "a header of the type session")
-    rows = [row for row in document if row.get("type") == "message" and isinstance(row.get("message"), dict)]
-    is_of_droid = first.get("type") == "session_start"  # its rows look the same but have other keys
-    if any("parentId" in row for row in rows) and not is_of_droid:
-        return Evidence(85, "rows with a message and a parentId")
-    return _detect_messages(document)
-
-
-def _detect_messages(messages: list[Any]) -> Evidence | None:
-    for message in messages:
-        if not isinstance(message, dict) or "role" not in message:
-            continue
-        if message["role"] == "toolResult":
-            return Evidence(95, "a message with the role toolResult")
-        content = message.get("content")
-        for block in content if isinstance(content, list) else ():
-            kind = block.get("type") if isinstance(block, dict) else None
-            if (kind in OWN_CALLS and "name" in block) or kind == "tool_result_error":
-                return Evidence(95, "blocks of a type that only OpenClaw has")
-            ids = [key for key in IDS if kind == "tool_result" and key in block and key != "tool_call_id"]
-            if ids and message["role"] == "tool":
-                return Evidence(96, "tool_result blocks in a message with the role tool")
-    return None
 
 
 # ---------------------------------------------------------------- document
@@ -254,7 +219,6 @@ DIALECT = Dialect(
     forms=(SESSION, REQUEST),
     programs=PROGRAMS,
     program_turns=PROGRAM_TURNS,
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.opencode.events import IMPORTED, is_row, lift_events
+from convcli.dialects.opencode.events import IMPORTED, lift_events
 from convcli.dialects.opencode.fitting import FIT
 from convcli.dialects.opencode.messages import INFO, MESSAGES, TOKENS, lift_session, write_session
 from convcli.dialects.opencode.parts import NAME
@@ -29,26 +29,10 @@ from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.results import TEXT_AND_FILES
 from convcli.kit.values import paths, usage_places
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, trees, turns
 from convcli.validation.survey import limited_to
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches messages with parts next to session data, or rows with a message part."""
-    if isinstance(document, list):
-        return Evidence(98, "rows with message parts") if any(map(is_row, document)) else None
-    info = document.get("info") if isinstance(document, dict) else None
-    messages = document.get("messages") if isinstance(document, dict) else None
-    if not isinstance(info, dict) or not isinstance(messages, list):
-        return None
-    if (
-        all(isinstance(message, dict) and "info" in message and "parts" in message for message in messages)
-        and "id" in info
-    ):
-        return Evidence(98, "messages with parts, and session data")
-    return None
 
 
 def lift(document: Any) -> Transcript:
@@ -97,7 +81,6 @@ DIALECT = Dialect(
     forms=("session",),
     programs=(PROGRAM, KILO),
     program_turns=PROGRAM_TURNS,
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

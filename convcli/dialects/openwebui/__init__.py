@@ -36,7 +36,7 @@ from convcli.kit.settings import Setting
 from convcli.kit.texts import without_space
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, read_json, take_counts
-from convcli.model.dialect import Dialect, Evidence, Options, Pass
+from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.transcript import (
     Media,
     Message,
@@ -74,13 +74,6 @@ CONVERSATION = "#"
 OPEN, CLOSE = "<details ", "</details>"
 ATTRIBUTE = pattern(r'\b(\w+)="([^"]*)"')
 SUMMARY = pattern(r"\A\s*<summary>[^<]*</summary>\n?")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects a history with a tree of messages, in an export or alone."""
-    chat = as_object(document).get("chat", document)
-    history = as_object(as_object(chat).get("history"))
-    return Evidence(98, "a history with a tree of messages") if isinstance(history.get("messages"), dict) else None
 
 
 # ---------------------------------------------------------------- lift
@@ -309,7 +302,6 @@ DIALECT = Dialect(
     specification="exports of 2025 and 2026; read 2026-11-27",
     framings=("document", "records"),
     forms=(EXPORTED, ALONE),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -85,7 +85,10 @@ KNOWN = frozenset((*REQUEST_SETTINGS, *ANSWER_ATTRIBUTES, *USAGE, MODEL, CONVERS
 
 
 def detect(document: Any) -> Evidence | None:
-    """Matches attributes with messages, or messages of parts with a type and a content."""
+    """Matches attributes with messages, or messages of parts with a type and a content.
+
+    Attributes are objects, lists of keys and values, or on events of a span: more than marks can state.
+    """
     if isinstance(document, dict):
         has_messages = attributes_in(document, KNOWN, MESSAGES).values.keys() & {INPUT, OUTPUT}
         is_event = name_of(document) is not None or _events(document)

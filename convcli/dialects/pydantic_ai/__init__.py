@@ -36,7 +36,7 @@ from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.usage import Usage
 from convcli.kit.values import pairs, paths, usage_places
-from convcli.model.dialect import Convention, Dialect, Evidence, Options
+from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
 
@@ -71,19 +71,6 @@ ROLE_OF_PROMPT = {"system-prompt": "system", "user-prompt": "user"}
 DEFAULTS = {"state": "complete"}
 """Default values, which are not kept."""
 INSTRUCTIONS = "instructions"
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches the kinds of messages and of their parts."""
-    if not isinstance(document, list) or not all(isinstance(native, dict) for native in document):
-        return None
-    return Evidence(98, "requests and responses with part kinds") if any(map(_is_message, document)) else None
-
-
-def _is_message(native: Native) -> bool:
-    parts = native.get("parts")
-    is_listed = isinstance(parts, list) and any(isinstance(part, dict) and "part_kind" in part for part in parts)
-    return is_listed and native.get("kind") in ("request", "response")
 
 
 # ---------------------------------------------------------------- lift
@@ -259,7 +246,6 @@ DIALECT = Dialect(
     specification="pydantic_ai 2.68.0; read 2026-11-22",
     framings=("document", "records"),
     forms=("list",),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -28,21 +28,12 @@ from convcli.dialects.qwen_code.writing import write_session
 from convcli.families.google.config import COUNTS
 from convcli.families.google.places import CONVENTIONS, LOSSES, OF_CALLS
 from convcli.kit import sessions, unsupported
-from convcli.kit.objects import objects_in
 from convcli.kit.values import paths, usage_places
-from convcli.model.dialect import Dialect, Evidence, Options, Program, ProgramTurns, SessionFacts, tags
+from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import links, trees, turns
 from convcli.validation.survey import Survey, for_requests
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches rows with links and parts."""
-    known = objects_in(document)
-    if any("parentUuid" in row and (is_message(row) or rows.contents_of(row)) for row in known):
-        return Evidence(98, "rows with parts and a parentUuid")
-    return None
 
 
 def write(transcript: Transcript, _: Options) -> Any:
@@ -119,7 +110,6 @@ DIALECT = Dialect(
     forms=("session",),
     programs=(PROGRAM,),
     program_turns=PROGRAM_TURNS,
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

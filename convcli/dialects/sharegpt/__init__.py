@@ -43,25 +43,8 @@ from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.definitions import described
 from convcli.kit.objects import Native, drop_extra_keys, get_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Reasoning, ToolResult, Transcript
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches turns of `from` and `value`, or pairs of `human` and `assistant`."""
-    if not isinstance(document, dict):
-        return None
-    if _is_list_of(document.get("conversations"), {"from", "value"}):
-        return Evidence(95, "conversations of from and value")
-    if _is_list_of(document.get("conversation"), {"human", "assistant"}):
-        return Evidence(95, "a conversation of human and assistant pairs")
-    return None
-
-
-def _is_list_of(value: Any, keys: set[str]) -> bool:
-    items = value if isinstance(value, list) else []
-    return bool(items) and all(isinstance(item, dict) and keys <= item.keys() for item in items)
-
 
 # ---------------------------------------------------------------- fit
 
@@ -189,7 +172,6 @@ DIALECT = Dialect(
     specification="LLaMA-Factory 0.9.5, sharegpt format; read 2026-11-22",
     framings=("records", "document"),
     forms=(CONVERSATIONS, PREFERENCE),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

@@ -23,45 +23,13 @@ from convcli.families.ai_sdk.fitting import COMMON, PLACES, REASONS, UNSUPPORTED
 from convcli.kit import fitting, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import arguments, links, turns
 from convcli.validation.survey import for_outputs
 
 DOCUMENT = Keys("messages")
 TASK = Keys("version messages", extra="version")
-OWN_PARTS = ("step-start", "dynamic-tool", "tool-invocation")
-CALLS = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches tool and step parts, calls of version 4, or calls in a content."""
-    natives = document.get("messages") if isinstance(document, dict) else document
-    if roo.is_task(document):
-        return Evidence(97, "a Roo Code task of version 2")
-    if not isinstance(natives, list) or not all(isinstance(native, dict) and "role" in native for native in natives):
-        return None
-    return max(filter(None, map(_match_message, natives)), default=None)
-
-
-def _match_message(native: Native) -> Evidence | None:
-    parts, content = (_objects(native.get(key)) for key in ("parts", "content"))
-    if any(item["type"] in OWN_PARTS or (item["type"].startswith("tool-") and "toolCallId" in item) for item in parts):
-        return Evidence(98, "step and tool parts")
-    if any(item["type"] in CALLS and "toolCallId" in item for item in content):
-        return Evidence(98, "calls with a toolCallId")
-    if _objects(native.get("toolInvocations"), "toolCallId"):
-        return Evidence(97, "toolInvocations")
-    return (
-        Evidence(92, "parts with a type and a text")
-        if any(isinstance(item.get("text"), str) for item in parts)
-        else None
-    )
-
-
-def _objects(items: Any, key: str = "type") -> list[Native]:
-    listed = items if isinstance(items, list) else []
-    return [item for item in listed if isinstance(item, dict) and isinstance(item.get(key), str)]
 
 
 # ---------------------------------------------------------------- lift and write
@@ -134,7 +102,6 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("model", "ui", "roo"),
     form_of=form_of,
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

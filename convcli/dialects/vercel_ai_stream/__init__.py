@@ -30,25 +30,11 @@ from convcli.kit import fitting, passes, results, streams, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, get_extras, make_extras, omit
 from convcli.kit.runs import last_run
-from convcli.model.dialect import Dialect, Evidence, Options
+from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, ToolResult, Transcript
 
 NAME, SIBLING = "vercel-ai-stream", "vercel-ai"
-KINDS = unsupported.fields(
-    "text-delta reasoning-delta tool-input-start tool-input-available tool-output-available start-step finish-step"
-)
-"""Event types that no other stream has."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Matches events of texts, calls and steps, or the start of a message."""
-    rows = [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []
-    kind = next((row["type"] for row in rows if isinstance(row.get("type"), str) and row["type"] in KINDS), None)
-    if kind is not None:
-        return Evidence(96, f"{kind} events")
-    begins = isinstance(document, Rows) and bool(rows) and rows[0].get("type") == "start" and "messageId" in rows[0]
-    return Evidence(90, "a message start") if begins else None
 
 
 def _mark(event: Any) -> streams.Limits:
@@ -274,7 +260,6 @@ DIALECT = Dialect(
     specification="uiMessageChunkSchema of the package ai 7.0.173; read 2026-11-23",
     framings=("sse", "events", "document"),
     forms=("stream",),
-    detect=detect,
     lift=lift,
     fit=FIT,
     write=write,

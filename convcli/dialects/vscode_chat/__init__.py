@@ -29,10 +29,10 @@ from convcli.dialects.vscode_chat.requests import REQUEST, RequestReader, is_que
 from convcli.kit import custom, editors, fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
-from convcli.kit.objects import drop_extras, get_extras, make_extras, objects_in
+from convcli.kit.objects import drop_extras, get_extras, make_extras
 from convcli.kit.streams import FORMER
 from convcli.kit.values import paths
-from convcli.model.dialect import Dialect, Evidence, Options, Pass, Program, ReadCompanion
+from convcli.model.dialect import Dialect, Options, Pass, Program, ReadCompanion
 from convcli.model.document import Rows
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Transcript
@@ -47,19 +47,6 @@ SESSION = Envelope(
 )
 DEFAULTS = {"responderUsername": "GitHub Copilot", "initialLocation": "panel"}
 """Keys that "Import Chat…" requires, with their usual values."""
-
-
-def detect(document: Any) -> Evidence | None:
-    """Detects requests with a message and a response, or rows that change such a document."""
-    first = document[0] if isinstance(document, list) and document else None
-    if isinstance(first, dict) and type(first.get("kind")) is int and isinstance(first.get("v"), dict):
-        is_log = first["kind"] == STATE and isinstance(first["v"].get(REQUESTS), list)
-        return Evidence(98, "the first row states a chat with requests") if is_log else None
-    if not isinstance(document, dict) or not isinstance(document.get(REQUESTS), list):
-        return None
-    if any("message" in request and "response" in request for request in objects_in(document[REQUESTS])):
-        return Evidence(97, "requests have a message and a response")
-    return Evidence(90, "requests and a responder") if "responderUsername" in document else None
 
 
 # ---------------------------------------------------------------- lift
@@ -188,7 +175,6 @@ DIALECT = Dialect(
     framings=("document", "events"),
     forms=(EXPORT, LOG),
     programs=(PROGRAM,),
-    detect=detect,
     lift=lift,
     write=write,
     fit=FIT,

@@ -1,4 +1,4 @@
-"""Builds a generateContent dialect: everything except its name, marks and role rules is the same for every service."""
+"""Builds a generateContent dialect: everything except its name and role rules is the same for every service."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def dialect(
     service: Service,
     title: str,
     specification: str,
-    detect: Callable[[Any], Evidence | None],
     *of_roles: Rule,
     aliases: tuple[str, ...] = (),
+    detect: Callable[[Any], Evidence | None] | None = None,
 ) -> Dialect:
     """Returns the dialect of a service's requests, responses and content lists."""
     return Dialect(
