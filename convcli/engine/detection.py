@@ -117,7 +117,7 @@ def matches(document: Any) -> dict[str, Evidence]:
         found = {name: match for name, match in found.items() if dialects.get(name).columns != "none"}
     others = dialects.own()
     if all(match.strength < SHARED for match in found.values()):
-        others += _of_plugins()
+        others += of_plugins()
     return found | {each.name: match for each in others if (match := evidence(document, each)) is not None}
 
 
@@ -127,7 +127,7 @@ def has_names_of(dialect: Dialect, document: Any) -> bool:
     return any(not names.isdisjoint(marks.names_of(mark.condition)) for mark in marks_of(dialect.name))
 
 
-def _of_plugins() -> list[Dialect]:
+def of_plugins() -> list[Dialect]:
     """Returns the dialects of plugins that can be loaded; the error of any other is that of the job that names it."""
     found = []
     for name in plugins.names():

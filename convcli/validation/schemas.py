@@ -59,7 +59,7 @@ def schema(name: str) -> dict[str, Any]:
     return _bundled(loaded) if text.count(OTHER) > 1 else loaded  # the first match is its own name
 
 
-_HEAD = 4096
+_HEAD = 6144
 """The first characters of a schema, which contain its marks; a test checks this."""
 _MARKS = "x-marks"
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import detection
-from convcli.model.dialect import Evidence
+from convcli.engine.marks import names_of
+from convcli.model.dialect import Dialect, Evidence
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
-from convcli.validation import schemas
+from convcli.model.transcript import Transcript
 from tests import strategies
 from tests.laws.test_mutants import containers, value_of
-from tests.support import names, samples
+from tests.support import acceptable, names, samples
 
 
 @pytest.mark.parametrize(
@@ -64,9 +66,8 @@ def test_detection_never_fails_on_any_value(value: Any) -> None:
     detection.candidates(Rows([value], [1]))
 
 
-@pytest.mark.parametrize("name", names())
 @given(data=st.data())
-def test_detection_never_fails_on_a_broken_document(name: str, data: st.DataObject) -> None:
+def test_detection_never_fails_on_a_broken_document(data: st.DataObject) -> None:
     every = samples()
     document = copy.deepcopy(every[data.draw(st.integers(0, len(every) - 1))].document)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -75,16 +76,14 @@ def test_detection_never_fails_on_a_broken_document(name: str, data: st.DataObje
         keys: list[Any] = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
         if keys:
             parent[keys[data.draw(st.integers(0, len(keys) - 1))]] = value_of(data.draw)
-    detection.evidence(document, dialects.get(name))
+    detection.matches(document)
 
 
 def test_a_tie_is_an_error_that_names_the_candidates() -> None:
-    first = dialects.get(names()[0])
-    marked = next(sample.document for sample in samples() if sample.dialect == first.name)
     with pytest.raises(ContentError) as caught:
-        detection.detect(marked, [first, replace(first, name=names()[1])])
+        detection.strongest([("a", Evidence(90, "one")), ("b", Evidence(90, "another")), ("c", Evidence(80, "weaker"))])
     assert caught.value.code == "ambiguous-dialect"
-    assert all(name in caught.value.message for name in names()[:2])
+    assert caught.value.message.endswith("could be in 2 dialects: a (one), b (another)")
 
 
 def test_two_framings_of_one_dialect_are_no_tie() -> None:
@@ -173,45 +172,56 @@ def _shapes(document: Any) -> list[Any]:
     return [document, Rows([document]), Rows(document) if isinstance(document, list) else [document]]
 
 
-def test_marks_exclude_no_dialect_that_recognises_a_sample() -> None:
+def test_the_first_condition_of_a_mark_finds_it_wherever_it_holds() -> None:
+    """Detection only looks at the marks whose names are in the document; all others would not hold."""
     for sample in samples():
         for document in _shapes(sample.document):
-            assert detection.candidates(document) == detection.candidates(document, dialects.builtin()), sample
-
-
-def _without(value: Any, keys: frozenset[str]) -> Any:
-    """A document without these keys, in itself, in its items and in its messages, and in their content and calls."""
-    if isinstance(value, list):
-        return type(value)([_without(item, keys) for item in value])
-    if not isinstance(value, dict):
-        return value
-    kept = {key: below for key, below in value.items() if key not in keys and f"{key}:{below}" not in keys}
-    paths = [name.split("/") for name in keys if "/" in name]
-    below = {key: frozenset(name for above, name in paths if above == key) for key in ("content", "tool_calls")}
-    below["messages"] = keys
-    return {key: _without(inside, below[key]) if key in below else inside for key, inside in kept.items()}
+            each = {one.name: detection.evidence(document, one) for one in dialects.builtin()}
+            assert detection.matches(document) == {name: match for name, match in each.items() if match}, sample
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_document_without_all_marks_of_a_dialect_is_not_recognised_by_it(name: str) -> None:
-    detect, marks = dialects.get(name).detect, schemas.marks(name)
-    assert marks or detect({}) is None
-    for sample in samples():
-        for document in _shapes(_without(sample.document, marks)) if marks else ():
-            assert detect(document) is None, sample
+def test_the_marks_of_a_dialect_are_strongest_first_and_find_its_samples(name: str) -> None:
+    marks = detection.marks_of(name)
+    own = [sample.document for sample in acceptable() if sample.dialect == name]
+    assert marks, "detection asks the marks of its schema"
+    assert all(mark.reason or dialects.get(name).detect for mark in marks)
+    assert all(set(names_of(mark.condition)) for mark in marks)
+    assert sum(detection.evidence(document, dialects.get(name)) is not None for document in own) > 0
 
 
-@pytest.mark.parametrize("name", [name for name in names() if schemas.absent(name)])
-def test_a_document_with_a_key_that_is_absent_from_a_dialect_is_not_recognised_by_it(name: str) -> None:
-    own = [sample.document for sample in samples() if isinstance(sample.document, dict)]
-    for key in schemas.absent(name):
-        assert all(detection.evidence({**document, key: None}, dialects.get(name)) is None for document in own)
+def test_no_dialect_is_loaded_to_detect_a_request() -> None:
+    code = """if True:
+        import sys
+        from convcli.engine import detection
+        from convcli.model.document import Rows
+        found = detection.matches({"model": "m", "messages": [{"role": "user", "content": "Hi."}]})
+        found |= detection.matches(Rows([{"type": "user", "uuid": "1", "parentUuid": None, "message": {"content": ""}}]))
+        print(*sorted(found), *(name for name in sys.modules if name.startswith("convcli.dialects.")))
+    """
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert printed.split() == ["claude-code", "openai-chat"]
 
 
-def test_few_dialects_are_loaded_for_a_request() -> None:
-    document = {"model": "m", "messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho."}]}
-    assert len(dialects.likely([document])) <= len(names()) / 10
-    assert "openai-chat" in [dialect.name for dialect in dialects.likely([document])]
+PLUGIN = Dialect(
+    name="captions",
+    title="Captions",
+    specification="our own format",
+    framings=("document",),
+    forms=("list",),
+    lift=lambda document: Transcript([]),
+)
+
+
+def test_a_dialect_of_a_plugin_is_detected_where_no_other_is_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = {"captions": [{"role": "user", "content": "Hi."}]}
+    marks = (detection.StatedMark("captions", 90, "captions", "captions:list"),)
+    monkeypatch.setattr(
+        detection, "marks_of", lambda name, known=detection.marks_of: marks if name == "captions" else known(name)
+    )
+    monkeypatch.setattr(detection, "of_plugins", lambda: [PLUGIN])
+    assert detection.candidates(document) == [("captions", Evidence(90, "captions"))]
+    assert [name for name, _ in detection.candidates({**document, **chat()})] == ["openai-chat"]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from convcli import dialects
-from convcli.engine import detection, known_formats
+from convcli.engine import detection
 from convcli.engine.known_formats import FORMATS, LOOK_AT, recognise
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
+from tests.engine.test_marks import smallest
 from tests.support import acceptable
 
 MARKS = [(known, mark) for known in FORMATS for mark in known.marks]
@@ -18,35 +19,8 @@ ROW = {"indexedDB": {"topics": [], "message_blocks": []}}
 SAID = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
 
 
-def marked(mark: str) -> dict[str, Any]:
-    """The smallest object with this mark."""
-    made: dict[str, Any] = {}
-    for piece in mark.split():
-        if not piece.startswith("!"):
-            put(made, known_formats.condition(piece).path, value_for(piece))
-    return made
-
-
-def value_for(piece: str) -> Any:
-    sign = next((sign for sign in piece if sign in "=^:"), "")
-    if sign == ":":
-        return known_formats.TYPES[piece.split(":")[1]]()
-    return piece.split(sign)[1].split("|")[0] if sign else "x"
-
-
-def put(into: Any, path: tuple[str, ...], value: Any) -> None:
-    key, *rest = path
-    if rest[:1] == ["*"]:
-        items = into.setdefault(key, [{}])
-        put(items[0], tuple(rest[1:]), value)
-    elif rest:
-        put(into.setdefault(key, {}), tuple(rest), value)
-    else:
-        into[key] = value
-
-
 def test_each_mark_is_that_of_its_own_format() -> None:
-    assert [(mark, known.name) for known, mark in MARKS if recognise([marked(mark)]) != known] == []
+    assert [(mark, known.name) for known, mark in MARKS if recognise([smallest(mark)]) != known] == []
 
 
 def test_no_mark_is_seen_in_a_dialect_that_we_read() -> None:
@@ -104,11 +78,6 @@ def test_a_format_that_can_be_read_in_some_way_is_never_said_to_be_unread() -> N
     for known in FORMATS:
         assert ("cannot read it" in known.message) is not bool(known.at or known.is_piece), known.name
         assert not (known.at and known.is_piece), known.name
-
-
-def test_a_condition_can_ask_that_there_is_no_such_value() -> None:
-    absent = known_formats.condition("!a/b")
-    assert [absent.holds(value) for value in ({"a": {"b": 1}}, {"a": {}}, {})] == [False, True, True]
 
 
 GENKIT = {"role": "user", "content": [{"text": "Hi."}]}, {"role": "model", "content": [{"text": "Hello."}]}

@@ -17,7 +17,6 @@ from convcli.kit.objects import (
     has_content,
     make_extras,
     merge,
-    messages_in,
     objects_in,
     omit,
     set_extra_key,
@@ -126,10 +125,3 @@ def test_no_value_is_lost_between_known_and_other_keys(native: dict[str, Any]) -
 def test_the_objects_of_a_document_are_those_in_its_list() -> None:
     assert objects_in([{"a": 1}, "x", None, {}]) == [{"a": 1}, {}]
     assert [objects_in(document) for document in ({"a": 1}, "x", None)] == [[]] * 3
-
-
-def test_the_messages_of_a_document_are_its_objects_with_the_keys_that_are_asked_for() -> None:
-    messages = [{"role": "user"}, {"role": "tool", "content": ""}]
-    assert messages_in({"messages": messages}, "role") is messages_in(messages) is messages
-    assert [messages_in(document) for document in ({}, {"messages": {}}, "x", [messages])] == [None] * 4
-    assert messages_in(messages, "role", "content") is None
