@@ -60,8 +60,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 _HEAD = 6144
-"""The first characters of a schema, which contain its marks; a test checks this."""
-_MARKS = "x-marks"
+"""The first bytes of a schema, which contain its marks; a test checks this."""
 
 
 def marks(name: str) -> Any:
@@ -70,10 +69,10 @@ def marks(name: str) -> Any:
     Detection asks all dialects for their marks, so the rest of a built-in schema is not read.
     """
     if name not in _names():
-        return schema(name).get(_MARKS)
-    with open(os.path.join(folder(), name + SUFFIX), encoding="utf-8") as file:
-        _, found, rest = file.read(_HEAD).partition(f'"{_MARKS}": ')
-    return json.JSONDecoder().raw_decode(rest)[0] if found else None
+        return schema(name).get("x-marks")
+    with open(os.path.join(folder(), name + SUFFIX), "rb", buffering=0) as file:
+        _, found, rest = file.read(_HEAD).partition(b'"x-marks": ')
+    return json.JSONDecoder().raw_decode(rest.decode(errors="ignore"))[0] if found else None
 
 
 OTHER = "urn:convcli:schema:"

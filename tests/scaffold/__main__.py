@@ -94,8 +94,9 @@ def schema_file(layout: LogLayout, name: str) -> str:
         "description": "The keys of the table. Open: unknown keys are kept.",
     }
     marks = layout.messages or layout.object or layout.role
-    stated = [marks] if marks else [path for path, _ in layout.turns]
-    found = {"x-marks": sorted({str(path[0]) for path in stated})} if stated else {}
+    stated = sorted({str(path[0]) for path in ([marks] if marks else [path for path, _ in layout.turns])})
+    keys = "|".join(key for key in stated if key.replace("_", "").isalnum())
+    found = {"x-marks": [[keys], [f"*/{keys}"]]} if keys else {}  # they suggest the dialect: its table decides
     return json.dumps({**head, **found, **schema.of_table(layout, name), "title": name}, indent=2) + "\n"
 
 
