@@ -1,4 +1,4 @@
-"""The language of marks: conditions that tell in which format a document is, as data.
+"""The language of marks: conditions for a document to be in a format, as data.
 
 A mark consists of conditions separated by spaces; all must hold for a value. A condition is a path and a test.
 
@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 
 from convcli.kit.objects import objects_in
 from convcli.model.document import Rows
+from convcli.wire.patterns import pattern
 
 Holds: TypeAlias = Callable[[Any], str | bool]
 """Returns the first key or string that meets the condition, or True; False if it does not hold."""
@@ -40,7 +41,7 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "set": lambda value: value is not None,
 }
 """The types of values: `rows` are the lines of a file, `milliseconds` a time since 1970, `set` is anything but null."""
-_PATH = re.compile(r"[^=^:~<()\s]*")
+_PATH = pattern(r"[^=^:~<()\s]*")
 _VALUES = ("role", "type")
 """Keys whose values find a mark, not the key alone."""
 _ITEMS = ("*", "+", "0", "-1", "@")
@@ -52,7 +53,7 @@ _HELD = ("content", "tool_calls")
 
 @cache
 def holds(mark: str) -> Holds:
-    """Compiles a mark: the result tells whether it holds for a value, and for which key or string."""
+    """Compiles a mark."""
     first, *others = map(_condition, _split(mark))
     if not others:
         return first
@@ -164,7 +165,7 @@ def _some(values: Iterable[Any], found: Holds) -> str | bool:
 
 
 def names_of(mark: str) -> Iterator[str]:
-    """Yields the names of which a document must have one (`names_in`) for the mark to hold, by its first condition."""
+    """Yields names by the first condition of a mark: it holds only for documents with one of them (`names_in`)."""
     path = _PATH.match(mark.replace("(", "/")).group()  # type: ignore[union-attr]
     sign, asked = mark[len(path) : len(path) + 1], mark[len(path) + 1 :]
     steps = path.split("/")
