@@ -9,7 +9,8 @@ dialect is loaded for this, except to decide. Those of plugins are detected too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,7 +29,7 @@ Candidate: TypeAlias = tuple[str, Evidence]
 Fits: TypeAlias = Callable[[Dialect], bool]
 """True for a dialect whose documents are stored like the one to detect."""
 SHARED = 30
-"""The strength of a shape that dialects share. If nothing is stronger, plugins are asked: finding them takes long."""
+"""The strength of a shape that dialects share: below it, a plugin may know better."""
 
 MOST_KEYS = 8
 """Keys of an object that an error names."""
@@ -106,8 +107,11 @@ def evidence(document: Any, dialect: Dialect) -> Evidence | None:
     return next((found for mark in stated if (found := mark.evidence(document)) is not None), None)
 
 
-def matches(document: Any) -> dict[str, Evidence]:
-    """Returns the evidence of each dialect that matches the document, by name."""
+def matches(document: Any, *, with_plugins: bool = False) -> dict[str, Evidence]:
+    """Returns the evidence of each dialect that matches the document, by name.
+
+    Finding out which plugins there are takes longer than detection, so they are for what is weak without them.
+    """
     value, index, found = marked(document), _by_name(), dict[str, Evidence]()
     suggested = {numbered for name in marks.names_in(value) if name in index for numbered in index[name]}
     for _, mark in sorted(suggested):
@@ -115,9 +119,7 @@ def matches(document: Any) -> dict[str, Evidence]:
             found[mark.dialect] = match
     if has_columns(document):
         found = {name: match for name, match in found.items() if dialects.get(name).columns != "none"}
-    others = dialects.own()
-    if all(match.strength < SHARED for match in found.values()):
-        others += of_plugins()
+    others = [*dialects.own(), *(_of_plugins() if with_plugins else ())]
     return found | {each.name: match for each in others if (match := evidence(document, each)) is not None}
 
 
@@ -127,22 +129,26 @@ def has_names_of(dialect: Dialect, document: Any) -> bool:
     return any(not names.isdisjoint(marks.names_of(mark.condition)) for mark in marks_of(dialect.name))
 
 
-def of_plugins() -> list[Dialect]:
+def _of_plugins() -> list[Dialect]:
     """Returns the dialects of plugins that can be loaded; the error of any other is that of the job that names it."""
     found = []
     for name in plugins.names():
-        try:
-            if name not in dialects.names() and schemas.marks(name):
-                found.append(dialects.get(name))
-        except JobError:
-            continue
+        with suppress(JobError):
+            dialect = dialects.get(name)
+            found += [dialect] if name not in dialects.names() and schemas.marks(name) else []
     return found
 
 
-def candidates(document: Any, fits: Fits | None = None) -> list[Candidate]:
+def candidates(document: Any, fits: Fits | None = None, *, with_plugins: bool = False) -> list[Candidate]:
     """Returns every dialect that matches the document, strongest first; only those that fit, if asked."""
-    found = ((name, match) for name, match in matches(document).items() if fits is None or fits(dialects.get(name)))
-    return sorted(found, key=lambda pair: (-pair[1].strength, pair[0]))
+    found = matches(document, with_plugins=with_plugins).items()
+    fitting = ((name, match) for name, match in found if fits is None or fits(dialects.get(name)))
+    return sorted(fitting, key=lambda pair: (-pair[1].strength, pair[0]))
+
+
+def are_weak(found: Iterable[Candidate]) -> bool:
+    """True if no dialect has more than a shape that others share: a plugin may know better."""
+    return all(match.strength < SHARED for _, match in found)
 
 
 def detect(document: Any, fits: Fits | None = None) -> Detection:
@@ -152,6 +158,8 @@ def detect(document: Any, fits: Fits | None = None) -> Detection:
     """
     refuse_unsupported([document])
     ranked = candidates(document, fits)
+    if are_weak(ranked):
+        ranked = candidates(document, fits, with_plugins=True)
     if not ranked:
         raise unrecognised([document])
     return confirmed(ranked, [document])

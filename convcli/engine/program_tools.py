@@ -23,7 +23,7 @@ def table() -> Mapping[str, Any]:
 
 
 @cache
-def tools_of(program: str) -> Mapping[str, ToolDefinition]:
+def definitions_of(program: str) -> Mapping[str, ToolDefinition]:
     """Returns the known tools of a program by name; empty for an unknown program."""
     entries = table()["programs"].get(program, ())
     return {

@@ -136,9 +136,9 @@ def with_tools(transcript: Transcript, source: Dialect, options: Options) -> Tra
                 calls.setdefault(part.name, []).append(part)
     known: Mapping[str, ToolDefinition] = {}
     if options.tools == "program":
-        from convcli.engine.program_tools import tools_of
+        from convcli.engine.program_tools import definitions_of
 
-        known = {**tools_of(source.name), **tools_of(options.tools_of or "")}
+        known = {**definitions_of(source.name), **definitions_of(options.tools_of or "")}
     tools = [known.get(name) or seen_in(name, calls[name]) for name in sorted(calls)]
     return replace(transcript, tools=[*own, *tools])
 

@@ -54,8 +54,15 @@ def choose(
     if named is not None:
         return _read_as_named(values, named, is_one(named), is_whole_of(named), framing, is_lines)
     detection.refuse_unsupported(values)
-    single = _agreed(values, None, is_one) if framing != "sse" else []
-    together = detection.candidates(Rows(values), is_whole_of) if framings else []
+
+    def found(*, with_plugins: bool) -> tuple[list[detection.Candidate], list[detection.Candidate]]:
+        single = _agreed(values, None, is_one, with_plugins=with_plugins) if framing != "sse" else []
+        whole = detection.candidates(Rows(values), is_whole_of, with_plugins=with_plugins) if framings else []
+        return single, whole
+
+    single, together = found(with_plugins=False)
+    if detection.are_weak(single + together):
+        single, together = found(with_plugins=True)
     if not single and not together:
         raise detection.unrecognised(values)
     ranked = sorted(single + together, key=lambda pair: (-pair[1].strength, pair[0]))
@@ -107,6 +114,8 @@ def choose_members(values: list[Any], named: Dialect | None) -> ChosenDialect | 
     """
     each = _agreed(values, named, has_documents)
     whole = sorted(_matching(values, named, has_documents).values(), reverse=True)
+    if not each and not whole and named is None:
+        each = _agreed(values, None, has_documents, with_plugins=True)
     best = max((evidence.strength for _, evidence in each), default=0)
     if not best:
         if named is None or not has_documents(named) or whole or not _accepts_members_only(named.name, values):
@@ -144,21 +153,25 @@ def _read_as_named(
     return ChosenDialect(dialect, is_whole, None)
 
 
-def _matching(value: Any, named: Dialect | None, fits: detection.Fits) -> dict[str, Evidence]:
+def _matching(
+    value: Any, named: Dialect | None, fits: detection.Fits, *, with_plugins: bool = False
+) -> dict[str, Evidence]:
     """Returns the evidence of the dialects that fit, or of the named one only."""
     if named is None:
-        return {name: match for name, match in detection.matches(value).items() if fits(dialects.get(name))}
+        return dict(detection.candidates(value, fits, with_plugins=with_plugins))
     match = detection.evidence(value, named) if fits(named) else None
     return {} if match is None else {named.name: match}
 
 
-def _agreed(values: list[Any], named: Dialect | None, fits: detection.Fits) -> list[detection.Candidate]:
+def _agreed(
+    values: list[Any], named: Dialect | None, fits: detection.Fits, *, with_plugins: bool = False
+) -> list[detection.Candidate]:
     """Returns the dialects that all of the values can be in, with their strongest match; if none, those of the first.
 
     A dialect must detect each value, or accept by schema those that are certain in no dialect: some requests among
     requests with tools have nothing but text.
     """
-    found = [_matching(value, named, fits) for value in values]
+    found = [_matching(value, named, fits, with_plugins=with_plugins) for value in values]
     names = dict.fromkeys(name for each in found for name in each)
     matches = {name: [each.get(name) for each in found] for name in names}
     certain = [

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from convcli import dialects
 from convcli.engine import detection
 from convcli.engine.marks import names_of
-from convcli.model.dialect import Dialect, Evidence
+from convcli.model.dialect import Evidence
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError
-from convcli.model.transcript import Transcript
 from tests import strategies
 from tests.laws.test_mutants import containers, value_of
 from tests.support import names, samples
@@ -199,25 +198,6 @@ def test_no_dialect_is_loaded_to_detect_a_request() -> None:
     """
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert printed.split() == ["claude-code", "openai-chat"]
-
-
-PLUGIN = Dialect(
-    name="captions",
-    title="Captions",
-    specification="our own format",
-    framings=("document",),
-    forms=("list",),
-    lift=lambda document: Transcript([]),
-)
-
-
-def test_a_dialect_of_a_plugin_is_detected_where_no_other_is_sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    document = {"captions": [{"role": "user", "content": "Hi."}]}
-    marks, known = (detection.StatedMark("captions", 90, "captions", "captions:list"),), detection.marks_of
-    monkeypatch.setattr(detection, "marks_of", lambda name: marks if name == "captions" else known(name))
-    monkeypatch.setattr(detection, "of_plugins", lambda: [PLUGIN])
-    assert detection.candidates(document) == [("captions", Evidence(90, "captions"))]
-    assert [name for name, _ in detection.candidates({**document, **chat()})] == ["openai-chat"]
 
 
 @pytest.mark.parametrize(

@@ -16,4 +16,4 @@ def test_the_table_names_programs_of_sessions_with_a_source_for_each_tool() -> N
 
 
 def test_a_program_without_an_entry_has_no_tools() -> None:
-    assert program_tools.tools_of("goose") == {}
+    assert program_tools.definitions_of("goose") == {}

@@ -67,6 +67,24 @@ def test_the_commands_take_the_dialect_of_a_plugin(site: Path, tmp_path: Path) -
     assert 'did you mean "captions"' in ran(site, "convert", talk, "--from", "caption", "--to", OTHER).stderr
 
 
+def test_the_dialect_of_a_plugin_is_detected_where_no_other_is_sure(site: Path, tmp_path: Path) -> None:
+    files = (
+        write(tmp_path / "talk.json", TALK),
+        write(tmp_path / "talks.jsonl", f"{TALK}\n{TALK}"),
+        write(tmp_path / "array.json", f"[{TALK}, {TALK}]"),
+        write(tmp_path / "chat.json", CLEAN),
+    )
+    found = [line.split("\t")[1:] for line in ran(site, "detect", *files).stdout.splitlines()[1:]]
+    assert [dialect for dialect, _ in found] == ["captions"] * 3 + [OTHER]
+    assert {why for _, why in found[:3]} == {"a list of captions"}
+
+
+def test_a_plugin_that_cannot_be_loaded_stops_no_detection(tmp_path: Path) -> None:
+    site = install(tmp_path / "site", **{"from msgspec.structs": "from nothing.structs"})
+    refused = ran(site, "detect", write(tmp_path / "talk.json", TALK))
+    assert "no dialect recognises this" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("without_schema", "changed", "words"),
     [
