@@ -1,7 +1,7 @@
 """Known formats that are not dialects: a table of marks, by which an error names the format of a file.
 
 Some are containers whose transcripts `--at` reads; some have no conversation; the others are not supported yet. When a
-dialect for one of them is added, its row is removed; `tests/engine/test_foreign.py` fails until then.
+dialect for one of them is added, its row is removed; `tests/engine/test_known_formats.py` fails until then.
 
 Their marks (`marks`) are for a document, one of the first records, or one of the first items of a list.
 """
