@@ -227,7 +227,10 @@ def _limits(row: Any) -> Limits:
     return Limits(isinstance(id_, str), id=id_)
 
 
-FOLDERS = (".config", "Library/Application?Support", "AppData/Roaming")
+PLACES = tuple(
+    f"{folder}/io.datasette.llm/logs.db" for folder in (".config", "Library/Application?Support", "AppData/Roaming")
+)
+"""Its database below the home directory, by system. In the folder that LLM_USER_PATH names, it is `logs.db`."""
 
 DIALECT = Dialect(
     name=NAME,
@@ -235,7 +238,7 @@ DIALECT = Dialect(
     specification="logs of llm 0.36; read 2026-11-28",
     framings=("events", "document"),
     forms=("turns",),
-    programs=(Program(NAME, ".", " ".join(f"{folder}/io.datasette.llm/logs.db" for folder in FOLDERS)),),
+    programs=(Program(NAME, ".", " ".join((*PLACES, "logs.db")), "LLM_USER_PATH"),),
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     answer_boundaries=lambda: Boundaries(_limits, by_id=True),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from convcli.dialects.llm import DIALECT
 from convcli.engine import detection
+from convcli.jobs import programs
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
 
 TOOL = {"name": "f", "description": "Counts.", "input_schema": {"type": "object"}, "hash": "h"}
@@ -32,6 +34,14 @@ def test_an_exported_turn_is_results_a_prompt_and_an_answer() -> None:
         Message("tool", [ToolResult("c1", "f", "text", "1")]),
         Message("assistant", [Text("One.")], id="r2", model="m", usage={"inputTokens": 7, "outputTokens": 1}),
     ]
+
+
+def test_its_database_is_found_in_the_folder_that_its_variable_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "logs.db").touch()
+    monkeypatch.setenv("LLM_USER_PATH", str(tmp_path))
+    assert list(programs.files(programs.get("llm"))) == [str(tmp_path / "logs.db")]
 
 
 def test_messages_of_the_database_keep_the_order_of_their_parts() -> None:
