@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.anthropic.blocks import READERS, Blocks, lift_thinking
+from convcli.families.anthropic.blocks import Blocks, usual_blocks
 from convcli.families.anthropic.messages import FINISH, FINISH_OF
 from convcli.families.chats import split_at_results
+from convcli.families.frameworks.blocks import Block
 from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -156,7 +157,7 @@ def _value(content: Any) -> tuple[str, Any, Native]:
         return "text", content or "", {}
     if not isinstance(content, list) or not all(_is_text(block) for block in content):
         return "data", content, {}
-    texts = [BLOCKS.readers["text"](BLOCKS, block, LiftContext(NAME, None)) for block in content]
+    texts = [BLOCKS.lift(block, LiftContext(NAME, None)) for block in content]
     if len(content) > 1:
         return "multimodal", texts, {}
     rest = without_empty(content[0], "type", "text")
@@ -167,18 +168,21 @@ def _is_text(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
 
 
-def _thinking(blocks: Blocks, native: Native, context: LiftContext) -> Reasoning:
-    """Returns thinking, with its summaries."""
+def _thinking(native: Native, context: LiftContext) -> Part | None:
+    """Returns thinking with summaries."""
     shown = native.get("summaries")
     lines = [one.get("summary") if isinstance(one, dict) and len(one) == 1 else None for one in shown or ()]
     if not lines or not all(isinstance(line, str) for line in lines):
-        return lift_thinking(blocks, native, context)
-    part = lift_thinking(blocks, omit(native, "summaries"), context)
+        return None
+    part = USUAL["thinking"].read(omit(native, "summaries"), context)
+    assert isinstance(part, Reasoning)
     part.summary = [line for line in lines if isinstance(line, str)]
     return part
 
 
-BLOCKS = Blocks(NAME, {"text": READERS["text"], "tool_use": READERS["tool_use"], "thinking": _thinking}, {})
+USUAL = {block.tag: block for block in usual_blocks(NAME)}
+SUMMARIZED = Block("thinking", Reasoning.type, _thinking, lambda _: None)
+BLOCKS = Blocks(NAME, SUMMARIZED, USUAL["thinking"], USUAL["text"], USUAL["tool_use"])
 
 
 # ---------------------------------------------------------------- files

@@ -21,13 +21,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.anthropic import places, policy
-from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, lift_bare_image, write_bare_image
-from convcli.families.anthropic.facts import Documents, Facts
+from convcli.families.anthropic.blocks import Blocks, bare_image, usual_blocks
+from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_system
+from convcli.families.frameworks.blocks import in_metadata
 from convcli.kit import fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelope
-from convcli.kit.objects import Native, get_extras
+from convcli.kit.objects import Native, get_extras, make_extras
 from convcli.kit.settings import Setting
+from convcli.kit.usage import Usage
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import (
     Dialect,
@@ -39,7 +41,7 @@ from convcli.model.dialect import (
     SessionFacts,
     tags,
 )
-from convcli.model.transcript import Media, Part, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Part, Text, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 
 NAME = "cline"
@@ -48,39 +50,47 @@ SIGNATURE = "thoughtSignature"
 KINDS = {"compaction_summary": "all", "compaction": "all"}
 KIND = Setting("replaces", KINDS.get, {"all": "compaction_summary"}.get, partial=True)
 FIELDS: dict[str, str | Setting] = {"id": "id", "ts": CREATED_IN_MILLISECONDS}
-TASK = Facts(
-    "role content modelInfo id metrics ts isSummary",
+TASK_METRICS = Usage({("tokens", "prompt"): "inputTokens", ("tokens", "completion"): "outputTokens"})
+TASK = Envelope(
+    "role= content= modelInfo id metrics ts isSummary",
     {**FIELDS, "isSummary": REPLACES_ALL},
-    {"modelInfo": Envelope("modelId=model providerId=provider mode")},
-    {("tokens", "prompt"): "inputTokens", ("tokens", "completion"): "outputTokens"},
+    nested={"modelInfo": Envelope("modelId=model providerId=provider mode"), "metrics": TASK_METRICS},
 )
-SESSION = Facts(
-    "id role content ts modelInfo metrics metadata",
+SESSION_COUNTS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+SESSION_METRICS = Usage({(name,): name for name in SESSION_COUNTS})
+SESSION = Envelope(
+    "id role= content= ts modelInfo metrics metadata",
     FIELDS,
-    {
+    nested={
         "modelInfo": Envelope("id=model provider=provider family"),
         "metadata": Envelope("kind", {"kind": KIND}),
+        "metrics": SESSION_METRICS,
     },
-    {(name,): name for name in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")},
 )
+HEADER = Envelope("version updated_at=updated_at agent sessionId=id taskType origin messages= system_prompt=")
+SYSTEM = "system_prompt"
 COMPACTION = "conversation_id source_message_count source_prefix_hash source_last_message_key"
 ROLES = {"reasoning": ("assistant",), "tool_call": ("assistant",)}
 
 
-BLOCKS = Blocks(NAME, {**READERS, "image": lift_bare_image}, WRITERS, lists="data").with_metadata(
-    "signature", SIGNATURE, text=Text, tool_use=ToolCall
-)
-DOCUMENTS = Documents(
-    TASK.turns(BLOCKS),
-    SESSION.turns(replace(BLOCKS, writers={**BLOCKS.writers, Media: write_bare_image}, names=True)),
-    Envelope("version updated_at=updated_at agent sessionId=id taskType origin messages= system_prompt="),
-    "system_prompt",
-)
+BARE_IMAGE = bare_image(NAME)
+USUAL = usual_blocks(NAME, {"signature": in_metadata(SIGNATURE)})
+BLOCKS = Blocks(NAME, BARE_IMAGE._replace(write=lambda _: None), *USUAL, lists="data")
+TASKS = Turns(BLOCKS, TASK, joins_bare_results, strings=False)
+SESSIONS = Turns(Blocks(NAME, BARE_IMAGE, *USUAL, lists="data", names=True), SESSION, joins_bare_results, strings=False)
 
 
 def lift(document: Any) -> Transcript:
     """Returns the transcript of a task or of a session."""
-    return DOCUMENTS.lift(document, LiftContext(NAME, document))
+    context = LiftContext(NAME, document)
+    if isinstance(document, list):
+        TASKS.lift_each(document, (), context)
+        return context.transcript()
+    lift_system(document.get(SYSTEM), SYSTEM, context, SESSIONS.blocks)
+    SESSIONS.lift_each(document["messages"], ("messages",), context)
+    transcript = context.transcript()
+    transcript.extras = make_extras(NAME, HEADER.lift(document, transcript))
+    return transcript
 
 
 def form_of(transcript: Transcript) -> str:
@@ -90,7 +100,12 @@ def form_of(transcript: Transcript) -> str:
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns a task, or a session with leading instructions as its `system_prompt`."""
-    return DOCUMENTS.write(transcript, headed=options.form == "session")
+    messages = transcript.messages
+    if options.form != "session":
+        return TASKS.write(messages)
+    system = fitting.instruction_of(messages)
+    content = {"messages": SESSIONS.write(messages[bool(system) :]), **({SYSTEM: system} if system else {})}
+    return HEADER.write(transcript, get_extras(transcript.extras, NAME), **content)
 
 
 def _add_version(transcript: Transcript) -> Transcript:
@@ -251,8 +266,8 @@ DIALECT = Dialect(
     },
     places={
         **places.PLACES,
-        **usage_places(SESSION.counts, "metrics"),
-        **usage_places(TASK.counts, "metrics"),
+        **usage_places(SESSION_METRICS.counts, "metrics"),
+        **usage_places(TASK_METRICS.counts, "metrics"),
         **paths(
             "message.model=modelInfo/modelId message.provider=modelInfo/providerId message.createdAt=ts id=sessionId "
             "message.cost=metrics/cost message.replaces=isSummary"

@@ -20,16 +20,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.anthropic import places, policy
-from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
-from convcli.families.anthropic.messages import Turns, write_facts
+from convcli.families.anthropic.blocks import Blocks, kind_of, usual_blocks
+from convcli.families.anthropic.messages import MESSAGE as TURN
+from convcli.families.anthropic.messages import Turns
 from convcli.families.anthropic.response import IDS, NAMES
+from convcli.families.frameworks.blocks import BlockRows
 from convcli.kit import sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import settle_by_reading_back
 from convcli.kit.grouping import are_of_user, begins, drop_subagent_runs, groups, on_rows
 from convcli.kit.ids import chain_messages, new_uuid, set_session_id
-from convcli.kit.objects import Native, drop_extras, except_keys, get_extras, make_extras, omit, without_nulls
+from convcli.kit.objects import Native, drop_extras, get_extras, make_extras, omit, without_nulls
 from convcli.kit.passes import on_each_message, on_messages, shared
 from convcli.kit.renaming import make_ids_distinct, rename_tools_and_ids
 from convcli.kit.results import keep_one_result_each
@@ -45,6 +47,7 @@ from convcli.kit.sessions import (
     set_models_of_answers,
     set_times,
 )
+from convcli.kit.settings import whole
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.document import Rows
@@ -61,16 +64,22 @@ HEADER = Envelope("type= id=id title sessionTitle=title owner version cwd=cwd ho
 ROW = Envelope("type= id=id timestamp=created_at message= parentId=parent_id")
 
 
-def _lift_thinking(blocks: Blocks, native: Native, context: LiftContext) -> Part | None:
-    """Returns a thought; another service's signature becomes an extra."""
-    if native.get("signatureProvider") in SIGNERS:
-        return READERS["thinking"](blocks, native, context)
-    rest = except_keys(native, "type", "thinking")
-    return Reasoning(native.get("thinking") or "", extras=make_extras(blocks.owner, rest))
+def _is_signed_elsewhere(part: Reasoning) -> bool:
+    return get_extras(part.extras, NAME).get("signatureProvider") not in SIGNERS
+
+
+FOREIGN = BlockRows(NAME, "type").record(
+    "thinking", Reasoning(""), "type thinking signature", {"thinking": whole("text")}, _is_signed_elsewhere
+)
+"""A thought that another service signed, whose signature is an extra."""
+
+
+def _lift_foreign(native: Native, context: LiftContext) -> Part | None:
+    return None if native.get("signatureProvider") in SIGNERS else FOREIGN.read(native, context)
 
 
 ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event"), "reasoning": ("assistant",)}
-TURNS = Turns(Blocks(NAME, {**READERS, "thinking": _lift_thinking}, WRITERS))
+TURNS = Turns(Blocks(NAME, FOREIGN._replace(read=_lift_foreign), *usual_blocks(NAME)))
 
 
 def lift(document: Any) -> Transcript:
@@ -145,10 +154,9 @@ def _write_row(group: list[Message]) -> Any:
         return row_of_event(first, NAME)
     extra = dict(get_extras(first.extras, NAME))
     row, id_ = extra.pop("row", {}), extra.pop("messageId", None)
-    facts = write_facts(replace(first, id=id_), extra)
     role = "assistant" if first.role == "assistant" else "user"
-    content = TURNS.blocks.write([part for message in group for part in message.parts])
-    message = TURNS.keys.put({"role": role, "content": content, **facts}, extra, sort=True)
+    content = TURNS.blocks.write_all([part for message in group for part in message.parts])
+    message = TURN.write(replace(first, id=id_), extra, role=role, content=content)
     return ROW.write(first, row, type=MESSAGE, message=message)
 
 

@@ -17,7 +17,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, Record, as_text, get_extras, omit
 from convcli.kit.settings import Setting, same
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
-from convcli.model.transcript import Part, Path
+from convcli.model.transcript import Message, Part, Path
 from convcli.wire import exact_json
 
 Fields = Mapping[str, str | Setting]
@@ -96,6 +96,12 @@ class Envelope:
                 native[key] = inner
         return self.keys.ordered({**native, **content})
 
+    def fits(self, message: Message) -> Message:
+        """Returns the message with only the fields that come back when they are written."""
+        fitted = Message(message.role, message.parts, extras=message.extras)
+        self.lift(self.write(message), fitted)
+        return message if fitted == message else fitted
+
     def places(self, node: str = "", *above: str) -> dict[str, Path]:
         """Returns the paths of the fields, by their names in losses.
 
@@ -109,7 +115,7 @@ class Envelope:
 
     # ------------------------------------------------------------ generated functions
 
-    def part_reader(self, blank: Part, owner: str) -> Callable[[Native, LiftContext], Part]:
+    def reader(self, blank: Part, owner: str) -> Callable[[Native, LiftContext], Part]:
         """Returns the function that lifts an object to a part, with the owner's extras; `blank` is the part of an empty
         object."""
         body = ["    record = blank.__copy__()", *self._lift_lines("record.extras = {owner: rest}")]
@@ -119,15 +125,21 @@ class Envelope:
         )
         return read
 
-    def part_writer(self, constants: Mapping[str, Any], owner: str) -> Callable[[Any], Native]:
-        """Returns the function that writes a part as an object with these constants and the owner's extras."""
+    def writer(self, owner: str, constants: Mapping[str, Any] | None = None, *content: str) -> Callable[..., Native]:
+        """Returns the function that writes a record, and the values of the `content` keys, as an object with these
+        constants and the owner's extras."""
+        constants = constants or {}
 
-        def with_extras(part: Any) -> Native:
-            return self.write(part, get_extras(part.extras, owner), **constants)
+        def with_extras(record: Any, *values: Any) -> Native:
+            stated = {**constants, **dict(zip(content, values, strict=True))}
+            return self.write(record, get_extras(record.extras, owner), **stated)
 
-        head = ["def write(record):", "    extras = record.extras", "    if extras is not None and owner in extras:"]
-        source = "\n".join([*head, "        return with_extras(record)", *self._write_lines(constants), ""])
-        write: Callable[[Any], Native] = define(
+        arguments = ", ".join(["record", *(f"content_{i}" for i in range(len(content)))])
+        values = {key: repr(value) for key, value in constants.items()}
+        values |= {key: f"content_{i}" for i, key in enumerate(content)}
+        head = [f"def write({arguments}):", "    if record.extras is not None and owner in record.extras:"]
+        source = "\n".join([*head, f"        return with_extras({arguments})", *self._write_lines(values), ""])
+        write: Callable[..., Native] = define(
             "write", source, f"{owner} {constants}", owner=owner, with_extras=with_extras, **self._used()
         )
         return write
@@ -138,7 +150,7 @@ class Envelope:
         return self._lift(native, record)
 
     def _define_write(self, record: Any, content: Native) -> Native:
-        source = "\n".join(["def write(record, content):", *self._write_lines(None), ""])
+        source = "\n".join(["def write(record, content):", *self._write_lines(), ""])
         self._write = define("write", source, " ".join(self.names), **self._used())
         return self._write(record, content)
 
@@ -152,9 +164,10 @@ class Envelope:
     def _rest(self, native: Native, kept: tuple[str, ...], inner: Native) -> Native | None:
         """Returns the extras: unknown keys, keys that are `kept` though they have a field, and those of objects."""
         extra = self.keys.extra(native)
-        if kept or inner:
-            extra = {**(extra or {}), **{key: native[key] for key in kept}, **inner}
-        return self.keys.ordered(extra) if extra else None
+        if kept:
+            extra = {**(extra or {}), **{key: native[key] for key in kept}}
+        extra = self.keys.ordered(extra) if extra else {}
+        return {**extra, **inner} or None
 
     def _lift_lines(self, use: str) -> list[str]:
         """Returns the lines that set the fields of `record` from `native`, and do `use` with the extras if there are
@@ -184,8 +197,8 @@ class Envelope:
         lines += ["    if kept or inner or not native.keys() <= known:", "        rest = rest_of(native, kept, inner)"]
         return [*lines, "        if rest:", f"            {use}"]
 
-    def _write_lines(self, constants: Mapping[str, Any] | None) -> list[str]:
-        """Returns the lines that write `record`, with these constants or with the values in `content`."""
+    def _write_lines(self, values: Mapping[str, str] | None = None) -> list[str]:
+        """Returns the lines that write `record`, with the values of these expressions or those in `content`."""
         lines = ["    native = {}"]
         fields = {field.path[0]: (i, field) for i, field in enumerate(self._fields)}
         for key in self.names:
@@ -205,9 +218,9 @@ class Envelope:
                 is_set = " or ".join(f"record.{name} is not None" for name in self._nested[key].fields)
                 lines += [f"    if {is_set}:", f"        value = write_nested_{i}(record, {{}})"]
                 lines += ["        if value:", f"            {put}"]
-            elif constants is not None and key in constants:
-                lines += [f"    native[{key!r}] = {constants[key]!r}"]
-            elif constants is None and key in self._content:
+            elif values is not None and key in values:
+                lines += [f"    native[{key!r}] = {values[key]}"]
+            elif values is None and key in self._content:
                 lines += [f"    if {key!r} in content:", f"        native[{key!r}] = content[{key!r}]"]
         return [*lines, "    return native"]
 

@@ -29,6 +29,11 @@ class Usage(NamedTuple):
     counts: Mapping[tuple[str, ...], str]
     cost: str = "cost"
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of the message that it has."""
+        return "usage", "cost"
+
     def lift(self, native: Native, message: Message) -> Native:
         """Sets usage and cost of the message. Returns the extras."""
         usage, rest = take_counts(native, self.counts)

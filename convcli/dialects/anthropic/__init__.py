@@ -23,10 +23,11 @@ from convcli.dialects.anthropic.clean import without_clean_messages
 from convcli.dialects.anthropic.rules import NAME, RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
-from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
+from convcli.families.anthropic.blocks import Blocks, usual_blocks
+from convcli.families.anthropic.messages import ROLES as ROLES
 from convcli.families.anthropic.messages import Turns, lift_system, split_system
 from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS, UNSUPPORTED
-from convcli.families.anthropic.response import lift_response, write_response
+from convcli.families.anthropic.response import lift_response, responses, write_response
 from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, keep_last_answer, roles, without
@@ -36,8 +37,8 @@ from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Transcript
 
-BLOCKS = Blocks(NAME, READERS, WRITERS)
-TURNS = Turns(BLOCKS)
+BLOCKS = Blocks(NAME, *usual_blocks(NAME))
+TURNS, RESPONSES = Turns(BLOCKS), responses(BLOCKS)
 REQUEST = Keys(
     "model max_tokens temperature top_p top_k stop_sequences stream system messages tools tool_choice thinking "
     "output_config metadata service_tier container cache_control",
@@ -55,7 +56,7 @@ def lift(document: Any) -> Transcript:
         context.origin.form = "list"
         TURNS.lift_each(document, (), context)
         return context.transcript()
-    return _lift_request(document, context) if "messages" in document else lift_response(document, context, TURNS)
+    return _lift_request(document, context) if "messages" in document else lift_response(document, context, RESPONSES)
 
 
 def _lift_request(native: Native, context: LiftContext) -> Transcript:
@@ -77,7 +78,7 @@ def form_of(transcript: Transcript) -> str:
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns a request, a response or a list of messages."""
     if options.form == "response":
-        return write_response(transcript, TURNS)
+        return write_response(transcript, RESPONSES)
     return TURNS.write(transcript.messages) if options.form == "list" else _write_request(transcript)
 
 

@@ -22,10 +22,9 @@ from msgspec.structs import replace
 from convcli.dialects.anthropic_stream.answer import Answer
 from convcli.dialects.anthropic_stream.rules import RULES
 from convcli.families.anthropic import policy
-from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks
-from convcli.families.anthropic.messages import Turns
+from convcli.families.anthropic.blocks import Blocks, usual_blocks
 from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS
-from convcli.families.anthropic.response import lift_response, write_response
+from convcli.families.anthropic.response import lift_response, responses, write_response
 from convcli.kit import streams, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
@@ -38,7 +37,8 @@ from convcli.model.document import Rows
 from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
 
 NAME, SIBLING = "anthropic-stream", "anthropic"
-TURNS = Turns(Blocks(SIBLING, READERS, WRITERS))
+BLOCKS = Blocks(SIBLING, *usual_blocks(SIBLING))
+RESPONSES = responses(BLOCKS)
 
 FAILURE = "api_error"
 """The type of an error that has none."""
@@ -60,7 +60,7 @@ def lift(document: Any) -> Transcript:
     for at, event in enumerate(document):
         answer.take(event, at)
     context = LiftContext(NAME, document, owner=SIBLING)
-    transcript = lift_response(answer.whole(), context, TURNS)
+    transcript = lift_response(answer.whole(), context, RESPONSES)
     context.origin.form, context.origin.routes = "", answer.places()
     context.origin.pieces = answer.pieces()
     _lift_raw(answer, transcript.messages, context.origin)
@@ -96,7 +96,7 @@ def _lift_end(answer: Answer, message: Message) -> None:
 def write(transcript: Transcript, options: Options) -> Rows:
     """Returns the events of the answer."""
     message = transcript.messages[0] if transcript.messages else Message("assistant", [])
-    return Rows(list(_events(write_response(transcript, TURNS), message, options.chunk)))
+    return Rows(list(_events(write_response(transcript, RESPONSES), message, options.chunk)))
 
 
 def _events(response: Native, message: Message, size: int) -> Iterator[Native]:
@@ -219,7 +219,7 @@ def _drop_request_marks(part: Part, _: Message) -> Part:
 FIT: tuple[Pass, ...] = (
     one_answer,
     *policy.pair_turns(),
-    *policy.keep_supported_parts(TURNS.blocks),
+    *policy.keep_supported_parts(BLOCKS),
     on_parts(_drop_request_marks),
     policy.keep_supported_finish(("error",)),
     on_each_message(_set_stop_reason),

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from msgspec.structs import replace
-
 from convcli.families.anthropic import request
-from convcli.families.anthropic.blocks import READERS, WRITERS, Blocks, kind_of
-from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_facts, write_facts
+from convcli.families.anthropic.blocks import Blocks, kind_of, usual_blocks
+from convcli.families.anthropic.messages import Turns, envelope, joins_bare_results
 from convcli.kit.envelopes import REPLACES_ALL, Envelope
-from convcli.kit.objects import Keys, Native, get_extras, omit
+from convcli.kit.objects import Native, get_extras
 from convcli.kit.usage import COST
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
 
@@ -49,32 +47,13 @@ TITLES = {TITLE: "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 # ---------------------------------------------------------------- messages in rows
 
 
-def _lift_facts(native: Native, message: Message, extra: Native) -> None:
-    """Reads the facts of a message except its id: convcli identifies messages by the ids of their rows."""
-    lift_facts(omit(native, "id"), message, extra)
-
-
-def _write_facts(message: Message, extra: Native) -> Native:
-    facts = write_facts(Message(message.role, [], model=message.model, **_spent(message)), extra)
-    return {"type": "message", **facts} if message.role == "assistant" else facts
-
-
-def _spent(message: Message) -> Native:
-    return {"stop_reason": message.stop_reason, "usage": message.usage}
-
-
-BLOCKS = Blocks(NAME, READERS, WRITERS)
-TURNS = Turns(
-    BLOCKS,
-    Keys(
-        "id type role model content stop_reason stop_sequence stop_details usage container context_management",
-        extra="id type stop_sequence stop_details container context_management",
-    ),
-    _lift_facts,
-    _write_facts,
-    joins_bare_results,
+BLOCKS = Blocks(NAME, *usual_blocks(NAME))
+MESSAGE = envelope(
+    "id type role= model=model content= stop_reason stop_sequence stop_details usage container context_management"
 )
-ANSWERS = replace(TURNS, strings=False)
+"""A message has an id, but convcli identifies messages by the ids of their rows."""
+TURNS = Turns(BLOCKS, MESSAGE, joins_bare_results)
+ANSWERS = Turns(BLOCKS, MESSAGE, joins_bare_results, strings=False, constants={"type": "message"})
 
 
 def is_turn(row: Any) -> bool:

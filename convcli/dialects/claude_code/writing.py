@@ -36,7 +36,7 @@ def _missing_rows(transcript: Transcript, prompt: list[Part], rows: list[Any]) -
     """Returns the prompt and title rows that the other rows do not state."""
     session = {} if transcript.id is None else {"sessionId": transcript.id}
     last, bare = form.last_prompt(rows), form.bare_rows(rows, transcript.id)
-    shape: Native = {"system": TURNS.blocks.write(prompt)} if prompt else {}
+    shape: Native = {"system": TURNS.blocks.write_all(prompt)} if prompt else {}
     if transcript.tools is not None:
         shape["tools"] = [request.write_tool(tool, NAME) for tool in transcript.tools]
     more: list[Native] = []

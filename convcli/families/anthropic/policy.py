@@ -107,7 +107,7 @@ def _express(result: ToolResult, blocks: Blocks) -> tuple[str, Any] | None:
     """Returns how a result is read back for which the API has no field."""
     if result.kind in ("text", "error"):
         return None
-    if "content" in blocks.extra(result) or (result.kind == "data" and blocks.holds(result.value)):
+    if "content" in get_extras(result.extras, blocks.owner) or (result.kind == "data" and blocks.holds(result.value)):
         return None
     return as_one_text(result)
 

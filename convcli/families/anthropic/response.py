@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
-from convcli.families.anthropic.messages import Turns
+from convcli.families.anthropic.blocks import Blocks
+from convcli.families.anthropic.messages import Turns, envelope
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, without_nulls
+from convcli.kit.objects import Native, without_nulls
 from convcli.kit.renaming import identifiers
 from convcli.model.transcript import Transcript
 
-RESPONSE = Keys(
-    "id type role model content stop_reason stop_sequence stop_details usage container diagnostics",
-    extra="stop_sequence stop_details container diagnostics",
+RESPONSE = envelope(
+    "id=id type= role= model=model content= stop_reason stop_sequence stop_details usage container diagnostics"
 )
 
 NAMES, IDS = identifiers(128), identifiers(256)
@@ -20,10 +18,15 @@ NAMES, IDS = identifiers(128), identifiers(256)
 of."""
 
 
+def responses(blocks: Blocks) -> Turns:
+    """Returns the messages that are responses with these blocks."""
+    return Turns(blocks, RESPONSE, strings=False)
+
+
 def lift_response(native: Native, context: LiftContext, turns: Turns) -> Transcript:
     """Lifts a response, whose id and model become those of the transcript."""
     context.origin.form = "response"
-    _of_responses(turns).lift(native, (), context)
+    turns.lift(native, (), context)
     first = context.messages[0]
     transcript = context.transcript(id=first.id, model=first.model)
     first.id = first.model = None
@@ -32,10 +35,6 @@ def lift_response(native: Native, context: LiftContext, turns: Turns) -> Transcr
 
 def write_response(transcript: Transcript, turns: Turns) -> Native:
     """Writes a response with the last assistant message."""
-    natives = _of_responses(turns).write(transcript.messages) or [{"role": "assistant", "content": []}]
+    natives = turns.write(transcript.messages) or [{"role": "assistant", "content": []}]
     whole = {"id": transcript.id, "type": "message", "model": transcript.model, **natives[-1]}
-    return RESPONSE.put(without_nulls(whole), None, sort=True)
-
-
-def _of_responses(turns: Turns) -> Turns:
-    return replace(turns, keys=RESPONSE, strings=False)
+    return RESPONSE.keys.put(without_nulls(whole), None, sort=True)

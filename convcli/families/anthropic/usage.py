@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from convcli.kit.objects import Native, omit
 from convcli.kit.values import counts, put_counts, take_counts
+from convcli.model.transcript import Message
 
 Counts = Mapping[tuple[str, ...], str]
 """Our names of counts by their path in the vendor's object."""
@@ -30,6 +32,23 @@ def write_usage(usage: dict[str, int], extra: Native, table: Counts = USAGE) -> 
         usage = {**usage, "inputTokens": usage["inputTokens"] - _cached(usage)}
     native = put_counts(usage, extra, table)
     return {**omit(native, *extra), **{key: native[key] for key in extra}}
+
+
+class MessageUsage(NamedTuple):
+    """The object `usage` in a message, as a nested object of an Envelope."""
+
+    table: Counts = USAGE
+    fields: tuple[str, ...] = ("usage",)
+
+    def lift(self, native: Native, message: Message) -> Native:
+        """Sets the usage. Returns the extras."""
+        usage, rest = lift_usage(native, self.table)
+        message.usage = usage or None
+        return rest
+
+    def write(self, message: Message, extra: Native) -> Native:
+        """Returns the object, with its extras."""
+        return write_usage(message.usage or {}, extra, self.table)
 
 
 def keep_supported_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[str, int] | None:

@@ -49,6 +49,7 @@ class BlockTable:
         self.owner, self._key, self._blocks = owner, key, blocks
         self.readers: dict[str, Read] = {block.tag: partial(self._first_read, block.tag) for block in blocks}
         self.writers: dict[str, Write] = {block.part: partial(self._first_write, block.part) for block in blocks}
+        self.writers[Opaque.type] = self._write_opaque
 
     def _first_read(self, tag: str, native: Native, context: LiftContext) -> Part | None:
         self.readers[tag] = read = _first_of([block.read for block in self._blocks if block.tag == tag])
@@ -82,13 +83,11 @@ class BlockTable:
     def write(self, part: Part) -> Native | None:
         """Writes a part as a block; None if there is no block for it."""
         write = self.writers.get(part.type)
-        if write is not None:
-            return write(part)
-        is_block = isinstance(part, Opaque) and part.dialect == self.owner and self._is_block(part.value)
-        return part.value if is_block else None  # type: ignore[union-attr]
+        return None if write is None else write(part)
 
-    def _is_block(self, value: Any) -> bool:
-        return isinstance(value, dict) and isinstance(value.get(self._key), str)
+    def _write_opaque(self, part: Opaque) -> Native | None:
+        value = part.value if part.dialect == self.owner else None
+        return value if isinstance(value, dict) and isinstance(value.get(self._key), str) else None
 
 
 def _first_of(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
@@ -127,10 +126,10 @@ class BlockRows(NamedTuple):
         envelope = Envelope(order, fields, content=self.key)
 
         def build_write() -> Callable[..., Any]:
-            write = envelope.part_writer({self.key: tag}, self.owner)
+            write = envelope.writer(self.owner, {self.key: tag})
             return write if when is None else lambda part: write(part) if when(part) else None
 
-        read = Lazy(lambda: envelope.part_reader(blank, self.owner))
+        read = Lazy(lambda: envelope.reader(blank, self.owner))
         return Block(tag, blank.type, read, Lazy(build_write))
 
     def media(
