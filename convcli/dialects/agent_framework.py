@@ -22,9 +22,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.chats import split_at_results
-from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai.request import url_of_media
 from convcli.kit import custom, fitting, ids, passes, results, unsupported
+from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.codec.objects import value_at
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope

@@ -19,8 +19,8 @@ from typing import Any
 from convcli.families.anthropic.blocks import Blocks, usual_blocks
 from convcli.families.anthropic.messages import FINISH, FINISH_OF
 from convcli.families.chats import split_at_results
-from convcli.families.frameworks.blocks import Block
 from convcli.kit import unsupported
+from convcli.kit.blocks import Block
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, has_content, make_extras, omit, without_empty

@@ -23,8 +23,8 @@ from msgspec.structs import replace
 from convcli.families.anthropic import places, policy
 from convcli.families.anthropic.blocks import Blocks, bare_image, usual_blocks
 from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_system
-from convcli.families.frameworks.blocks import in_metadata
 from convcli.kit import fitting, passes, results, sessions, unsupported
+from convcli.kit.blocks import in_metadata
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelope
 from convcli.kit.objects import Native, get_extras, make_extras

@@ -21,10 +21,10 @@ from collections import Counter, deque
 from itertools import zip_longest
 from typing import Any
 
-from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai import calls as openai
 from convcli.families.openai.request import media_of_url, url_of_media
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.ids import is_uuid, set_session_id

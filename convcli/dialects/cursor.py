@@ -21,9 +21,9 @@ from typing import Any
 
 from convcli.families.ai_sdk.parts import media_at
 from convcli.families.chats import add_with_results
-from convcli.families.frameworks.blocks import Block, BlockRows, arguments_of, in_metadata
 from convcli.families.google.contents import adopt
 from convcli.kit import editors, results, sessions
+from convcli.kit.blocks import Block, BlockRows, arguments_of, in_metadata
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
 from convcli.kit.objects import (

@@ -24,8 +24,8 @@ from convcli.families.anthropic.blocks import Blocks, kind_of, usual_blocks
 from convcli.families.anthropic.messages import MESSAGE as TURN
 from convcli.families.anthropic.messages import Turns
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.families.frameworks.blocks import BlockRows
 from convcli.kit import sessions, unsupported
+from convcli.kit.blocks import BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import settle_by_reading_back

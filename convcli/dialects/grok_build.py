@@ -22,10 +22,10 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai.request import media_of_url, url_of_media
 from convcli.families.responses import items
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, except_keys, get_extras, make_extras

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai import request as common
 from convcli.kit import custom, fitting, passes, results, unsupported
+from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import (
     Keys,

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from convcli.families.chats import NODES, nodes_of, split_at_results
-from convcli.families.frameworks.blocks import arguments_of
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import instruction_of

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.frameworks.blocks import BlockRows
 from convcli.families.openai import calls as openai
 from convcli.families.openai.request import AUDIO_FORMATS, AUDIO_TYPES
 from convcli.kit import custom, fitting, passes, results, unsupported
+from convcli.kit.blocks import BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, without_nulls
 from convcli.kit.settings import Setting, whole

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from convcli.families.chats import split_at_results
-from convcli.families.frameworks.blocks import Block, BlockRows
 from convcli.families.openai import calls as openai
 from convcli.families.openai import request as common
 from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import (

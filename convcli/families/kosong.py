@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable
 from convcli.families.openai.request import media_of_url, url_of_media
+from convcli.kit.blocks import Block, BlockRows, BlockTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_object, as_text, except_keys, get_extras, make_extras, omit
 from convcli.kit.settings import whole

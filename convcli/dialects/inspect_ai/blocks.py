@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.frameworks.blocks import Block, BlockRows, in_metadata
+from convcli.kit.blocks import Block, BlockRows, in_metadata
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Fields
 from convcli.kit.objects import Native, drop_extra_keys, omit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.frameworks.blocks import Block, BlockRows, in_metadata
 from convcli.families.openai.parts import lift_part, write_media
+from convcli.kit.blocks import Block, BlockRows, in_metadata
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, get_extras
 from convcli.kit.settings import Setting, whole

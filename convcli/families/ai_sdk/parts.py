@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable
+from convcli.kit.blocks import Block, BlockRows, BlockTable
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, merge, omit
 from convcli.kit.results import has_failed

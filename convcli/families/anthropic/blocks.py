@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from convcli.families.frameworks.blocks import Block, BlockRows, BlockTable
+from convcli.kit.blocks import Block, BlockRows, BlockTable
 from convcli.kit.codec.code import Lazy
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope, Fields

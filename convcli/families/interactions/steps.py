@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from convcli.families.frameworks.blocks import BlockRows, BlockTable, in_metadata
 from convcli.families.google.parts import SIGNATURE
+from convcli.kit.blocks import BlockRows, BlockTable, in_metadata
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_empty
 from convcli.kit.pairing import UNKNOWN

@@ -1,4 +1,4 @@
-"""Messages made of tagged blocks, as frameworks and logs store them: one table row per kind of block.
+"""Messages made of tagged blocks, as vendors, frameworks and logs store them: one table row per kind of block.
 
 A row defines which part a block is, and the keys of the part's fields. Keys without a field are extras.
 """
