@@ -203,7 +203,9 @@ class Envelope:
         fields = {field.path[0]: (i, field) for i, field in enumerate(self._fields)}
         for key in self.names:
             put = f"native[{key!r}] = value"
-            if key in fields:
+            if values is not None and key in values:
+                lines += [f"    native[{key!r}] = {values[key]}"]
+            elif key in fields:
                 i, field = fields[key]
                 lines += [f"    value = record.{field.name}"]
                 if field.write is same:
@@ -218,8 +220,6 @@ class Envelope:
                 is_set = " or ".join(f"record.{name} is not None" for name in self._nested[key].fields)
                 lines += [f"    if {is_set}:", f"        value = write_nested_{i}(record, {{}})"]
                 lines += ["        if value:", f"            {put}"]
-            elif values is not None and key in values:
-                lines += [f"    native[{key!r}] = {values[key]}"]
             elif values is None and key in self._content:
                 lines += [f"    if {key!r} in content:", f"        native[{key!r}] = content[{key!r}]"]
         return [*lines, "    return native"]

@@ -93,3 +93,34 @@ def test_the_paths_and_names_of_fields_follow_from_the_keys() -> None:
     assert ROW.places() == {"id": ("id",), "parentId": ("parentId",), "createdAt": ("timestamp",)}
     assert ROW.supports("message") == {"message.id", "message.parentId", "message.createdAt"}
     assert ROW.names == ("type", "id", "parentId", "timestamp", "message")
+
+
+INFO = Envelope("id=model provider=provider family")
+NESTED = Envelope("role= info time=created_at", nested={"info": INFO})
+
+
+def test_an_object_inside_has_fields_of_the_same_record() -> None:
+    message = turn("a")
+    extra = NESTED.lift({"role": "user", "info": {"id": "m", "family": "x"}, "other": 1}, message)
+    assert (message.model, extra) == ("m", {"other": 1, "info": {"family": "x"}})
+    written = NESTED.write(message, extra, role="user")
+    assert list(written.items()) == [("role", "user"), ("info", {"id": "m", "family": "x"}), ("other", 1)]
+    assert NESTED.fields == ("created_at", "model", "provider")
+
+
+def test_an_object_inside_without_values_is_not_written() -> None:
+    assert NESTED.write(turn("a"), role="user") == {"role": "user"}
+    assert NESTED.lift({"role": "user", "info": {}}, turn("a")) is None
+
+
+def test_a_message_keeps_the_fields_that_come_back() -> None:
+    assert NESTED.fits(turn("a", model="m", name="n")) == turn("a", model="m")
+    kept = turn("a", model="m")
+    assert NESTED.fits(kept) is kept
+
+
+def test_a_generated_writer_has_the_same_keys_as_the_envelope() -> None:
+    write = NESTED.writer("demo", {"role": "user"}, "time")
+    plain, extended = turn("a", model="m"), turn("a", model="m", extras={"demo": {"other": 1}})
+    assert list(write(plain, 17).items()) == [("role", "user"), ("info", {"id": "m"}), ("time", 17)]
+    assert list(write(extended, 17)) == ["role", "info", "time", "other"]

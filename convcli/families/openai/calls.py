@@ -9,7 +9,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import in_words, with_plain_failures
-from convcli.kit.values import read_arguments, write_arguments
+from convcli.kit.values import read_written_arguments, write_arguments
 from convcli.model.dialect import Convention, LossKind
 from convcli.model.transcript import Media, Message, Opaque, Part, Text, ToolCall, ToolResult
 from convcli.wire import exact_json
@@ -17,21 +17,29 @@ from convcli.wire import exact_json
 CALL = Keys("id type function custom")
 ARGUMENTS = Keys("name arguments")
 CUSTOM = Keys("name input")
-USUAL_CALL = ("id", "type", "function")
-USUAL_FUNCTION = ("name", "arguments")
 BODY = {"function": ARGUMENTS, "custom": CUSTOM}
 """By call type: the member with its name and arguments."""
+USUAL_CALL, USUAL_FUNCTION = frozenset(("id", "type", "function")), frozenset(ARGUMENTS.names)
 
 
 def lift_call(native: Native, context: LiftContext) -> Part:
-    """Lifts a call of a function or a custom tool; one of another type is opaque."""
-    if _is_usual(native):
-        return read_call(native["function"], native["id"], context)
+    """Lifts a call of a function or a custom tool; one of another type is opaque. The arguments of a function are JSON
+    in a string, or an object; the input of a custom tool is a free text, whatever it looks like."""
     kind = native.get("type") or "function"
     body = native.get(kind)
     if kind not in BODY or not isinstance(body, dict):
         return Opaque(context.dialect, {"type": kind, **native} if "type" not in native else native)
-    call = (_read_custom if kind == "custom" else read_call)(body, native.get("id") or None, context)
+    name, raw = body["name"], None
+    id_ = context.pairing.call(native.get("id") or None, name)
+    if kind == "custom":
+        call = ToolCall(id_, name, lift_input(body.get("input") or ""), custom=True)
+    else:
+        arguments = body.get("arguments")
+        if isinstance(arguments, str):
+            arguments, raw, _ = read_written_arguments(arguments)
+        call = ToolCall(id_, name, arguments or {}, raw)
+        if native.keys() <= USUAL_CALL and body.keys() <= USUAL_FUNCTION:  # nearly all calls
+            return call
     extra = {key: native[key] for key in BODY if key != kind and native.get(key)}
     extra |= CALL.extra(native) or {}
     call.extras = make_extras(context.dialect, extra, **{kind: BODY[kind].extra(body)})
@@ -45,29 +53,8 @@ def are_calls(natives: Any) -> bool:
 
 def _is_call(native: Native) -> bool:
     function = native.get("function")
-    texts = [function.get(key) for key in USUAL_FUNCTION] if isinstance(function, dict) else [None]
+    texts = [function.get(key) for key in ("name", "arguments")] if isinstance(function, dict) else [None]
     return native.get("type") == "function" and all(isinstance(text, str) for text in [native.get("id"), *texts])
-
-
-def _is_usual(native: Native) -> bool:
-    """True for the usual call: all keys, in order, and arguments as a string."""
-    if tuple(native) != USUAL_CALL or not native["id"] or native["type"] != "function":
-        return False
-    function = native["function"]
-    return isinstance(function, dict) and tuple(function) == USUAL_FUNCTION and isinstance(function["arguments"], str)
-
-
-def read_call(function: Native, id_: str | None, context: LiftContext) -> ToolCall:
-    """Lifts a function call; its arguments are JSON in a string, or an object."""
-    written, name = function.get("arguments"), function["name"]
-    arguments, raw = read_arguments(written) if isinstance(written, str) else (written or {}, None)
-    return ToolCall(context.pairing.call(id_, name), name, arguments, raw)
-
-
-def _read_custom(custom: Native, id_: str | None, context: LiftContext) -> ToolCall:
-    """Lifts a call whose input is free text, whatever it looks like."""
-    name = custom["name"]
-    return ToolCall(context.pairing.call(id_, name), name, lift_input(custom.get("input") or ""), custom=True)
 
 
 def kind_in_turn(part: Part) -> str:
@@ -79,12 +66,15 @@ def kind_in_turn(part: Part) -> str:
 
 def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
     """Writes a call with arguments as JSON in a string; `free`: a custom tool's call with its text."""
+    text = input_of(call) if free and call.custom else None
+    if text is None:
+        kind, body = "function", {"name": call.name, "arguments": write_arguments(call.arguments, call.raw_arguments)}
+    else:
+        kind, body = "custom", {"name": call.name, "input": text}
+    if call.extras is None:
+        return {"id": call.id, "type": kind, kind: body}
     extra = get_extras(call.extras, dialect)
-    text = input_of(call) if free else None
-    kind = "function" if text is None else "custom"
-    custom = CUSTOM.put({"name": call.name, "input": text}, extra.get("custom"))
-    body = write_function(call, dialect) if text is None else custom
-    return CALL.put({"id": call.id, "type": kind, kind: body}, omit(extra, kind))
+    return CALL.put({"id": call.id, "type": kind, kind: BODY[kind].put(body, extra.get(kind))}, omit(extra, kind))
 
 
 def write_parts(

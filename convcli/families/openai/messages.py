@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from convcli.families.openai.calls import (
-    ARGUMENTS,
+    content_of,
     kind_in_turn,
     lift_call,
     of_message,
     other_keys,
-    read_call,
     text_of_result,
     write_call,
 )
@@ -34,7 +30,6 @@ from convcli.model.transcript import (
     Path,
     Reasoning,
     Refusal,
-    Step,
     Text,
     ToolCall,
     ToolResult,
@@ -48,129 +43,69 @@ MESSAGE = Keys(
 )
 RESULT = Keys("role tool_call_id name content")
 RESULT_ROLES = ("tool", "function")
+USUAL_KEYS = frozenset(("role", "content", "tool_calls"))
+USUAL_RESULT = frozenset(RESULT.names)
+CONTENT: Path = ("content",)
 
 
 # ---------------------------------------------------------------- lift
 
 
 def lift_any(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
-    """Lifts a request message: a turn or a result. The usual ones take a fast path."""
-    return USUAL.get(tuple(native), _lift_unusual)(native, context)
-
-
-def _lift_unusual(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
-    if native["role"] in RESULT_ROLES:
+    """Lifts a request message: a turn or a result."""
+    role = native["role"]
+    if role in RESULT_ROLES:
         return _lift_result(native, context), None
+    content = native.get("content")
+    if len(native) == 2 and content and content.__class__ is str:  # most messages
+        return Message(role, [Text(content)]), None
     return lift_message(native, context)
-
-
-def _lift_text(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
-    role, content = native["role"], native["content"]
-    if content.__class__ is not str or not content or role in RESULT_ROLES:
-        return _lift_unusual(native, context)
-    return Message(role, [Text(content)]), None
-
-
-def _lift_text_result(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
-    content = native["content"]
-    if content.__class__ is not str or native["role"] != "tool" or not native["tool_call_id"]:
-        return _lift_unusual(native, context)
-    id_, name = context.pairing.result(native["tool_call_id"], None)
-    return Message("tool", [ToolResult(id_, name, "text", content)]), None
-
-
-def _lift_text_and_calls(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
-    role, content, calls = native["role"], native["content"], native["tool_calls"]
-    if content.__class__ is list or role in RESULT_ROLES or not calls:
-        return _lift_unusual(native, context)
-    parts: list[Part] = [Text(content)] if content else []
-    parts += [lift_call(call, context) for call in calls]
-    return Message(role, parts), _spots_of_calls(len(calls), is_behind_text=bool(content))
-
-
-@lru_cache(maxsize=64)
-def _spots_of_calls(count: int, *, is_behind_text: bool) -> PartPaths:
-    return *([("content",)] if is_behind_text else []), *(("tool_calls", j) for j in range(count))
-
-
-USUAL: dict[tuple[str, ...], Callable[[Native, LiftContext], tuple[Message, PartPaths]]] = {
-    ("role", "content"): _lift_text,
-    ("role", "tool_call_id", "content"): _lift_text_result,
-    ("role", "content", "tool_calls"): _lift_text_and_calls,
-}
-"""Fast lifts, by the keys of a message whose content is a text or, with calls, null."""
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Lifts a message that is not a result. Returns its parts in the order in which they were made, and their paths."""
-    lifting = _Lifting([], [], context)
-    for key in MESSAGE.sorted(native):
-        if key in SAYING and native[key]:
-            SAYING[key](native[key], key, lifting)
-    extra = other_keys(MESSAGE.extra(native))
-    name = native.get("name") or None
-    return Message(
-        native["role"], lifting.parts, name=name, extras=make_extras(context.dialect, extra)
-    ), lifting.part_paths
-
-
-class _Lifting(msgspec.Struct, frozen=True):
-    """The state of lifting one message."""
-
-    parts: list[Part]
-    part_paths: list[Path]
-    context: LiftContext
-
-    def add(self, part: Part, *node_path: Step) -> None:
-        self.parts.append(part)
-        self.part_paths.append(node_path)
-
-
-def _content(content: str | list[Native], key: str, lifting: _Lifting) -> None:
-    if isinstance(content, str):
-        lifting.add(Text(content), key)
-        return
-    for j, native in enumerate(content):
-        lifting.add(lift_part(native, lifting.context.dialect), key, j)
-
-
-def _reasoning(text: str, key: str, lifting: _Lifting) -> None:
-    """Lifts reasoning once, because some servers write it under both keys."""
-    before = lifting.parts[-1] if lifting.parts else None
-    if not (isinstance(before, Reasoning) and before.text == text):
-        lifting.add(Reasoning(text), key)
-
-
-def _calls(calls: list[Native], key: str, lifting: _Lifting) -> None:
-    for j, call in enumerate(calls):
-        lifting.add(lift_call(call, lifting.context), key, j)
-
-
-def _older_call(native: Native, key: str, lifting: _Lifting) -> None:
-    extra = ARGUMENTS.extra(native)
-    call = read_call(native, None, lifting.context)
-    call.extras = make_extras(lifting.context.dialect, {"function": extra} if extra else None)
-    lifting.add(call, key)
-
-
-SAYING: dict[str, Callable[[Any, str, _Lifting], None]] = {
-    "reasoning_content": _reasoning,
-    "reasoning": _reasoning,
-    "content": _content,
-    "refusal": lambda text, key, lifting: lifting.add(Refusal(text), key),
-    "audio": lambda native, key, lifting: lifting.add(lift_answer_audio(native, lifting.context.dialect), key),
-    "tool_calls": _calls,
-    "function_call": _older_call,
-}
-"""The keys of a message that contain its parts."""
+    parts: list[Part] = []
+    part_paths: list[Path] = []
+    is_usual = native.keys() <= USUAL_KEYS
+    for key in () if is_usual else REASONING_KEYS:
+        thought = native.get(key)
+        if thought and not (parts and parts[-1] == Reasoning(thought)):  # some servers write it under both keys
+            parts.append(Reasoning(thought))
+            part_paths.append((key,))
+    content = native.get("content")
+    if content.__class__ is list:
+        parts += [lift_part(one, context.dialect) for one in content]
+        part_paths += [("content", j) for j in range(len(content))]
+    elif content:
+        parts.append(Text(content))
+        part_paths.append(CONTENT)
+    if not is_usual:
+        if native.get("refusal"):
+            parts.append(Refusal(native["refusal"]))
+            part_paths.append(("refusal",))
+        if native.get("audio"):
+            parts.append(lift_answer_audio(native["audio"], context.dialect))
+            part_paths.append(("audio",))
+    for j, call in enumerate(native.get("tool_calls") or ()):
+        parts.append(lift_call(call, context))
+        part_paths.append(("tool_calls", j))
+    if is_usual:
+        return Message(native["role"], parts), part_paths
+    if native.get("function_call"):
+        parts.append(lift_call({"function": native["function_call"]}, context))
+        part_paths.append(("function_call",))
+    extras = make_extras(context.dialect, other_keys(MESSAGE.extra(native)))
+    return Message(native["role"], parts, name=native.get("name") or None, extras=extras), part_paths
 
 
 def _lift_result(native: Native, context: LiftContext) -> Message:
     id_, name = context.pairing.result(native.get("tool_call_id") or None, native.get("name") or None)
     content = native.get("content")
-    kind, value = _lift_value(content, context.dialect) if isinstance(content, list) else ("text", content or "")
-    result = ToolResult(id_, name, kind, value)  # type: ignore[arg-type]
-    return Message("tool", [result], extras=make_extras(context.dialect, RESULT.extra(native)))
+    kind, value = _lift_value(content, context.dialect) if content.__class__ is list else ("text", content or "")
+    message = Message("tool", [ToolResult(id_, name, kind, value)])  # type: ignore[arg-type]
+    if not native.keys() <= USUAL_RESULT:
+        message.extras = make_extras(context.dialect, RESULT.extra(native))
+    return message
 
 
 def _lift_value(content: list[Native], dialect: str) -> tuple[str, Any]:
@@ -182,97 +117,86 @@ def _lift_value(content: list[Native], dialect: str) -> tuple[str, Any]:
 # ---------------------------------------------------------------- write
 
 
-class MessageBuilder:
-    """The keys of one message while its parts are written."""
-
-    __slots__ = ("audio", "calls", "content", "dialect", "reasoning", "refusal", "role")
-
-    def __init__(self, role: str, dialect: str) -> None:
-        self.role, self.dialect = role, dialect
-        self.content: list[Native] = []
-        self.calls: list[Native] = []
-        self.reasoning: list[str] = []
-        self.refusal: Refusal | None = None
-        self.audio: Native | None = None
-
-    def add(self, part: Part) -> None:
-        """Adds a part, if the format has a field for it."""
-        if isinstance(part, Text):
-            self.content.append(write_text(part, self.dialect))
-        elif isinstance(part, ToolCall):
-            self.calls.append(write_call(part, self.dialect, free=True))
-        elif isinstance(part, Media):
-            self._add_media(part)
-        elif isinstance(part, Reasoning):
-            self.reasoning.append(part.text)
-        elif isinstance(part, Refusal):
-            self._add_refusal(part)
-        elif isinstance(part, Opaque):
-            (self.calls if kind_in_turn(part) == ToolCall.type else self.content).append(part.value)
-
-    def _add_media(self, media: Media) -> None:
-        is_answer = self.role == "assistant" and media.type == "audio" and self.audio is None
-        self.audio = write_answer_audio(media, self.dialect) if is_answer else self.audio
-        if not is_answer or self.audio is None:
-            native = write_media(media, self.dialect)
-            self.content += [] if native is None else [native]
-
-    def _add_refusal(self, refusal: Refusal) -> None:
-        """Adds a refusal. The last one has its own key, unless it has extras; earlier ones are content parts."""
-        if self.refusal is not None:
-            self.content.append(write_text(self.refusal, self.dialect))
-        self.refusal = refusal
-
-    def native(self) -> Native:
-        """Returns the message so far."""
-        native: Native = {"role": self.role, **dict(zip(REASONING_KEYS, self.reasoning, strict=False))}
-        if self.refusal is not None and get_extras(self.refusal.extras, self.dialect):
-            self.content.append(write_text(self.refusal, self.dialect))
-            self.refusal = None
-        native["content"] = self._content()
-        refusal = None if self.refusal is None else self.refusal.text
-        for key, value in (("refusal", refusal), ("audio", self.audio), ("tool_calls", self.calls)):
-            if value:
-                native[key] = value
-        return native
-
-    def _content(self) -> Any:
-        content = self.content
-        if not content:
-            return None if self.calls or self.refusal or self.audio else ""
-        is_text = len(content) == 1 and tuple(content[0]) == USUAL_TEXT and content[0]["type"] == "text"
-        return content[0]["text"] if is_text else content
-
-
-USUAL_TEXT = ("type", "text")
-
-
 def write_message(message: Message, dialect: str) -> Native:
     """Writes one message; a result is its own message."""
     if message.role == "tool":
         return _write_result(message, dialect)
-    builder = MessageBuilder(message.role, dialect)
+    text = only_text(message.parts)
+    native = {"role": message.role, "content": text} if text is not None else _write_parts(message, dialect)
+    if message.name is not None:
+        native["name"] = message.name
+    extra = of_message(get_extras(message.extras, dialect)) if message.extras is not None else {}
+    return MESSAGE.put(native, extra, sort=message.name is not None)
+
+
+def _write_parts(message: Message, dialect: str) -> Native:
+    """Writes the keys of the parts. The last refusal has its own key unless it has extras; others are content."""
+    content: list[Native] = []
+    calls: list[Native] = []
+    thoughts: list[str] = []
+    refusal: Refusal | None = None
+    audio: Native | None = None
     for part in message.parts:
-        builder.add(part)
-    drop_empty_name = {} if message.name is None else {"name": message.name}
-    extra = of_message(get_extras(message.extras, dialect))
-    return MESSAGE.put({**builder.native(), **drop_empty_name}, extra, sort=bool(drop_empty_name))
+        if isinstance(part, Text):
+            content.append(write_text(part, dialect))
+        elif isinstance(part, ToolCall):
+            calls.append(write_call(part, dialect, free=True))
+        elif isinstance(part, Reasoning):
+            thoughts.append(part.text)
+        elif isinstance(part, Refusal):
+            content += [] if refusal is None else [write_text(refusal, dialect)]
+            refusal = part
+        elif isinstance(part, Opaque):
+            (calls if kind_in_turn(part) == ToolCall.type else content).append(part.value)
+        elif isinstance(part, Media):
+            is_answer = message.role == "assistant" and part.type == "audio" and audio is None
+            audio = write_answer_audio(part, dialect) if is_answer else audio
+            content += _shown(part, dialect) if not is_answer or audio is None else []
+    if refusal is not None and get_extras(refusal.extras, dialect):
+        content.append(write_text(refusal, dialect))
+        refusal = None
+    if content:
+        whole: Any = content_of(content)
+    else:
+        whole = None if calls or refusal is not None or audio else ""
+    native: Native = {"role": message.role}
+    if thoughts:
+        native |= zip(REASONING_KEYS, thoughts, strict=False)
+    native["content"] = whole
+    if refusal is not None and refusal.text:
+        native["refusal"] = refusal.text
+    if audio:
+        native["audio"] = audio
+    if calls:
+        native["tool_calls"] = calls
+    return native
+
+
+def _shown(media: Media, dialect: str) -> list[Native]:
+    native = write_media(media, dialect)
+    return [] if native is None else [native]
 
 
 def _write_result(message: Message, dialect: str) -> Native:
     result = message.parts[0]
     assert isinstance(result, ToolResult)
-    native = {"role": "tool", "tool_call_id": result.tool_call_id, "content": _write_value(result, dialect)}
-    return RESULT.put(native, get_extras(message.extras, dialect))
+    value = result.value if result.kind == "text" and not result.is_error else _write_value(result, dialect)
+    native = {"role": "tool", "tool_call_id": result.tool_call_id, "content": value}
+    return native if message.extras is None else RESULT.put(native, get_extras(message.extras, dialect))
 
 
 def _write_value(result: ToolResult, dialect: str) -> Any:
     if result.kind != "multimodal":
         return text_of_result(result)
-    builder = MessageBuilder("tool", dialect)
+    content: list[Native] = []
     for part in result.value:
-        builder.add(part)
-    return builder.content or ""
+        if isinstance(part, Text):
+            content.append(write_text(part, dialect))
+        elif isinstance(part, Opaque):
+            content.append(part.value)
+        elif isinstance(part, Media):
+            content += _shown(part, dialect)
+    return content or ""
 
 
 # ---------------------------------------------------------------- fit

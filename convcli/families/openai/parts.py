@@ -83,7 +83,8 @@ LIFT_PART: dict[str, Callable[[Any, Extras | None], Part | None]] = {
 
 def write_text(part: Text | Refusal, dialect: str) -> Native:
     """Writes a text or a refusal, whose key has the name of its type."""
-    return TEXT.put({"type": part.type, part.type: part.text}, get_extras(part.extras, dialect))
+    native = {"type": part.type, part.type: part.text}
+    return native if part.extras is None else TEXT.put(native, get_extras(part.extras, dialect))
 
 
 def write_media(media: Media, dialect: str) -> Native | None:
