@@ -84,7 +84,7 @@ MESSAGE = Envelope(f"{CONTENT} author_name=name message_id=id additional_propert
 DOTNET_MESSAGE = Envelope(f"authorName=name createdAt=created_at {CONTENT} messageId=id additional_properties")
 MESSAGE_PLACES = pairs("authorName=author_name messageId=message_id")
 MORE = "annotations additional_properties"
-RESULT = Keys(f"type call_id exception result items {MORE}", extra=MORE)
+RESULT = Keys(f"type= call_id= exception= result= items= {MORE}")
 ROWS = BlockRows(NAME, "type")
 
 

@@ -42,7 +42,7 @@ from convcli.validation.survey import for_outputs
 
 NAME = "alpaca"
 INSTRUCTION, PREFERENCE = "instruction", "preference"
-ROW = Keys("instruction input output chosen rejected kto_tag system history", extra="output chosen rejected kto_tag")
+ROW = Keys("instruction= input= output chosen rejected kto_tag system= history=")
 LABELS = {True: CHOSEN, False: REJECTED}
 TURNS = ("user", "assistant")
 TEXT_SEPARATOR = "\n\n"

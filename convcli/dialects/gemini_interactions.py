@@ -49,9 +49,8 @@ from convcli.validation.survey import Survey, for_outputs
 NAME = "gemini-interactions"
 
 REQUEST = Keys(
-    "model agent input system_instruction tools generation_config response_format response_modalities "
-    "previous_interaction_id store stream service_tier",
-    extra="agent previous_interaction_id",
+    "model= agent input= system_instruction= tools= generation_config= response_format= response_modalities= "
+    "previous_interaction_id store= stream= service_tier="
 )
 TOOL = Keys("type name description parameters")
 LEVELS = fields("minimal low medium high xhigh")

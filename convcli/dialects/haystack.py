@@ -46,7 +46,7 @@ FLAT = {"tool_name": "tool_call", "origin": "tool_call_result", "reasoning_text"
         "base64_data": "file"}  # fmt: skip
 """A key of a block without the key of its kind, and the kind."""
 MESSAGE = Keys("role meta name content")
-META = Keys("model index finish_reason usage", extra="index")
+META = Keys("model= index finish_reason= usage=")
 RESULT = Keys("result origin error")
 ORIGIN = Keys("tool_name arguments id extra")
 ROWS = BlockRows(NAME, TAG)

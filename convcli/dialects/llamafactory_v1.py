@@ -50,7 +50,7 @@ NAME = "llamafactory-v1"
 MESSAGES, PREFERENCE = "messages", "preference"
 """The forms of a row."""
 CHOSEN, REJECTED = "chosen_messages", "rejected_messages"
-ROW = Keys("messages chosen_messages rejected_messages tools extra_info", extra="extra_info")
+ROW = Keys("messages= chosen_messages= rejected_messages= tools= extra_info")
 MESSAGE = Keys("role content loss_weight")
 CONTENT = Keys("type value")
 FILES = {"image_url": "image", "video_url": "video", "audio_url": "audio"}

@@ -42,7 +42,7 @@ VERSIONS = (1, 2)
 """Schema versions of the entries: content as strings, or as lists."""
 
 SAVED = Keys("display_name system_prompt turns metadata")
-AUTOSAVE = Keys("type schema_version user_id system_prompt turns metadata", extra="user_id")
+AUTOSAVE = Keys("type= schema_version= user_id system_prompt= turns= metadata=")
 METADATA = Keys("schema_version created_at updated_at")
 
 

@@ -65,10 +65,7 @@ MESSAGE = Envelope(
 )
 CALL = Keys(f"{USUAL} {TAG} id call_id index name function_name plugin_name arguments")
 CALL_TAGS = ("function_call", "function_result")
-RESULT = Keys(
-    f"{USUAL} {TAG} id call_id result name function_name plugin_name encoding",
-    extra=f"{USUAL} call_id function_name plugin_name encoding",
-)
+RESULT = Keys(f"{USUAL} {TAG}= id= call_id result= name= function_name plugin_name encoding")
 ROWS = BlockRows(NAME, TAG)
 
 

@@ -45,7 +45,7 @@ STEP = Envelope(
     "observations_images action_output is_final_answer",
     {"timing": TIME},
 )
-CALL = Keys("id type function", extra="type")
+CALL = Keys("id= type function=")
 FUNCTION = Keys("name arguments")
 USAGE = counts("input_tokens=inputTokens output_tokens=outputTokens total_tokens=totalTokens")
 

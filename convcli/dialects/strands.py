@@ -39,7 +39,7 @@ from convcli.validation.rules import links, turns
 
 NAME, FAMILY = "strands", "bedrock-converse"
 SERVICE = ConverseService(FAMILY, "location", {"type": "s3"}, encoded=True, success="success")
-DOCUMENT = Keys("session agent messages", extra="agent")
+DOCUMENT = Keys("session= agent messages=")
 HEADER = Envelope("session_id=id session_type created_at=created_at updated_at=updated_at")
 ROW = Envelope("message= message_id= redact_message= created_at=created_at updated_at")
 ID = "tracking_id"

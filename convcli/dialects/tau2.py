@@ -43,7 +43,7 @@ MESSAGE = Envelope(
     {"timestamp": "created_at"},
     content="id role content tool_calls error tool_messages usage",
 )
-CALL = Keys("id name arguments requestor", extra="requestor")
+CALL = Keys("id= name= arguments= requestor")
 USUAL = {"requestor": "assistant", "is_audio": False, "is_final_chunk": True, "contains_speech": True}
 """What the program writes of most messages."""
 USAGE = counts("prompt_tokens=inputTokens completion_tokens=outputTokens")

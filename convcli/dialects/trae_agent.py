@@ -42,8 +42,8 @@ ANSWER = Envelope(
     {"model": "model"},
     content="content finish_reason usage tool_calls",
 )
-CALL = Keys("call_id name arguments id", extra="id")
-RESULT = Keys("call_id success result error id", extra="id")
+CALL = Keys("call_id= name= arguments= id")
+RESULT = Keys("call_id= success= result= error= id")
 FINISH = {"end_turn": "stop", "STOP": "stop", "tool_use": "tool_calls", "max_tokens": "length", "MAX_TOKENS": "length"}
 """Our words for those of the providers; any other word is the same."""
 USAGE = counts(

@@ -63,7 +63,7 @@ class Envelope:
         self._content = ({key for key, sign, _ in words if sign} | set(content.split())) - stated.keys()
         order = [key for key, _, _ in words]
         self._known = frozenset((self._content | stated.keys() | self._nested.keys()).intersection(order))
-        self.keys = Keys(order, extra=" ".join(key for key in order if key not in self._known))
+        self.keys = Keys(order, known=self._known)
         self._fields = tuple(_field(key, one) for key, one in stated.items())
         self._names = tuple(stated)
         inner = (field for one in self._nested.values() for field in one.fields)

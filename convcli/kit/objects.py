@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -19,17 +19,19 @@ Record = TypeVar("Record", bound=Transcript | Message | Part | ToolDefinition)
 class Keys:
     """The keys of one kind of object, in the vendor's order.
 
-    Those in `extra` have no field in the intermediate format: they are kept in extras, like unknown keys.
+    If keys are marked, as in `id= logprobs`, those without a mark have no field in the intermediate format: they are
+    kept in extras, like unknown keys. `known` states the same for keys that are not text of this form.
     """
 
     __slots__ = ("_extra", "_rank", "_ranked", "_unsaid")
 
-    def __init__(self, order: str | Iterable[str], *, extra: str = "") -> None:
-        names = order.split() if isinstance(order, str) else order
+    def __init__(self, order: str | Iterable[str], *, known: Collection[str] | None = None) -> None:
+        words = order.split() if isinstance(order, str) else [*order]
+        names = [word.removesuffix("=") for word in words] if isinstance(order, str) else words
+        if known is None:
+            known = {name for name, word in zip(names, words, strict=True) if name != word} or names
         self._rank = {name: rank for rank, name in enumerate(names)}
-        self._extra = frozenset(extra.split())
-        if not self._extra <= self._rank.keys():
-            raise ValueError("keys without a field must be in the order")
+        self._extra = self._rank.keys() - known
         self._unsaid: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._without_field)
         self._ranked: Callable[[tuple[str, ...]], tuple[str, ...]] = lru_cache(maxsize=1024)(self._by_rank)
 

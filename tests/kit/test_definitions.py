@@ -6,7 +6,7 @@ from convcli.kit.definitions import Definitions, described
 from convcli.kit.objects import Keys
 from convcli.model.transcript import ToolDefinition, Transcript
 
-TOOLS = Definitions("own", Keys("name scope description schema", extra="scope"), "schema")
+TOOLS = Definitions("own", Keys("name= scope description= schema="), "schema")
 
 
 def test_a_definition_comes_back_with_its_other_keys() -> None:

@@ -27,7 +27,7 @@ from convcli.kit.objects import (
 from convcli.model.transcript import Message
 from tests import strategies
 
-KEYS = Keys("id role content cost", extra="cost")
+KEYS = Keys("id= role= content= cost")
 
 
 def test_an_object_of_known_keys_has_no_extras() -> None:
@@ -63,9 +63,10 @@ def test_what_is_null_is_not_written_and_the_rest_in_the_vendors_order() -> None
     assert except_keys({"a": 1, "b": None, "c": 0}, "a", "d") == {"c": 0}
 
 
-def test_a_key_without_a_field_needs_a_place_in_the_order() -> None:
-    with pytest.raises(ValueError, match="must be in the order"):
-        Keys("id", extra="cost")
+def test_without_marks_all_keys_have_a_field() -> None:
+    assert Keys("id cost").extra({"id": 1, "cost": 2, "zz": 3}) == {"zz": 3}
+    assert Keys(["a=", "b"]).extra({"a=": 1, "b": 2}) is None
+    assert Keys("id cost", known=()).extra({"id": 1, "cost": 2}) == {"id": 1, "cost": 2}
 
 
 def test_extras_stand_under_the_name_of_their_owner() -> None:

@@ -30,12 +30,12 @@ NAME = "ag-ui"
 ASKING = ("developer", "system", "user")
 """Roles whose messages have text; user messages may also have media."""
 MESSAGE = Envelope("id=id role= name=name content= toolCalls= toolCallId= error= encryptedValue subagentRunId metadata")
-CALL = Keys("id type function encryptedValue metadata", extra="encryptedValue metadata")
+CALL = Keys("id= type= function= encryptedValue metadata")
 FUNCTION = Keys("name arguments")
-TEXT = Keys("type id text metadata", extra="id metadata")
-MEDIA = Keys("type id source metadata", extra="id metadata")
-SOURCE = Keys("type value mimeType provider", extra="provider")
-TOOL = Keys("name description parameters metadata", extra="metadata")
+TEXT = Keys("type= id text= metadata")
+MEDIA = Keys("type= id source= metadata")
+SOURCE = Keys("type= value= mimeType= provider")
+TOOL = Keys("name= description= parameters= metadata")
 INSTRUCTION_SEPARATOR = "\n\n"
 """Separates instructions, which are joined into one string."""
 SOURCES = {"data": "data", "url": "url", "file": "file_id"}

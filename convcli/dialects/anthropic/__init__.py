@@ -40,9 +40,8 @@ from convcli.model.transcript import Transcript
 BLOCKS = Blocks(NAME, *usual_blocks(NAME))
 TURNS, RESPONSES = Turns(BLOCKS), responses(BLOCKS)
 REQUEST = Keys(
-    "model max_tokens temperature top_p top_k stop_sequences stream system messages tools tool_choice thinking "
-    "output_config metadata service_tier container cache_control",
-    extra="container cache_control",
+    "model= max_tokens= temperature= top_p= top_k= stop_sequences= stream= system= messages= tools= "
+    "tool_choice= thinking= output_config= metadata= service_tier= container cache_control"
 )
 
 

@@ -42,7 +42,7 @@ TRAJECTORY = Envelope(
     "schema_version= session_id=id trajectory_id agent= steps= notes final_metrics "
     f"continued_trajectory_ref extra {RUNS}="
 )
-AGENT = Keys("name version model_name tool_definitions extra", extra="name version extra")
+AGENT = Keys("name version model_name= tool_definitions= extra")
 RUN = Keys("schema_version session_id trajectory_id agent steps")
 UNKNOWN_AGENT = {"name": "unknown", "version": "unknown"}
 """The agent of a trajectory if it is unknown; a trajectory must name one."""

@@ -24,10 +24,10 @@ STEP = Envelope(
     "step_id= timestamp=created_at source= model_name=model reasoning_effort message= reasoning_content= "
     "tool_calls= observation= metrics= is_copied_context llm_call_count extra"
 )
-CALL = Keys("tool_call_id function_name arguments extra", extra="extra")
+CALL = Keys("tool_call_id= function_name= arguments= extra")
 OBSERVATION = Keys("results")
 REF = "subagent_trajectory_ref"
-RESULT = Keys(f"source_call_id content {REF} extra", extra=REF)
+RESULT = Keys(f"source_call_id= content= {REF} extra=")
 OBSERVED = "observed"
 """The extra of a user message that is a result without a call: the other keys of the result."""
 COST = "cost_usd"

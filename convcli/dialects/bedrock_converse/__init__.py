@@ -41,15 +41,13 @@ from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.transcript import Message, Transcript
 
 REQUEST = Keys(
-    "modelId messages system inferenceConfig toolConfig guardrailConfig additionalModelRequestFields promptVariables "
-    "additionalModelResponseFieldPaths requestMetadata performanceConfig serviceTier outputConfig",
-    extra="guardrailConfig additionalModelRequestFields promptVariables additionalModelResponseFieldPaths "
-    "performanceConfig",
+    "modelId= messages= system= inferenceConfig= toolConfig= guardrailConfig additionalModelRequestFields "
+    "promptVariables additionalModelResponseFieldPaths requestMetadata= performanceConfig serviceTier= "
+    "outputConfig="
 )
 RESPONSE = Keys(
-    "ResponseMetadata output stopReason usage metrics additionalModelResponseFields trace performanceConfig "
-    "serviceTier",
-    extra="ResponseMetadata metrics additionalModelResponseFields trace performanceConfig serviceTier",
+    "ResponseMetadata output= stopReason= usage= metrics additionalModelResponseFields trace "
+    "performanceConfig serviceTier"
 )
 OUTPUT = Keys("message")
 

@@ -28,7 +28,7 @@ WRITER = {"originator": "convcli", "cli_version": "0.169.0"}
 """Header values that a transcript lacks: convcli writes the format of this version."""
 TOOLS = Definitions(
     NAME,
-    Keys("name namespace description inputSchema deferLoading", extra="namespace deferLoading"),
+    Keys("name= namespace description= inputSchema= deferLoading"),
     schema="inputSchema",
 )
 SHELL = "local_shell"

@@ -40,11 +40,11 @@ from convcli.validation.rules import arguments, keys, links, models, names, tool
 from convcli.validation.survey import for_outputs, for_requests, limited_to
 
 REQUEST = Keys(
-    "model messages tools strict_tools tool_choice documents citation_options response_format safety_mode max_tokens "
-    "stop_sequences temperature seed frequency_penalty presence_penalty k p logprobs thinking priority stream",
-    extra="documents citation_options safety_mode priority",
+    "model= messages= tools= strict_tools= tool_choice= documents citation_options response_format= "
+    "safety_mode max_tokens= stop_sequences= temperature= seed= frequency_penalty= presence_penalty= k= p= "
+    "logprobs= thinking= priority stream="
 )
-RESPONSE = Keys("id finish_reason message usage logprobs", extra="logprobs")
+RESPONSE = Keys("id= finish_reason= message= usage= logprobs")
 
 
 def _lift_format(native: Native) -> Native | None:

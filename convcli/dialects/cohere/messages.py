@@ -21,7 +21,7 @@ from convcli.wire import exact_json
 
 NAME = "cohere"
 PLAN = "tool_plan"
-MESSAGE = Keys("role tool_plan content tool_calls citations", extra="citations")
+MESSAGE = Keys("role= tool_plan= content= tool_calls= citations")
 RESULT = Keys("role tool_call_id content")
 PARTS = {"text": Keys("type text"), "thinking": Keys("type thinking"), "image_url": Keys("type image_url")}
 IMAGE = Keys("url detail")

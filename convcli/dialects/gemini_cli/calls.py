@@ -19,7 +19,7 @@ WRITER = Writer(SERVICE)
 """Writes contents of the Gemini API, with every id."""
 
 _DISPLAY = "resultDisplay agentId displayName description renderOutputAsMarkdown"
-ENTRY = Keys(f"id name args result status timestamp {_DISPLAY}", extra=_DISPLAY)
+ENTRY = Keys(f"id= name= args= result= status= timestamp= {_DISPLAY}")
 
 UNFINISHED = {"executing": "running", "validating": "pending", "scheduled": "pending", "awaiting_approval": "pending"}
 """States of a call without a final result → status of the intermediate format."""

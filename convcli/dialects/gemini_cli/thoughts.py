@@ -11,7 +11,7 @@ from convcli.kit.values import pairs
 from convcli.model.transcript import Message, Reasoning
 from convcli.wire.patterns import pattern
 
-THOUGHT = Keys("subject description timestamp", extra="timestamp")
+THOUGHT = Keys("subject= description= timestamp")
 SUBJECT = pattern(r"\*\*([^*\n]+)\*\*(?: (.+))?", re.DOTALL)
 TOKENS = pairs(
     "input=inputTokens output=outputTokens cached=cacheReadTokens thoughts=reasoningTokens total=totalTokens"

@@ -36,8 +36,8 @@ MESSAGE = Envelope(
     "id=id role= created content= metadata=",
     {"created": Setting("created_at", lambda value: _time(value), lambda time: _seconds(time))},
 )
-TEXT = Keys("type text annotations _meta", extra="annotations _meta")
-IMAGE = Keys("type data mimeType annotations _meta", extra="annotations _meta")
+TEXT = Keys("type= text= annotations _meta")
+IMAGE = Keys("type= data= mimeType= annotations _meta")
 KNOWN = {"userVisible": True, "agentVisible": True}
 """The defaults of message metadata."""
 CALLS = {"toolRequest": "toolCall", "frontendToolRequest": "toolCall"}

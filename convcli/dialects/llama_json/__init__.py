@@ -42,7 +42,7 @@ from convcli.wire import exact_json
 NAME = "llama-json"
 ROLES = ("system", "user", "assistant")
 
-REQUEST = Keys("model messages stream format options", extra="format")
+REQUEST = Keys("model= messages= stream= format options=")
 MESSAGE = Keys("role content")
 RESULT = Keys("name result")
 OPTIONS = Settings(

@@ -32,12 +32,11 @@ from convcli.model.branches import active
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolResult, Transcript
 
-RPC = Keys("jsonrpc id method params result", extra="jsonrpc id method")
-TOOLS = Keys("resultType tools nextCursor ttlMs cacheScope _meta", extra="resultType nextCursor ttlMs cacheScope _meta")
+RPC = Keys("jsonrpc id method params= result=")
+TOOLS = Keys("resultType tools= nextCursor ttlMs cacheScope _meta")
 REQUEST = Keys(
-    "messages modelPreferences systemPrompt includeContext temperature maxTokens stopSequences metadata tools "
-    "toolChoice task _meta",
-    extra="includeContext metadata task _meta",
+    "messages= modelPreferences= systemPrompt= includeContext temperature= maxTokens= stopSequences= metadata "
+    "tools= toolChoice= task _meta"
 )
 PAYLOAD_EXTRAS = (
     *("nextCursor", "ttlMs", "cacheScope", "includeContext", "metadata", "task"),

@@ -18,17 +18,14 @@ from convcli.wire import exact_json
 
 NAME = "mcp"
 
-TEXT = Keys("type text annotations _meta", extra="annotations _meta")
-MEDIA = Keys("type data mimeType annotations _meta", extra="annotations _meta")
-LINK = Keys(
-    "type uri name title description mimeType size icons annotations _meta",
-    extra="title description size icons annotations _meta",
-)
-RESOURCE = Keys("type resource annotations _meta", extra="annotations _meta")
-CONTENTS = Keys("uri mimeType text blob _meta", extra="_meta")
-TOOL_USE = Keys("type id name input _meta", extra="_meta")
-TOOL_RESULT = Keys("type toolUseId content structuredContent isError _meta", extra="_meta")
-CALL_RESULT = Keys("resultType content structuredContent isError _meta", extra="resultType _meta")
+TEXT = Keys("type= text= annotations _meta")
+MEDIA = Keys("type= data= mimeType= annotations _meta")
+LINK = Keys("type= uri= name= title description mimeType= size icons annotations _meta")
+RESOURCE = Keys("type= resource= annotations _meta")
+CONTENTS = Keys("uri= mimeType= text= blob= _meta")
+TOOL_USE = Keys("type= id= name= input= _meta")
+TOOL_RESULT = Keys("type= toolUseId= content= structuredContent= isError= _meta")
+CALL_RESULT = Keys("resultType content= structuredContent= isError= _meta")
 
 NOT_BLOCK_KEYS = frozenset(("resource", "block"))
 """Extras that are not keys of the block itself."""

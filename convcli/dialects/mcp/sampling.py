@@ -14,8 +14,8 @@ from convcli.kit.settings import Settings
 from convcli.model.transcript import STOP_REASONS, Message, Part, Path, Text, ToolChoice, Transcript
 from convcli.wire import exact_json
 
-MESSAGE = Keys("role content _meta", extra="_meta")
-ANSWER = Keys("role content model stopReason _meta", extra="_meta")
+MESSAGE = Keys("role= content= _meta")
+ANSWER = Keys("role= content= model= stopReason= _meta")
 
 SETTINGS = Settings({"temperature": "temperature", "maxTokens": "maxOutputTokens", "stopSequences": "stop"})
 CHOICES = ("auto", "none", "required")

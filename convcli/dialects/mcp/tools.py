@@ -13,9 +13,7 @@ from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_n
 from convcli.kit.passes import on_tools
 from convcli.model.transcript import Path, ToolDefinition, Transcript
 
-TOOL = Keys(
-    "name title description inputSchema outputSchema annotations execution icons _meta", extra="execution icons _meta"
-)
+TOOL = Keys("name= title= description= inputSchema= outputSchema= annotations= execution icons _meta")
 NEWER = ("resultType", "ttlMs", "cacheScope")
 """Keys of a tool list that only 2026-07-28 has."""
 

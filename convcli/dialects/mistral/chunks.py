@@ -18,7 +18,7 @@ CHUNKS = {
     "document_url": Keys("type document_url document_name"),
     "file": Keys("type file_id"),
     "input_audio": Keys("type input_audio"),
-    "thinking": Keys("type thinking signature closed", extra="signature closed"),
+    "thinking": Keys("type= thinking= signature closed"),
 }
 
 

@@ -24,7 +24,7 @@ from convcli.model.transcript import Media, Message, Part, PartPaths, Text, Tool
 NO_ID = "null"
 """What the SDK writes as the id of a call without one."""
 
-MESSAGE = Keys("role content tool_calls prefix", extra="prefix")
+MESSAGE = Keys("role= content= tool_calls= prefix")
 RESULT = Keys("role name content tool_call_id")
 
 

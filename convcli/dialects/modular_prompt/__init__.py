@@ -61,13 +61,9 @@ from convcli.validation.rules import arguments, links, tools, turns
 from convcli.validation.survey import for_requests
 
 REQUEST = Keys(
-    "messages tools toolChoice temperature maxTokens topP topK stream reasoningEffort mode apiStrategy cache",
-    extra="mode apiStrategy cache",
+    "messages= tools= toolChoice= temperature= maxTokens= topP= topK= stream= reasoningEffort= mode apiStrategy cache"
 )
-RESULT = Keys(
-    "content thinkingContent structuredOutput usage toolCalls finishReason logEntries errors",
-    extra="structuredOutput logEntries errors",
-)
+RESULT = Keys("content= thinkingContent= structuredOutput usage= toolCalls= finishReason= logEntries errors")
 TOOL = Keys("name description parameters strict")
 SETTINGS = Settings(
     pairs(

@@ -26,9 +26,9 @@ from convcli.model.transcript import (
 
 NAME = "modular-prompt"
 
-MESSAGE = Keys("type role content name toolCalls cacheHint", extra="cacheHint")
-RESULT = Keys("type role toolCallId name kind value cacheHint", extra="cacheHint")
-OLDER_RESULT = Keys("type role content toolCallId name cacheHint", extra="cacheHint")
+MESSAGE = Keys("type= role= content= name= toolCalls= cacheHint")
+RESULT = Keys("type= role= toolCallId= name= kind= value= cacheHint")
+OLDER_RESULT = Keys("type= role= content= toolCallId= name= cacheHint")
 CALL = Keys("id name arguments metadata")
 ATTACHMENT = {"text": Keys("type text"), "image_url": Keys("type image_url"), "file": Keys("type file")}
 INNER = {"image_url": Keys("url"), "file": Keys("path mime_type")}

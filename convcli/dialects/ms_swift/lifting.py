@@ -18,10 +18,10 @@ MESSAGES, PREFERENCE = "messages", "preference"
 ANSWER, LINE = "rejected_response", "rejected_messages"
 """The columns for rejected content: an answer to the last question, or the whole conversation."""
 ROW = Keys(
-    "system messages history query response rejected_messages rejected_response label tools images videos audios",
-    extra="images videos audios",
+    "system= messages= history= query= response= rejected_messages= rejected_response= label= tools= images "
+    "videos audios"
 )
-MESSAGE = Keys("role content loss loss_scale", extra="role")
+MESSAGE = Keys("role content= loss= loss_scale=")
 AROUND = "message"
 """The extra that keeps a call message's other keys."""
 RESULT_ROLES = ("tool_response", "tool")

@@ -48,13 +48,11 @@ from convcli.validation.rules import arguments, keys, links, models, tools, turn
 from convcli.validation.survey import for_outputs
 
 REQUEST = Keys(
-    "model messages tools format options think stream keep_alive truncate shift logprobs top_logprobs",
-    extra="keep_alive truncate shift",
+    "model= messages= tools= format= options= think= stream= keep_alive truncate shift logprobs= top_logprobs="
 )
 RESPONSE = Keys(
-    "model remote_model remote_host created_at message done done_reason total_duration load_duration "
-    "prompt_eval_count prompt_eval_duration eval_count eval_duration logprobs",
-    extra="remote_model remote_host total_duration load_duration prompt_eval_duration eval_duration logprobs",
+    "model= remote_model remote_host created_at= message= done= done_reason= total_duration load_duration "
+    "prompt_eval_count= prompt_eval_duration eval_count= eval_duration logprobs"
 )
 THINK: dict[str, Any] = {
     "none": False, "minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "max", "max": "max"

@@ -164,9 +164,9 @@ NAMES = ("toolName", "name")
 FLAGS = ("isError", "is_error")
 FAILED = ("error", "failed")
 
-_KEYS = "toolCallId tool_call_id toolUseId tool_use_id toolName name content details isError is_error"
-RESULT = Keys(f"role {_KEYS} timestamp", extra="details timestamp")
-BLOCK = Keys(f"type {_KEYS}", extra="details")
+_KEYS = "toolCallId= tool_call_id= toolUseId= tool_use_id= toolName= name= content= details isError= is_error="
+RESULT = Keys(f"role= {_KEYS} timestamp")
+BLOCK = Keys(f"type= {_KEYS}")
 
 
 def lift_result(native: Native, reader: Reader, outer: Native | None = None) -> ToolResult:

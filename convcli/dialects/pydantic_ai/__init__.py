@@ -56,10 +56,7 @@ OLDER: dict[tuple[str, ...], str] = {
     ("total_tokens",): "totalTokens",
 }
 """Usage counts by their names in older files."""
-REQUEST = Keys(
-    "parts timestamp instructions kind run_id conversation_id metadata state",
-    extra="timestamp run_id conversation_id metadata state",
-)
+REQUEST = Keys("parts= timestamp instructions= kind= run_id conversation_id metadata state")
 ANSWER = Envelope(
     "parts= usage= model_name=model model_id timestamp=created_at kind= provider_name=provider "
     "provider_url canonical_system provider_details provider_response_id=id finish_reason run_id "

@@ -15,11 +15,10 @@ from convcli.wire import exact_json
 
 NAME = "pydantic-ai"
 ITEMS, PARTS = BlockRows(NAME, "kind"), BlockRows(NAME, "part_kind")
-BINARY = Keys("data media_type vendor_metadata kind identifier", extra="vendor_metadata identifier")
-THINKING = Keys("content id signature provider_name provider_details part_kind", extra="id provider_details")
+BINARY = Keys("data= media_type= vendor_metadata kind= identifier")
+THINKING = Keys("content= id signature= provider_name= provider_details part_kind=")
 RETURN = Keys(
-    "tool_name content tool_call_id tool_kind metadata timestamp outcome retry part_kind content_file_digests",
-    extra="tool_kind metadata retry content_file_digests",
+    "tool_name= content= tool_call_id= tool_kind metadata timestamp= outcome= retry part_kind= content_file_digests"
 )
 URLS: tuple[MediaKind, ...] = ("image", "audio", "video", "document")
 MEDIA_KINDS = frozenset(("binary", *(f"{kind}-url" for kind in URLS)))
@@ -139,7 +138,7 @@ def _write_thinking(part: Reasoning) -> Native:
 
 def _file(kind: MediaKind) -> Block:
     """Returns the block for a file that a model generated, as typed bytes."""
-    keys = Keys("content id provider_name provider_details part_kind", extra="id provider_name provider_details")
+    keys = Keys("content= id provider_name provider_details part_kind=")
 
     def read(native: Native, context: LiftContext) -> Part | None:
         part = CONTENT.lift(native["content"], context)

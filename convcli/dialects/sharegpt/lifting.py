@@ -14,11 +14,8 @@ from convcli.kit.objects import Keys, Native, make_extras, omit
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolResult, Transcript
 
 NAME = "sharegpt"
-ROW = Keys(
-    "id conversations conversation chosen rejected system tools images videos audios kto_tag label",
-    extra="images videos audios",
-)
-TURN = Keys("from value", extra="from")
+ROW = Keys("id= conversations= conversation= chosen= rejected= system= tools= images videos audios kto_tag= label=")
+TURN = Keys("from value=")
 PAIR = Keys("human assistant")
 KTO = ("kto_tag", "label")
 ROLES = {

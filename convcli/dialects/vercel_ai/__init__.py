@@ -29,7 +29,7 @@ from convcli.validation.rules import arguments, links, turns
 from convcli.validation.survey import for_outputs
 
 DOCUMENT = Keys("messages")
-TASK = Keys("version messages", extra="version")
+TASK = Keys("version messages=")
 
 
 # ---------------------------------------------------------------- lift and write

@@ -19,7 +19,7 @@ from convcli.model.transcript import Message, Path, Reasoning, ToolResult
 VERSION = 2
 FAILED = "[ERROR]"
 ROW_KEYS = frozenset(("ts", "condenseId", "condenseParent", "truncationId", "truncationParent", "isSummary"))
-THOUGHT = Keys("type encrypted_content id summary ts", extra="")
+THOUGHT = Keys("type= encrypted_content= id= summary= ts=")
 PIECE = "summary_text"
 
 

@@ -20,7 +20,7 @@ ROUND = Envelope(
     {"timestamp": CREATED_IN_MILLISECONDS},
 )
 CALL = Keys("name arguments id")
-THOUGHT = Keys("id text encrypted tokens metadata", extra="id tokens metadata")
+THOUGHT = Keys("id text= encrypted= tokens metadata")
 RESULT, TEXT = 20, 21
 """VS Code's numbers (`$mid`) of a tool result and of a text in it."""
 LEAF = 2

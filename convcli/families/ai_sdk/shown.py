@@ -21,15 +21,14 @@ from convcli.kit.objects import Keys, Native, except_keys, get_extras, make_extr
 from convcli.kit.results import has_failed, in_words, result_of
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult
 
-MESSAGE = Keys("id role content parts toolInvocations metadata", extra="metadata")
+MESSAGE = Keys("id= role= content= parts= toolInvocations= metadata")
 PROVIDED = "callProviderMetadata"
 TOOL = Keys(
-    f"type toolName toolCallId state input rawInput output errorText approval providerExecuted {PROVIDED}",
-    extra="approval providerExecuted",
+    f"type= toolName= toolCallId= state= input= rawInput= output= errorText= approval providerExecuted {PROVIDED}="
 )
 OLDER = Keys("state toolCallId toolName args result")
 STEERED = "steering-message"
-STEERING = Keys("id type parts", extra="type")
+STEERING = Keys("id= type parts=")
 STEP, DYNAMIC, STATIC, INVOCATION = "step-start", "dynamic-tool", "tool-", "tool-invocation"
 OPEN = ("input-streaming", "approval-requested", "approval-responded")
 """States of a call without a result that are more specific than "called"."""

@@ -11,9 +11,8 @@ from convcli.kit.values import pairs
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 
 TOOL = Keys(
-    "type name description input_schema strict defer_loading allowed_callers eager_input_streaming input_examples "
-    "cache_control",
-    extra="defer_loading allowed_callers eager_input_streaming input_examples cache_control",
+    "type= name= description= input_schema= strict= defer_loading allowed_callers eager_input_streaming "
+    "input_examples cache_control"
 )
 CHOICE = Keys("type disable_parallel_tool_use")
 NAMED_CHOICE = Keys("type name disable_parallel_tool_use")

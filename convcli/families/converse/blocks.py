@@ -23,10 +23,10 @@ from convcli.model.transcript import (
 )
 from convcli.wire import exact_json
 
-TOOL_USE = Keys("toolUseId name input type", extra="type")
-TOOL_RESULT = Keys("toolUseId content status type", extra="type")
+TOOL_USE = Keys("toolUseId= name= input= type")
+TOOL_RESULT = Keys("toolUseId= content= status= type")
 REASONING_TEXT = Keys("text signature")
-CITED = Keys("content citations", extra="citations")
+CITED = Keys("content= citations")
 
 
 def is_cache_point(native: Native) -> bool:

@@ -36,13 +36,13 @@ class ConverseService(NamedTuple):
 
 
 MEDIA: dict[MediaKind, Keys] = {
-    "image": Keys("format source error", extra="error"),
-    "document": Keys("format name source context citations", extra="context citations"),
+    "image": Keys("format= source= error"),
+    "document": Keys("format= name= source= context citations"),
     "video": Keys("format source"),
-    "audio": Keys("format source error", extra="error"),
+    "audio": Keys("format= source= error"),
 }
 
-S3 = Keys("type uri bucketOwner", extra="bucketOwner")
+S3 = Keys("type= uri= bucketOwner")
 
 ENCODED = {"__bytes_encoded__", "data"}
 """The keys of bytes in an object."""

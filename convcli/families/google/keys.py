@@ -35,7 +35,7 @@ class Shape:
     def __init__(self, name: str, order: str, *, extra: str = "", partly: str = "") -> None:
         self.name = name
         self._free = fields(f"{extra} {partly}") or fields(order)
-        self._keys = Keys(order, extra=extra)
+        self._keys = Keys(order, known=fields(order) - fields(extra))
         self.known = fields(order)
         self._camel = {snake(key): key for key in self.known if snake(key) != key}
         with_field = self.known - fields(extra)

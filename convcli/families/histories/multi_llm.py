@@ -22,7 +22,7 @@ RESULTS = ResultTexts("[ERROR] ", data=True)
 """The program's prefix of the text of a failed call."""
 CONVENTION = RESULTS.convention('"[ERROR] " precedes its text')
 
-ENTRY = Keys("role name content tool_calls invalid", extra="invalid")
+ENTRY = Keys("role= name= content= tool_calls= invalid")
 TEXT = Keys("type content")
 NESTED = Keys("type content")
 CALL = Keys("type name arguments tool_call_id")

@@ -36,7 +36,7 @@ STEP = "step"
 """The extras key for the keys of a step, on the first of its contents."""
 IN_CONTENT = {"in": "content"}
 """Extras of an opaque part that is a content, and not a step."""
-CONTENT_STEP = Keys("type content error", extra="error")
+CONTENT_STEP = Keys("type= content= error")
 RESULT_STEP = Keys("type call_id name is_error result")
 TURN = Keys("role content")
 DETAILS = ("low", "medium", "high", "ultra_high")

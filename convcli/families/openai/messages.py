@@ -38,8 +38,8 @@ from convcli.model.transcript import (
 REASONING_KEYS = ("reasoning_content", "reasoning")
 
 MESSAGE = Keys(
-    "role tool_call_id name reasoning_content reasoning content refusal annotations audio tool_calls function_call",
-    extra="tool_call_id annotations",
+    "role= tool_call_id name= reasoning_content= reasoning= content= refusal= annotations audio= tool_calls= "
+    "function_call="
 )
 RESULT = Keys("role tool_call_id name content")
 RESULT_ROLES = ("tool", "function")

@@ -15,7 +15,7 @@ from convcli.model.transcript import Extras, Media, Opaque, Part, Refusal, Text
 NAMES, IDS = identifiers(64), Alphabet("", "", 40)
 """The accepted names of tools and ids of calls."""
 
-AUDIO = Keys("id data expires_at transcript", extra="expires_at transcript")
+AUDIO = Keys("id= data= expires_at transcript")
 
 
 def lift_part(native: Native, dialect: str) -> Part:

@@ -17,10 +17,8 @@ from convcli.model.dialect import Pass
 from convcli.model.transcript import Message, Text, Transcript
 from convcli.wire import exact_json
 
-RESPONSE = Keys(
-    "id object created model choices usage service_tier system_fingerprint", extra="service_tier system_fingerprint"
-)
-CHOICE = Keys("index message logprobs finish_reason", extra="logprobs")
+RESPONSE = Keys("id= object= created= model= choices= usage= service_tier system_fingerprint")
+CHOICE = Keys("index= message= logprobs finish_reason=")
 OBJECT = "chat.completion"
 WITHOUT_ANSWER = "response"
 """The extras key for keys of a response without choices that are also keys of a request."""

@@ -16,11 +16,10 @@ from convcli.kit.values import read_arguments, write_arguments
 from convcli.model.transcript import Part, Reasoning, ToolCall, ToolResult
 from convcli.wire import exact_json
 
-REASONING = Keys("type id summary content encrypted_content status", extra="status")
-OUTPUT = Keys("type id call_id name namespace caller status output", extra="namespace caller status")
-OF_CALLS = "namespace status caller async"
+REASONING = Keys("type= id= summary= content= encrypted_content= status")
+OUTPUT = Keys("type= id= call_id= name= namespace caller status output=")
 CALLS = {
-    kind: Keys(f"type id call_id namespace name {body} status caller async", extra=OF_CALLS)
+    kind: Keys(f"type= id= call_id= namespace name= {body}= status caller async")
     for kind, body in (("function_call", "arguments"), ("custom_tool_call", "input"))
 }
 CUSTOM_CALL = "custom_tool_call"

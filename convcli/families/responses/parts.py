@@ -18,12 +18,10 @@ from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Opaque, Part, Refusal, Text, ToolResult
 from convcli.wire import exact_json
 
-TEXT = Keys(
-    "type text annotations logprobs prompt_cache_breakpoint", extra="annotations logprobs prompt_cache_breakpoint"
-)
+TEXT = Keys("type= text= annotations logprobs prompt_cache_breakpoint")
 REFUSAL = Keys("type refusal")
-IMAGE = Keys("type image_url file_id detail prompt_cache_breakpoint", extra="prompt_cache_breakpoint")
-FILE = Keys("type file_data file_url file_id filename detail prompt_cache_breakpoint", extra="prompt_cache_breakpoint")
+IMAGE = Keys("type= image_url= file_id= detail= prompt_cache_breakpoint")
+FILE = Keys("type= file_data= file_url= file_id= filename= detail= prompt_cache_breakpoint")
 AUDIO = Keys("type input_audio")
 
 AUTO = "auto"

@@ -16,7 +16,7 @@ from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
 from convcli.model.transcript import Message, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
 
-MESSAGE = Keys("type id status role phase content", extra="id status phase")
+MESSAGE = Keys("type= id status role= phase content=")
 
 # ---------------------------------------------------------------- lift
 
