@@ -377,7 +377,7 @@ def difference(before: Transcript, after: Transcript) -> list[Loss]:
     """
     from convcli.proof import difference as proof
 
-    return proof.difference(before, after)
+    return proof.difference(before, after).records
 
 
 # ---------------------------------------------------------------- the way back

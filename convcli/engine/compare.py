@@ -71,11 +71,11 @@ def differences(
 def _compared(
     first: Transcript, second: Transcript, of_first: Dialect, of_second: Dialect, *, exact: bool = False
 ) -> list[Difference]:
-    forth = difference(first, second, of_first, of_second)
+    forth = difference(first, second, of_first, of_second).records
     is_converted = not exact and of_first is not of_second  # both documents can store the same
     if is_converted and forth and _agree(first, second, of_first, of_second):
         return []
-    back = difference(second, first, of_second, of_first)
+    back = difference(second, first, of_second, of_first).records
     if is_converted:
         forth, back = _unexplained(forth, back, first, second, of_first, of_second)
     has_more = any((loss.kind, loss.field) == ("invented", "message") for loss in forth)

@@ -17,7 +17,7 @@ from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
 from convcli.proof.difference import NOTHING, difference
 from convcli.proof.levels import Knowledge
-from convcli.proof.reasons import KeysOf, Loss
+from convcli.proof.reasons import KeysOf, Loss, Losses
 from convcli.validation import schemas, unknown, verdict
 from convcli.validation.survey import Purpose
 
@@ -28,25 +28,36 @@ class Conversion:
     """The result of converting one document: the output, its losses, and the findings of the target's rules.
 
     `transcript` is the input in the intermediate format. It may be passed as a function that lifts it when needed.
-    `left_out`: what of it was not to be written.
+    `losses` is a list; its records are made when it is first read. `left_out`: what of the input was not to be written.
     """
 
     def __init__(
         self,
         document: Any,
         transcript: Transcript | Callable[[], Transcript],
-        losses: list[Loss],
+        losses: list[Loss] | Losses,
         findings: list[Finding],
         left_out: LeftOut = NOTHING,
     ) -> None:
-        self.document, self._transcript, self.losses, self.findings = document, transcript, losses, findings
+        self.document, self._transcript, self._losses, self.findings = document, transcript, losses, findings
         self.left_out = left_out
+
+    @property
+    def losses(self) -> list[Loss]:
+        return self._losses if isinstance(self._losses, list) else self._losses.records
+
+    @losses.setter
+    def losses(self, losses: list[Loss]) -> None:
+        self._losses = losses
 
     @property
     def transcript(self) -> Transcript:
         if not isinstance(self._transcript, Transcript):
             self._transcript = self._transcript()
         return self._transcript
+
+    def __reduce__(self) -> tuple[type[Conversion], tuple[Any, ...]]:
+        return Conversion, (self.document, self.transcript, self.losses, self.findings, self.left_out)
 
     def __repr__(self) -> str:
         return f"Conversion({self.document!r}, losses={self.losses!r}, findings={self.findings!r})"
@@ -115,12 +126,12 @@ def read_back(
         after.origin.generated_ids = set()
     known = _known(source)
     losses = difference(before, after, source, target, left_out, _keys(target.name), known)
-    if source is not None and source.is_session and target.is_training:
-        losses = row_choices.explained(losses)
     if known is not None:
-        of_losses = unknown.of_losses(losses, known, None if before.origin is None else before.origin.document)
+        source_document = None if before.origin is None else before.origin.document
+        of_losses = unknown.of_losses(losses.of_level("content"), known, source_document)
         findings += of_losses + unknown.of_kept(before, known.dialect, target, of_losses)
-    return Conversion(document, before, losses, findings, left_out)
+    explains = source is not None and source.is_session and target.is_training
+    return Conversion(document, before, row_choices.explained(losses) if explains else losses, findings, left_out)
 
 
 @cache

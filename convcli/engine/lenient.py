@@ -239,7 +239,7 @@ class _Trial(NamedTuple):
         tried = with_value(self.rest, path, value)
         if value is None or not schemas.accepts(self.dialect.name, tried):
             return None
-        return difference(answers.lift(tried, self.dialect), self.bare, self.dialect)
+        return difference(answers.lift(tried, self.dialect), self.bare, self.dialect).records
 
 
 def _values_near(document: Any, path: Path) -> Iterator[Any]:

@@ -5,7 +5,7 @@ Both are losses like any other: a turn that is left out is dropped, and a tool w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -164,7 +164,7 @@ def _typed(types: set[str]) -> dict[str, Any]:
     return {"type": names[0] if len(names) == 1 else names}
 
 
-def explained(losses: list[Loss]) -> list[Loss]:
+def explained(losses: Iterable[Loss]) -> list[Loss]:
     """Returns the losses with the reason of invented tools. The conversation itself stays as it was."""
     return [
         replace(loss, why=INVENTED_TOOL, level="context") if (loss.kind, loss.field) == ("invented", "tool") else loss

@@ -87,8 +87,8 @@ class Call(msgspec.Struct, eq=False):
         mine = self.transcript.messages[at : at + len(other.keys) if is_exact else self.asked]
         source = other.document.dialect
         same = replace(self.transcript, messages=mine)
-        losses = difference(other.transcript, same, source, None, known=unknown.known_of(source))
-        losses = [replace(loss, why=why) for loss in losses if loss.kind in REPORTED]
+        differences = difference(other.transcript, same, source, None, known=unknown.known_of(source))
+        losses = [replace(loss, why=why) for loss in differences if loss.kind in REPORTED]
         other.document.locate(losses)
         self.document.merged = (*other.document.merged, *losses, *self.document.merged)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
+from operator import ne
 from types import MappingProxyType
 from typing import Any
 
@@ -38,39 +40,54 @@ class Alignment(msgspec.Struct):
 
     `moved` are the messages before that left the common order. `joined` are those whose partner belongs to an earlier
     message. `matched_after` and `after_used` are the parts and messages after that have a partner. `in_place` are the
-    messages that have, with all their parts, the partner at the same index, and whose partner has no other parts.
+    messages that have, with all their parts, the partner at the same index, and whose partner has no other parts;
+    `part_of` and `matched_after` are without these parts. `unequal` are the messages that are not equal to their
+    partner at the same index; None if not all messages have such a partner.
     """
 
-    message_of: list[int | None]
+    message_of: Sequence[int | None]
     part_of: dict[Spot, Spot]
-    moved: set[int]
-    joined: set[int]
+    moved: Collection[int]
+    joined: Collection[int]
     matched_after: set[Spot]
-    after_used: set[int]
+    after_used: Collection[int]
     in_place: Collection[int] = ()
+    unequal: Sequence[int] | None = None
 
-    def spread(self, kept: list[int], length: int) -> Alignment:
-        """Returns the alignment for a longer list before, in which only the messages at the indexes `kept` were
-        aligned."""
-        message_of: list[int | None] = [None] * length
+    def all_parts(self, before: list[Message]) -> dict[Spot, Spot]:
+        """Returns the partners of all parts of the messages before."""
+        return {(i, k): (i, k) for i in self.in_place for k in range(len(before[i].parts))} | self.part_of
+
+    def spread(self, before: list[Message], kept: list[int]) -> Alignment:
+        """Returns the alignment for all messages before, of which only those at the indexes `kept` were aligned."""
+        message_of: list[int | None] = [None] * len(before)
         for i, j in zip(kept, self.message_of, strict=True):
             message_of[i] = j
-        part_of = {(kept[i], k): node_path for (i, k), node_path in self.part_of.items()}
+        parts = self.all_parts([before[i] for i in kept])
+        part_of = {(kept[i], k): node_path for (i, k), node_path in parts.items()}
         moved, joined = ({kept[i] for i in group} for group in (self.moved, self.joined))
-        return Alignment(message_of, part_of, moved, joined, self.matched_after, self.after_used)
+        return Alignment(message_of, part_of, moved, joined, set(part_of.values()), self.after_used)
 
 
-def align(before: list[Message], after: list[Message], generated: Collection[str] = ()) -> Alignment:
+def align(
+    before: list[Message],
+    after: list[Message],
+    generated: Collection[str] = (),
+    unequal: Sequence[int] | None = None,
+) -> Alignment:
     """Pairs messages and parts: first by content, then by order within the message that they share.
 
     Calls whose ids are in `generated`, or differ, are paired by name and arguments, and their results with them.
+    `unequal`: the indexes of messages that are not equal to the one at the same index, where these are known.
     """
     if len(before) == len(after):
+        if unequal is None:
+            unequal = [i for i, is_unequal in enumerate(map(ne, before, after)) if is_unequal]
         twins = _Twins(after)
-        others = [i for i, is_alike in enumerate(map(twins.are_alike, before, after)) if not is_alike]
-        within = _align_all([before[i] for i in others], [after[i] for i in others], generated)
-        if _stays(within):
-            return _by_index(before, others, within)
+        others = [i for i in unequal if not twins.are_alike(before[i], after[i])]
+        within = _align_all([before[i] for i in others], [after[i] for i in others], generated) if others else None
+        if within is None or _stays(within):
+            return _by_index(len(before), unequal, others, within)
     return _align_all(before, after, generated)
 
 
@@ -110,20 +127,20 @@ def align_tools(before: list[ToolDefinition], after: list[ToolDefinition]) -> li
 class _Twins:
     """Compares messages at the same index. In most conversions most of them are alike."""
 
-    __slots__ = ("_ids", "_new_ids")
-
     def __init__(self, after: list[Message]) -> None:
-        parts = [part for message in after for part in message.parts]
-        self._ids = {part.id for part in parts if isinstance(part, ToolCall)}
+        self._after = after
         self._new_ids: dict[str, str] = {}
+
+    @cached_property
+    def _ids(self) -> set[str]:
+        return {part.id for message in self._after for part in message.parts if part.__class__ is ToolCall}
 
     def are_alike(self, before: Message, after: Message) -> bool:
         """True if the roles are the same, and the parts have the same keys, or the same name and arguments where ids
         are new."""
-        return before == after or (
-            before.role == after.role
-            and len(before.parts) == len(after.parts)
-            and all(map(self._are_same, before.parts, after.parts))
+        return before.role == after.role and (
+            before.parts == after.parts
+            or (len(before.parts) == len(after.parts) and all(map(self._are_same, before.parts, after.parts)))
         )
 
     def _are_same(self, before: Part, after: Part) -> bool:
@@ -143,12 +160,14 @@ def _stays(alignment: Alignment) -> bool:
     return in_order and all(node_path[0] == other[0] for node_path, other in alignment.part_of.items())
 
 
-def _by_index(before: list[Message], others: list[int], within: Alignment) -> Alignment:
+def _by_index(count: int, unequal: Sequence[int], others: list[int], within: Alignment | None) -> Alignment:
     """Aligns all messages by index. `within` aligns the parts of the `others`; the parts of the rest are alike."""
-    count, in_place = len(before), set(range(len(before))).difference(others)
-    part_of = {(i, k): (i, k) for i in in_place for k in range(len(before[i].parts))}
-    part_of |= {(others[i], k): (others[j], at) for (i, k), (j, at) in within.part_of.items()}
-    return Alignment(list(range(count)), part_of, set(), set(), set(part_of.values()), set(range(count)), in_place)
+    everyone = range(count)
+    if within is None:
+        return Alignment(everyone, {}, (), (), set(), everyone, everyone, unequal)
+    part_of = {(others[i], k): (others[j], at) for (i, k), (j, at) in within.part_of.items()}
+    in_place = set(everyone).difference(others)
+    return Alignment(everyone, part_of, (), (), set(part_of.values()), everyone, in_place, unequal)
 
 
 def part_key(part: Part) -> tuple[Any, ...]:

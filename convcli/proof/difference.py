@@ -9,7 +9,6 @@ values are compared in C first, and only the rest is walked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from convcli.model.transcript import (
     Part,
     Path,
     Text,
+    ToolCall,
     ToolDefinition,
     ToolResult,
     Transcript,
@@ -33,14 +33,13 @@ from convcli.model.transcript import (
 from convcli.proof.equality import (
     as_json,
     exact_message,
-    exact_messages,
     exact_part,
-    exact_parts,
     exact_tool,
+    exact_values,
     media_key,
 )
 from convcli.proof.levels import Knowledge
-from convcli.proof.reasons import MISSING, KeysOf, Level, Loss
+from convcli.proof.reasons import MISSING, KeysOf, Level, Losses
 from convcli.proof.records import Differences
 from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
@@ -60,7 +59,7 @@ def difference(
     left_out: Mapping[int | tuple[int, int], str] = NOTHING,
     keys: KeysOf = tuple,
     known: Knowledge | None = None,
-) -> list[Loss]:
+) -> Losses:
     """Returns every loss between `before` and `after`, in the order of the source; empty exactly if they are equal.
 
     `source` knows the paths of fields in the document that `before` was lifted from; `target` gives the reasons.
@@ -71,9 +70,8 @@ def difference(
     """
     walk = _Walk(before, after, Differences(before, after, source, target, keys, known), left_out)
     walk.beside_messages()
-    if not walk.equal_messages():
-        walk.messages(walk.alignment())
-    return walk.diff.losses
+    walk.messages()
+    return Losses(walk.diff.losses)
 
 
 class _Walk:
@@ -97,13 +95,6 @@ class _Walk:
 
     # ------------------------------------------------------------ the whole
 
-    def equal_messages(self) -> bool:
-        """True if no message differs, not even in JSON types that Python takes for equal (1, 1.0 and true). Fast,
-        in C."""
-        if self.diff.has_generated or self.before.messages != self.after.messages:
-            return False
-        return not self.has_chosen() and exact_messages(self.before.messages, self.after.messages)
-
     def beside_messages(self) -> None:
         """Compares all fields of the transcript, then its tools."""
         before, after = self.before, self.after
@@ -121,18 +112,25 @@ class _Walk:
         """True if some messages were not to be written: left out, or off the active branch."""
         return bool(self.left_out) or (self.before.head is not None and self.after.head is None)
 
-    def alignment(self) -> Alignment:
+    def unequal(self) -> list[int] | None:
+        """Returns the indexes of the messages that differ from the one at the same index, if only in JSON types that
+        Python takes for equal (1, 1.0 and true); None if the messages have no such partners. Compares in C first."""
+        before, after = self.before.messages, self.after.messages
+        if len(before) != len(after) or self.has_chosen():
+            return None
+        pairs = enumerate(zip(before, after, strict=True))
+        return [i for i, (one, other) in pairs if not self.same(one, other, exact_message)]
+
+    def alignment(self, unequal: list[int] | None) -> Alignment:
         """Returns the alignment. Messages off the active branch have no partner if the output has no branches."""
         from convcli.proof.align import align  # not at the top: in most conversions all messages and tools are equal
 
         generated = self.diff.generated | self.diff.generated_again
+        messages = self.before.messages
         if not self.has_chosen():
-            return align(self.before.messages, self.after.messages, generated)
-        messages = enumerate(self.before.messages)
-        kept = [i for i, message in messages if i not in self.left_out and not self.off_branch(message)]
-        return align([self.before.messages[i] for i in kept], self.after.messages, generated).spread(
-            kept, len(self.before.messages)
-        )
+            return align(messages, self.after.messages, generated, unequal)
+        kept = [i for i, each in enumerate(messages) if i not in self.left_out and not self.off_branch(each)]
+        return align([messages[i] for i in kept], self.after.messages, generated).spread(messages, kept)
 
     def tools(self, before: list[ToolDefinition] | None, after: list[ToolDefinition] | None) -> None:
         if (before is None) != (after is None) and not before and not after:
@@ -140,7 +138,7 @@ class _Walk:
                 "dropped" if after is None else "invented", self.diff.places.field("tools", ()), "tools", before, after
             )
         before, after, last = before or [], after or [], -1
-        if len(before) == len(after) and all(map(partial(self.same, exact=exact_tool), before, after)):
+        if before == after and all(map(exact_tool, before, after)):
             return
         from convcli.proof.align import align_tools
 
@@ -148,7 +146,7 @@ class _Walk:
         for i, (tool, j) in enumerate(zip(before, tool_of, strict=True)):
             place = self.diff.places.tool(i)
             if j is None:
-                self.diff.add("dropped", place, "tool", _brief(tool))
+                self.diff.add("dropped", place, "tool", tool)
                 self.diff.extras(tool.extras, None, place)
                 continue
             if j < last:
@@ -163,34 +161,62 @@ class _Walk:
 
     # ------------------------------------------------------------ messages and parts
 
-    def messages(self, alignment: Alignment) -> None:
+    def messages(self) -> None:
+        """Compares all messages that are not equal to the one at the same index."""
+        unequal = self.unequal()
+        if unequal == []:
+            return
+        alignment = self.alignment(unequal)
         last: int | None = None
-        for i, message in enumerate(self.before.messages):
-            j = alignment.message_of[i]
-            if j is None:
+        for i in range(len(self.before.messages)) if alignment.unequal is None else alignment.unequal:
+            message, j = self.before.messages[i], alignment.message_of[i]
+            if i in alignment.in_place:
+                self.in_place(i, message, self.after.messages[i])
+            elif j is None:
                 self.dropped_message(i, message, alignment)
-                continue
-            other = self.after.messages[j]
-            is_same = self.same(message, other, exact_message)
-            if is_same and i in alignment.in_place:
-                continue
-            place = self.diff.places.message(i)
-            if i in alignment.moved or (i in alignment.joined and j != last):
-                self.diff.add("moved", place, "message", i, j)
-            last = j
-            if i in alignment.joined:
-                self.diff.add("changed", place, "message.grouping", message.role, "joined with the message before it")
-                self.diff.record(message, Message(other.role, []), "message", place)
-            elif not is_same:
-                self.diff.record(message, other, "message", place)
-            if i not in alignment.in_place or not self.same(message.parts, other.parts, exact_parts):
-                self.parts(i, message, alignment)
+            else:
+                self.partner(i, message, j, last, alignment)
+                last = j
         self.moved_media(alignment)
         self.invented(alignment)
 
+    def in_place(self, i: int, message: Message, other: Message) -> None:
+        """Compares a message with that at the same index, part by part."""
+        self.diff.record(message, other, "message", self.diff.places.message(i))
+        for k, (part, twin) in enumerate(zip(message.parts, other.parts, strict=True)):
+            if not self.same(part, twin, exact_part):
+                self.part(part, twin, self.diff.places.part(i, k))
+
+    def partner(self, i: int, message: Message, j: int, last: int | None, alignment: Alignment) -> None:
+        """Compares a message with its partner, the message `j` of the output; that of the message before is `last`."""
+        other, place = self.after.messages[j], self.diff.places.message(i)
+        if i in alignment.moved or (i in alignment.joined and j != last):
+            self.diff.add("moved", place, "message", i, j)
+        if i in alignment.joined:
+            self.diff.add("changed", place, "message.grouping", message.role, "joined with the message before it")
+            self.diff.record(message, Message(other.role, []), "message", place)
+        elif not self.same(message, other, exact_message):
+            self.diff.record(message, other, "message", place)
+        self.parts(i, message, alignment)
+
     def same(self, before: Any, after: Any, exact: Callable[[Any, Any], bool]) -> bool:
-        """True if nothing can be lost between two records. Generated ids need a closer comparison. Fast, in C."""
-        return before == after and not self.diff.has_generated and exact(before, after)
+        """True if nothing can be lost between two records. Fast, in C."""
+        return before == after and exact(before, after) and not self.has_generated_once(before)
+
+    def has_generated_once(self, record: Any) -> bool:
+        """True if a record has an id or a name that only one of the transcripts states: equal ones differ too."""
+        generated = self.diff.generated_once
+        if not generated:
+            return False
+        if isinstance(record, Message):
+            return (
+                record.id in generated
+                or record.parent_id in generated
+                or any(map(self.has_generated_once, record.parts))
+            )
+        if isinstance(record, ToolCall):
+            return record.id in generated
+        return isinstance(record, ToolResult) and (record.tool_call_id in generated or record.name in generated)
 
     def dropped_message(self, i: int, message: Message, alignment: Alignment) -> None:
         """Reports an event, or a message that is off the branch or replaced by a summary, as one loss; of any other
@@ -201,11 +227,11 @@ class _Walk:
         elif i in self.left_out:
             whole = self.left_out[i]
         if whole != "message":
-            self.diff.add("dropped", self.diff.places.whole(i), whole, builtins(message))
+            self.diff.add("dropped", self.diff.places.whole(i), whole, message)
             return
         self.parts(i, message, alignment)
         gone = Message(message.role, [], **{name: getattr(message, name) for name in IDENTITY})
-        self.diff.add("dropped", self.diff.places.whole(i), "message", builtins(gone))
+        self.diff.add("dropped", self.diff.places.whole(i), "message", gone)
         self.diff.record(message, gone, "message", self.diff.places.message(i))
 
     def off_branch(self, message: Message) -> bool:
@@ -237,7 +263,7 @@ class _Walk:
             self.ends[home] = last
 
     def dropped_part(self, part: Part, place: Path, field: str | None = None) -> None:
-        self.diff.add("dropped", place, field or part.type, _brief(part))
+        self.diff.add("dropped", place, field or part.type, part)
         self.beside_part(part, place)
 
     def beside_part(self, part: Part, place: Path) -> None:
@@ -257,11 +283,7 @@ class _Walk:
     def result(self, result: ToolResult, other: ToolResult, place: Path) -> None:
         skip: tuple[str, ...] = ()
         one, two = _alone(result), _alone(other)
-        same = (
-            one.kind == two.kind
-            and one.is_error == two.is_error
-            and exact_json.exact(as_json(one.value), as_json(two.value))
-        )
+        same = one.kind == two.kind and one.is_error == two.is_error and exact_values(one.value, two.value)
         if same:
             skip = ("kind", "value", "is_error")
             self.inside(result, other, place)
@@ -311,7 +333,8 @@ class _Walk:
     def moved_media(self, alignment: Alignment) -> None:
         """Compares the media of results that a convention moved with their copies elsewhere in the output."""
         free: dict[int, Part] = {}
-        for j, message in enumerate(self.after.messages) if self.accounted else ():
+        others = (pair for pair in enumerate(self.after.messages) if pair[0] not in alignment.in_place)
+        for j, message in others if self.accounted else ():
             parts = [part for at, part in enumerate(message.parts) if (j, at) not in alignment.matched_after]
             free |= {media_key(part): part for part in parts if part.type in MEDIA_KINDS}
         for key, (part, place) in self.accounted.items():
@@ -322,6 +345,8 @@ class _Walk:
 
     def invented(self, alignment: Alignment) -> None:
         """Reports what only the output has, except media of results that a convention moved."""
+        if len(alignment.in_place) == len(self.after.messages):
+            return
         homes = set(alignment.message_of)
         for j, message in enumerate(self.after.messages):
             if j in alignment.in_place:
@@ -331,16 +356,15 @@ class _Walk:
                 media = {media_key(part) for part in message.parts if part.type in MEDIA_KINDS}
                 if media and media <= self.accounted.keys():
                     continue
-                self.diff.add("invented", self.near(j, alignment), "message", MISSING, builtins(message))
+                self.diff.add("invented", self.near(j, alignment), "message", MISSING, message)
                 continue
             if j not in homes:
                 value = builtins(message)
                 del value["parts"]
                 self.diff.add("invented", self.near(j, alignment), "message.grouping", MISSING, value)
             for at in unmatched:
-                self.diff.add(
-                    "invented", self.near(j, alignment), message.parts[at].type, MISSING, _brief(message.parts[at])
-                )
+                part = message.parts[at]
+                self.diff.add("invented", self.near(j, alignment), part.type, MISSING, part)
 
     def near(self, j: int, alignment: Alignment) -> Path:
         """Returns the path of the source message at or before message `j` of the output."""
@@ -371,9 +395,3 @@ def _inner_key(part: Part) -> Any:
     if part.type in MEDIA_KINDS:
         return media_key(part)
     return part.text if isinstance(part, Text) else exact_json.key(as_json(part))
-
-
-def _brief(record: Part | ToolDefinition) -> Any:
-    """Returns a record as a value for the report, without metadata and extras, which are losses of their own."""
-    fields = builtins(record)
-    return {key: value for key, value in fields.items() if key not in ("metadata", "extras")}

@@ -14,31 +14,17 @@ from convcli.wire import exact_json
 from convcli.wire.decimals import builtins
 
 
-def exact_messages(before: list[Message], after: list[Message]) -> bool:
-    """True if the JSON values of two equal lists of messages also have the same types and key order. Texts have
-    none."""
-    for message, other in zip(before, after, strict=True):
-        if message.extras is not None and not exact_json.exact(message.extras, other.extras):
-            return False
-        if message.usage is not None and not exact_json.exact(message.usage, other.usage):
-            return False
-        if message.cost is not None and not exact_json.exact(message.cost, other.cost):
-            return False
-        if message.weight is not None and not exact_json.exact(message.weight, other.weight):
-            return False
-        if not exact_parts(message.parts, other.parts):
-            return False
-    return True
-
-
 def exact_message(before: Message, after: Message) -> bool:
-    """Same as `exact_messages`, for one message."""
-    return exact_messages([before], [after])
-
-
-def exact_parts(before: list[Part], after: list[Part]) -> bool:
-    """Same as `exact_messages`, for the parts of one message."""
-    for part, twin in zip(before, after):  # noqa: B905  (equal lists; strict costs)
+    """True if the JSON values of two equal messages also have the same types and key order. Texts have none."""
+    if before.extras is not None and not exact_json.exact(before.extras, after.extras):
+        return False
+    if before.usage is not None and not exact_json.exact(before.usage, after.usage):
+        return False
+    if before.cost is not None and not exact_json.exact(before.cost, after.cost):
+        return False
+    if before.weight is not None and not exact_json.exact(before.weight, after.weight):
+        return False
+    for part, twin in zip(before.parts, after.parts):  # noqa: B905  (equal lists; strict costs)
         is_text = part.__class__ is Text and part.extras is None and part.metadata is None
         if not is_text and not exact_part(part, twin):
             return False
@@ -46,7 +32,7 @@ def exact_parts(before: list[Part], after: list[Part]) -> bool:
 
 
 def exact_part(part: Any, other: Any) -> bool:
-    """Same as `exact_messages`, for one part. Other parts contain only strings, which are exact if they are equal."""
+    """Same as `exact_message`, for one part. Other parts contain only strings, which are exact if they are equal."""
     exact = True
     if type(part) is ToolCall:
         exact = part.arguments is other.arguments or exact_json.exact(part.arguments, other.arguments)
@@ -60,13 +46,20 @@ def exact_part(part: Any, other: Any) -> bool:
 
 
 def exact_tool(before: ToolDefinition, after: ToolDefinition) -> bool:
-    """Same as `exact_messages`, for one definition."""
+    """Same as `exact_message`, for one definition."""
     return (
         exact_json.exact(before.parameters, after.parameters)
         and exact_json.exact(before.output_schema, after.output_schema)
         and exact_json.exact(before.annotations, after.annotations)
         and exact_json.exact(before.extras, after.extras)
     )
+
+
+def exact_values(x: Any, y: Any) -> bool:
+    """True if two values of a field, which may be lists of records, are the same JSON value."""
+    if x.__class__ is str and y.__class__ is str:
+        return bool(x == y)
+    return exact_json.exact(as_json(x), as_json(y))
 
 
 def as_json(value: Any) -> Any:

@@ -7,13 +7,14 @@ if it holds language, a message, a part or a call (`language`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Path, Step
+from convcli.model.transcript import Message, Opaque, Path, Step
 from convcli.proof.language import holds_content, holds_message
+from convcli.wire.decimals import builtins
 
 EVENT = "event"
 EXTRAS = "extras."
@@ -75,10 +76,8 @@ class Knowledge:
         self._plain: set[tuple[str, int]] = set()
 
     def unknown_content(self, field: str, path: Path, value: Any) -> Path | None:
-        """The path of the first content in the value of a lost field (`event`, `extras.D.key`) that the dialect does
-        not know; None without any. `path` is that of the field in the document."""
-        if field == EVENT:
-            return self._event(path, value)
+        """The path of the first content in the value of a lost key of extras (`extras.D.key`) that the dialect does
+        not know; None without any. `path` is that of the key in the document."""
         if not may_be_content(value):
             return None
         owner, _, key = field.removeprefix(EXTRAS).partition(".")
@@ -156,19 +155,24 @@ class Knowledge:
             return self._below(path, value)
         return path if path[-1] not in self.dialect.metadata and holds_content(value) else None
 
-    def _event(self, path: Path, event: Mapping[str, Any]) -> Path | None:
-        """An event is a row, whole in an opaque part, and the fields of its envelope; `event` is a JSON value."""
-        for part in event["parts"]:
-            of = self if self.dialect.owns(part.get("dialect", "")) else self.others(part.get("dialect", "")) or self
-            found = of.row(path, part["value"]) if part["type"] == "opaque" else path if holds_content(part) else None
+    def event(self, path: Path, event: Message) -> Path | None:
+        """The same of a lost event: a row, whole in an opaque part, and the fields of its envelope."""
+        for part in event.parts:
+            if isinstance(part, Opaque):
+                found = self._of_owner(part.dialect).row(path, part.value)
+            else:
+                found = path if holds_content(builtins(part)) else None
             if found is not None:
                 return found
-        extras = event.get("extras") or {}
         return _first(
             self.unknown_content(f"{EXTRAS}{owner}.{key}", (*path, key), value)
-            for owner, extra in extras.items()
+            for owner, extra in (event.extras or {}).items()
             for key, value in extra.items()
         )
+
+    def _of_owner(self, owner: str) -> Knowledge:
+        """What the owner of a row knows; what this dialect knows, where there is no such dialect."""
+        return self if self.dialect.owns(owner) else self.others(owner) or self
 
     def _is_metadata(self, key: str) -> bool:
         first, _, last = key.partition(".")

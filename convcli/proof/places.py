@@ -207,18 +207,17 @@ class Places:
                 return (*route, *place[end:])
         return place
 
-    def existing(self, place: Path, *, invented: bool = False) -> Path:
+    def existing(self, place: Path, *, invented: bool = False, is_routed: bool = False) -> Path:
         """Returns the part of a path that the document has: the node, or the innermost node around it if it is absent.
 
-        If a key was `invented` for an existing object, it is absent and may still be the end of the path.
+        If a key was `invented` for an existing object, it is absent and may still be the end of the path. `is_routed`:
+        the path is one in the original document already.
         """
-        return self.present(self.routed(place) if self._routes else place, invented=invented)
-
-    def present(self, place: Path, *, invented: bool = False) -> Path:
-        """Same as `existing`, for a path in the original document."""
-        if self._document is None:
-            return place
+        if self._routes and not is_routed:
+            place = self.routed(place)
         node = self._document
+        if node is None:
+            return place
         try:
             for step in place:
                 if node.__class__ is str:  # an index would lead to a character
@@ -227,6 +226,10 @@ class Places:
         except (LookupError, TypeError):
             return self._nearest(place, invented)
         return place
+
+    def present(self, place: Path) -> Path:
+        """Same as `existing`, for a path in the original document."""
+        return self.existing(place, is_routed=True)
 
     def _nearest(self, place: Path, invented: bool) -> Path:
         node: Any = self._document

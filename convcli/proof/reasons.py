@@ -6,14 +6,17 @@ Nothing here compares anything: the level follows from the field, the reason fro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import msgspec
 
 from convcli.model import fields
 from convcli.model.dialect import Dialect, LossKind
+from convcli.model.transcript import Message, Path
+from convcli.proof.levels import is_judged
+from convcli.wire import pointers
 from convcli.wire.decimals import builtins
 
 Level = Literal["content", "context", "envelope"]
@@ -112,12 +115,101 @@ KeysOf: TypeAlias = Callable[[], Collection[str]]
 """The keys that the target's schema names."""
 
 
-@lru_cache(maxsize=4096)
-def words_of(
-    kind: LossKind, field: str, source: Dialect | None, target: Dialect | None, keys: KeysOf, form: str = ""
-) -> tuple[Level, str]:
-    """Returns the least level and the reason of every loss of this kind and field. Cached, because many are alike."""
-    return level_of(field, source, target), reason_of(kind, field, target, keys, form)
+class LossType(NamedTuple):
+    """What all losses of one kind and field have in common. `is_judged`: the value of the field may raise the level."""
+
+    kind: LossKind
+    field: str
+    level: Level
+    why: str
+    is_judged: bool
+
+
+MOST_TYPES = 4096
+"""Types of losses that are remembered of a pair of dialects: keys of users are fields too."""
+
+
+class LossTypes(dict[tuple[LossKind, str], LossType]):
+    """The types of losses of a pair of dialects, by kind and field: level and reason are looked up once for each."""
+
+    def __init__(self, source: Dialect | None, target: Dialect | None, keys: KeysOf, form: str) -> None:
+        super().__init__()
+        self._pair = source, target
+        self._keys, self._form = keys, form
+
+    def __missing__(self, key: tuple[LossKind, str]) -> LossType:
+        (kind, field), (source, target) = key, self._pair
+        if len(self) >= MOST_TYPES:
+            self.clear()
+        why = reason_of(kind, field, target, self._keys, self._form)
+        found = self[key] = LossType(kind, field, level_of(field, source, target), why, is_judged(field))
+        return found
+
+
+types_of = lru_cache(maxsize=1024)(LossTypes)
+"""Returns the types of losses of a pair of dialects, for the keys that the target's schema names and a form."""
+
+
+FoundLoss: TypeAlias = tuple[LossType, Path, Any, Any]
+"""A loss before it becomes a record: its type, its path in the source, and the values before and after, which may be
+records."""
+
+
+def _record(found: FoundLoss) -> Loss:
+    (kind, field, level, why, _), path, before, after = found
+    return Loss(kind, pointers.pointer(path), field, level, why, _shown(before), _shown(after))
+
+
+def _shown(value: Any) -> Any:
+    """Returns a record as a JSON value: a part or a tool without metadata and extras, which are losses of their own."""
+    if not isinstance(value, msgspec.Struct):
+        return value
+    fields = builtins(value)
+    if not isinstance(value, Message):
+        fields = {key: each for key, each in fields.items() if key not in ("metadata", "extras")}
+    return fields
+
+
+class Losses(Sequence[Loss]):
+    """The losses of a comparison. They become records when the first of them is read."""
+
+    __slots__ = ("_records", "found")
+
+    def __init__(self, found: list[FoundLoss]) -> None:
+        self.found = found
+        self._records: list[Loss] | None = None
+
+    @property
+    def records(self) -> list[Loss]:
+        """The losses as a list, the same one each time."""
+        if self._records is None:
+            self._records = list(map(_record, self.found))
+        return self._records
+
+    def of_level(self, level: Level) -> Iterator[Loss]:
+        """Yields records of the losses of this level; the others do not become records."""
+        return (_record(each) for each in self.found if each[0].level == level)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @overload
+    def __getitem__(self, index: int) -> Loss: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Loss]: ...
+    def __getitem__(self, index: int | slice) -> Loss | list[Loss]:
+        return self.records[index]
+
+    def __iter__(self) -> Iterator[Loss]:
+        return iter(self.records)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (list, Losses)) and self.records == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self.records)
 
 
 def reason_of(kind: LossKind, field: str, target: Dialect | None, keys: KeysOf = tuple, form: str = "") -> str:

@@ -13,11 +13,11 @@ from typing import Any
 
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
 from convcli.model.transcript import Path, Transcript, camel
-from convcli.proof.equality import as_json
-from convcli.proof.levels import EVENT, Knowledge, is_judged, may_be_content
+from convcli.proof.equality import exact_values
+from convcli.proof.levels import EVENT, Knowledge, may_be_content
 from convcli.proof.places import Places
-from convcli.proof.reasons import MISSING, UNKNOWN_ROW, KeysOf, Level, Loss, words_of
-from convcli.wire import exact_json, pointers
+from convcli.proof.reasons import MISSING, UNKNOWN_ROW, FoundLoss, KeysOf, Level, LossType, types_of
+from convcli.wire import exact_json
 
 SCHEMAS = frozenset(("tool.parameters", "tool.outputSchema"))
 """Fields whose differences are reported key by key."""
@@ -43,15 +43,15 @@ class Differences:
         keys: KeysOf,
         known: Knowledge | None = None,
     ) -> None:
-        self.before, self.after, self.source, self.target = before, after, source, target
-        self.keys_of, self.known = keys, known
-        self.losses: list[Loss] = []
+        self.target, self.known = target, known
+        self.losses: list[FoundLoss] = []
         self.places = Places(before, source)
         origin = before.origin
         self.generated = origin.generated_ids if origin is not None else set()
         self.generated_again = after.origin.generated_ids if after.origin is not None else set()
-        self.has_generated = bool(self.generated or self.generated_again)
-        self.form = after.origin.form if after.origin is not None else ""
+        self.generated_once = self.generated ^ self.generated_again
+        """Ids and names that differ even if they are equal: only one of the two transcripts states them."""
+        self.types = types_of(source, target, keys, after.origin.form if after.origin is not None else "")
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
         """Compares every field of two records of one type."""
@@ -59,32 +59,36 @@ class Differences:
         ours = values(before)
         is_same_type = after.__class__ is before.__class__
         theirs = values(after) if is_same_type else tuple(getattr(after, name, None) for name, _ in names)
-        fields = zip(names, ours, theirs, strict=True)
-        for (name, field), x, y in fields if self.has_generated else compress(fields, map(is_not, ours, theirs)):
+        fields = zip(names, ours, theirs)  # noqa: B905  (one record class; strict costs)
+        for (name, field), x, y in fields if self.generated_once else compress(fields, map(is_not, ours, theirs)):
             if (x is y and (x is None or field not in GENERATED)) or name in skip:
                 continue
             if name == "metadata" or field == "message.usage":
                 self.keys(x or {}, y or {}, field, place)
             else:
                 self.values(x, y, field, place, is_split=field == SPLIT and before.kind == "multimodal")
-        self.extras(before.extras, after.extras, place)
+        if before.extras is not after.extras:
+            self.extras(before.extras, after.extras, place)
 
     def values(self, x: Any, y: Any, field: str, place: Path, *, is_split: bool = False) -> None:
         """Compares the values of a field of two records; an absent one is None. `is_split`: some parts of the list may
         be elsewhere."""
-        if self.has_generated and field in GENERATED:
+        if field in GENERATED:
             x = None if x in self.generated else x
             y = None if y in self.generated_again else y
-        if x is y or (x is not None and y is not None and exact_json.exact(as_json(x), as_json(y))):
+        if x is y:
             return
-        if field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):
+        if x is None or y is None:
+            kind: LossKind = "invented" if x is None else "encoded" if field in CUSTOM else "dropped"
+            x, y = MISSING if x is None else x, MISSING if y is None else y
+        elif exact_values(x, y):
+            return
+        elif field in SCHEMAS and isinstance(x, dict) and isinstance(y, dict):
             self.tree(x, y, field, self.places.field(field, place))
             return
-        x, y = MISSING if x is None else x, MISSING if y is None else y
-        if field in CUSTOM and y is MISSING:
-            self.add("encoded", self.places.field(field, place), field, x)
-            return
-        self.add(_kind(x, y), place if is_split else self.places.field(field, place), field, x, y)
+        else:
+            kind = "changed"
+        self.add(kind, place if is_split else self.places.field(field, place), field, x, y)
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
         """Reports the difference of two JSON values down to the keys and items that cause it."""
@@ -107,9 +111,9 @@ class Differences:
         """Compares the keys of two objects, one loss each."""
         if before == after and exact_json.exact(before, after):
             return
-        for key in before | after:
+        for key in before | after if after else before:
             x, y = before.get(key, MISSING), after.get(key, MISSING)
-            if x is MISSING or y is MISSING or not exact_json.exact(as_json(x), as_json(y)):
+            if x is MISSING or y is MISSING or not exact_values(x, y):
                 name = f"{field}.{key}"
                 if field == "settings" and isinstance(x, dict) and isinstance(y, dict):
                     self.members(x, y, name, place)
@@ -164,16 +168,26 @@ class Differences:
     ) -> None:
         """Adds a loss. Its reason and level follow from the field, unless they are given; its level also from the
         value."""
-        usual_level, usual = words_of(kind, field, self.source, self.target, self.keys_of, self.form)
-        level = level or usual_level
-        if level == "content" and kind == "dropped" and before == []:
-            level = "context"  # a model reads nothing of an empty list
-        elif level != "content" and self.known is not None and is_judged(field) and may_be_content(before):
-            unknown = self.known.unknown_content(field, self.places.routed(place), before)
-            level = level if unknown is None else "content"
-            usual = UNKNOWN_ROW if unknown is not None and field == EVENT else usual
-        where = pointers.pointer(self.places.existing(place, invented=kind == "invented"))
-        self.losses.append(Loss(kind, where, field, level, why or usual, before, after))
+        type_ = self.types[kind, field]
+        if why or level:
+            type_ = type_._replace(why=why or type_.why, level=level or type_.level)
+        if type_.is_judged:
+            type_ = self._judged(type_, place, before)
+        elif before.__class__ is list and not before and kind == "dropped" and type_.level == "content":
+            type_ = type_._replace(level="context")  # a model reads nothing of an empty list
+        self.losses.append((type_, self.places.existing(place, invented=kind == "invented"), before, after))
+
+    def _judged(self, type_: LossType, place: Path, value: Any) -> LossType:
+        """Returns the type of the loss of this value: that of content if it holds content that is not known."""
+        if self.known is None:
+            return type_
+        if type_.field == EVENT:
+            is_content = self.known.event(self.places.routed(place), value) is not None
+            return type_._replace(level="content", why=UNKNOWN_ROW) if is_content else type_
+        if not may_be_content(value):
+            return type_
+        is_content = self.known.unknown_content(type_.field, self.places.routed(place), value) is not None
+        return type_._replace(level="content") if is_content else type_
 
 
 def _kind(x: Any, y: Any) -> LossKind:

@@ -126,7 +126,7 @@ def _in_message(before: Transcript, after: Transcript, places: Places) -> Placin
 
     invented = [transcript.origin.generated_ids for transcript in (before, after) if transcript.origin is not None]
     alignment = align(before.messages, after.messages, set().union(*invented))
-    parts = {output: origin for origin, output in alignment.part_of.items()}
+    parts = {output: origin for origin, output in alignment.all_parts(before.messages).items()}
     messages: dict[int, int] = {}
     for i, j in enumerate(alignment.message_of):
         if j is not None:
