@@ -34,6 +34,7 @@ from convcli.proof.equality import (
     as_json,
     exact_message,
     exact_part,
+    exact_parts,
     exact_tool,
     exact_values,
     media_key,
@@ -183,6 +184,8 @@ class _Walk:
     def in_place(self, i: int, message: Message, other: Message) -> None:
         """Compares a message with that at the same index, part by part."""
         self.diff.record(message, other, "message", self.diff.places.message(i))
+        if self.same(message.parts, other.parts, exact_parts):
+            return
         for k, (part, twin) in enumerate(zip(message.parts, other.parts, strict=True)):
             if not self.same(part, twin, exact_part):
                 self.part(part, twin, self.diff.places.part(i, k))
@@ -200,20 +203,19 @@ class _Walk:
         self.parts(i, message, alignment)
 
     def same(self, before: Any, after: Any, exact: Callable[[Any, Any], bool]) -> bool:
-        """True if nothing can be lost between two records. Fast, in C."""
+        """True if nothing can be lost between two records, or lists of parts. Fast, in C."""
         return before == after and exact(before, after) and not self.has_generated_once(before)
 
     def has_generated_once(self, record: Any) -> bool:
-        """True if a record has an id or a name that only one of the transcripts states: equal ones differ too."""
+        """True if records have an id or a name that only one of the transcripts states: equal ones differ too."""
         generated = self.diff.generated_once
         if not generated:
             return False
+        if isinstance(record, list):
+            return any(map(self.has_generated_once, record))
         if isinstance(record, Message):
-            return (
-                record.id in generated
-                or record.parent_id in generated
-                or any(map(self.has_generated_once, record.parts))
-            )
+            ids = record.id, record.parent_id
+            return not generated.isdisjoint(ids) or self.has_generated_once(record.parts)
         if isinstance(record, ToolCall):
             return record.id in generated
         return isinstance(record, ToolResult) and (record.tool_call_id in generated or record.name in generated)

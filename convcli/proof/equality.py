@@ -24,7 +24,12 @@ def exact_message(before: Message, after: Message) -> bool:
         return False
     if before.weight is not None and not exact_json.exact(before.weight, after.weight):
         return False
-    for part, twin in zip(before.parts, after.parts):  # noqa: B905  (equal lists; strict costs)
+    return exact_parts(before.parts, after.parts)
+
+
+def exact_parts(before: list[Part], after: list[Part]) -> bool:
+    """Same as `exact_message`, for the parts of one message."""
+    for part, twin in zip(before, after):  # noqa: B905  (equal lists; strict costs)
         is_text = part.__class__ is Text and part.extras is None and part.metadata is None
         if not is_text and not exact_part(part, twin):
             return False

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from itertools import compress
-from operator import attrgetter, is_not
+from operator import is_not
 from typing import Any
+
+from msgspec.structs import astuple
 
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
 from convcli.model.transcript import Path, Transcript, camel
@@ -55,13 +56,14 @@ class Differences:
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
         """Compares every field of two records of one type."""
-        values, names = fields_of(before.__class__, node)
-        ours = values(before)
+        fields = fields_of(before.__class__, node)
+        ours = astuple(before)
         is_same_type = after.__class__ is before.__class__
-        theirs = values(after) if is_same_type else tuple(getattr(after, name, None) for name, _ in names)
-        fields = zip(names, ours, theirs)  # noqa: B905  (one record class; strict costs)
-        for (name, field), x, y in fields if self.generated_once else compress(fields, map(is_not, ours, theirs)):
-            if (x is y and (x is None or field not in GENERATED)) or name in skip:
+        theirs = astuple(after) if is_same_type else [getattr(after, each[0], None) for each in fields]
+        positions = range(len(fields))
+        for i in positions if self.generated_once else compress(positions, map(is_not, ours, theirs)):
+            (name, field), x, y = fields[i], ours[i], theirs[i]
+            if not field or (x is y and (x is None or field not in GENERATED)) or name in skip:
                 continue
             if name == "metadata" or field == "message.usage":
                 self.keys(x or {}, y or {}, field, place)
@@ -195,7 +197,8 @@ def _kind(x: Any, y: Any) -> LossKind:
 
 
 @cache
-def fields_of(type_: Any, node: str) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[tuple[str, str], ...]]:
-    """Returns a getter for the fields of this record type that are compared one by one, and their names in losses."""
-    names = [name for name in type_.__struct_fields__ if name not in ("parts", "extras")]
-    return attrgetter(*names), tuple((name, f"{node}.{camel(name)}") for name in names)
+def fields_of(type_: Any, node: str) -> tuple[tuple[str, str], ...]:
+    """Returns the names of the fields of this record type, and their names in losses; those that are not compared as
+    one value have none."""
+    names: tuple[str, ...] = type_.__struct_fields__
+    return tuple((name, "" if name in ("parts", "extras") else f"{node}.{camel(name)}") for name in names)

@@ -150,4 +150,4 @@ def _in_message(before: Transcript, after: Transcript, places: Places) -> Placin
 @cache
 def _attribute(field: str) -> str:
     """Returns the message attribute for this field; "role", which every message has, if there is none."""
-    return next((name for name, known in fields_of(Message, "message")[1] if known == field), "role")
+    return next((name for name, known in fields_of(Message, "message") if known == field != ""), "role")
