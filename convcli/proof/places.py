@@ -8,12 +8,15 @@ to their node. A transcript without an origin has the paths of the intermediate 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import OUTSIDE, Path, Step, Transcript
+
+MOST_WAYS = 4096
+"""Fields of a dialect whose paths are remembered."""
 
 WHOLE: dict[str, Path] = {"opaque.value": ()}
 """Fields that are the whole of their node, unless the dialect has another path for them."""
@@ -26,7 +29,6 @@ class Places:
         "_around",
         "_document",
         "_ends",
-        "_known",
         "_named",
         "_node_path",
         "_origin",
@@ -36,29 +38,24 @@ class Places:
         "_tools",
         "_turns",
         "_unstated",
+        "_ways",
     )
 
     def __init__(self, transcript: Transcript, source: Dialect | None) -> None:
         origin = transcript.origin
         self._origin, self._source = origin, source
-        body = source.inner.get(origin.dialect) if source is not None and origin is not None else None
-        self._around = source.name if source is not None and body is not None else None
-        self._table = source.places if source is not None else {}
-        if body is not None:
-            self._table = {**body.places, **{field: (OUTSIDE, *steps) for field, steps in self._table.items()}}
+        self._document = origin.document if origin is not None else None
+        self._named = origin.aliases if origin is not None else {}
+        inner = origin.dialect if origin is not None else ""
+        tables = _tables if not self._named else _tables.__wrapped__
+        self._around, self._table, self._ways, self._unstated = tables(source, inner, self._document is not None)
         whole = origin is not None and len(origin.places) == len(transcript.messages)
         self._turns = origin.places if origin is not None and whole else None
         self._node_path = origin.node_path if origin is not None else ()
         known = origin is not None and len(origin.tools) == len(transcript.tools or ())
         self._tools = origin.tools if origin is not None and known else None
-        self._named = origin.aliases if origin is not None else {}
         self._routes = origin.routes if origin is not None else {}
         self._ends = sorted(set(map(len, self._routes)), reverse=True) if self._routes else ()
-        self._document = origin.document if origin is not None else None
-        self._known: dict[str, tuple[int, Path]] = {}
-        """By field: the number of steps up from its node, and the steps from there."""
-        self._unstated: dict[str, tuple[int, Path]] = {}
-        """The same for fields that the table does not have: they may have their own name in the document."""
 
     def message(self, index: int) -> Path:
         """Returns the path of a message."""
@@ -103,7 +100,7 @@ class Places:
 
         `present`: a field that the table does not have gets a path of its own only if the document has it.
         """
-        way = self._known.get(field) or (None if present else self._unstated.get(field))
+        way = self._ways.get(field) or (None if present else self._unstated.get(field))
         if way is not None:
             up, down = way
             return (*place[:-up], *down) if up else (*place, *down)
@@ -115,8 +112,10 @@ class Places:
         if stated is None and present and self._document is not None:
             return self.climb(place, self._present(place, name))
         steps = stated if stated is not None else () if self._document is None else (name,)
-        known = self._unstated if stated is None else self._known  # it may have the same name: `existing` checks
-        known[field] = _up_and_down(self._in_source(steps))
+        ways = self._unstated if stated is None else self._ways  # it may have the same name: `existing` checks
+        if len(ways) >= MOST_WAYS:  # keys of users are fields too
+            ways.clear()
+        ways[field] = _up_and_down(self._in_source(steps))
         return self.climb(place, steps)
 
     def _present(self, place: Path, name: str) -> Path:
@@ -243,6 +242,28 @@ class Places:
         if invented and isinstance(node, dict) and len(steps) == len(place) - 1:
             steps.append(place[-1])
         return tuple(steps)
+
+
+class _Tables(NamedTuple):
+    """What the paths of all documents of a dialect have in common: `around` is its name, if they have a body of
+    another dialect; `paths` are those of fields. `ways` has for each field the number of steps up from its node, and
+    the steps from there; `unstated` has them for other fields, which may have their own name in the document."""
+
+    around: str | None
+    paths: Mapping[str, Path]
+    ways: dict[str, tuple[int, Path]]
+    unstated: dict[str, tuple[int, Path]]
+
+
+@lru_cache(maxsize=1024)
+def _tables(source: Dialect | None, inner: str, has_document: bool) -> _Tables:
+    """Returns the tables of the documents of a dialect whose body is of the dialect `inner`. Not for one document with
+    its own names of keys."""
+    body = source.inner.get(inner) if source is not None else None
+    if source is None or body is None:
+        return _Tables(None, source.places if source is not None else {}, {}, {})
+    paths = {**body.places, **{field: (OUTSIDE, *steps) for field, steps in source.places.items()}}
+    return _Tables(source.name, paths, {}, {})
 
 
 def _known(node: Any, step: Step) -> Step | None:

@@ -90,7 +90,10 @@ class Differences:
             return
         else:
             kind = "changed"
-        self.add(kind, place if is_split else self.places.field(field, place), field, x, y)
+        if is_split:
+            self.add(kind, place, field, x, y)
+        else:
+            self.add_field(kind, place, field, x, y)
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
         """Reports the difference of two JSON values down to the keys and items that cause it."""
@@ -120,7 +123,7 @@ class Differences:
                 if field == "settings" and isinstance(x, dict) and isinstance(y, dict):
                     self.members(x, y, name, place)
                 else:
-                    self.add(_kind(x, y), self.places.field(name, place), name, x, y)
+                    self.add_field(_kind(x, y), place, name, x, y)
 
     def members(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
         """Compares the members of a setting that is an object. The order of its keys has no meaning."""
@@ -170,14 +173,23 @@ class Differences:
     ) -> None:
         """Adds a loss. Its reason and level follow from the field, unless they are given; its level also from the
         value."""
-        type_ = self.types[kind, field]
+        type_ = self._type(kind, field, before)
         if why or level:
             type_ = type_._replace(why=why or type_.why, level=level or type_.level)
         if type_.is_judged:
             type_ = self._judged(type_, place, before)
-        elif before.__class__ is list and not before and kind == "dropped" and type_.level == "content":
-            type_ = type_._replace(level="context")  # a model reads nothing of an empty list
         self.losses.append((type_, self.places.existing(place, invented=kind == "invented"), before, after))
+
+    def add_field(self, kind: LossKind, place: Path, field: str, before: Any, after: Any) -> None:
+        """Adds the loss of a field of the node at `place`."""
+        path = self.places.existing(self.places.field(field, place), invented=kind == "invented")
+        self.losses.append((self._type(kind, field, before), path, before, after))
+
+    def _type(self, kind: LossKind, field: str, value: Any) -> LossType:
+        type_ = self.types[kind, field]
+        if value.__class__ is list and not value and kind == "dropped" and type_.level == "content":
+            type_ = type_._replace(level="context")  # a model reads nothing of an empty list
+        return type_
 
     def _judged(self, type_: LossType, place: Path, value: Any) -> LossType:
         """Returns the type of the loss of this value: that of content if it holds content that is not known."""
