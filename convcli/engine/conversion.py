@@ -128,7 +128,7 @@ def read_back(
     losses = difference(before, after, source, target, left_out, _keys(target.name), known)
     if known is not None:
         source_document = None if before.origin is None else before.origin.document
-        of_losses = unknown.of_losses(losses.of_level("content"), known, source_document)
+        of_losses = unknown.of_losses(losses.select("content", unknown.may_be_unknown), known, source_document)
         findings += of_losses + unknown.of_kept(before, known.dialect, target, of_losses)
     explains = source is not None and source.is_session and target.is_training
     return Conversion(document, before, row_choices.explained(losses) if explains else losses, findings, left_out)

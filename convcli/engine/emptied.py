@@ -14,15 +14,16 @@ TEXT_KEYS = frozenset(("text", "content", "thinking"))
 
 def is_emptied(transcript: Transcript) -> bool:
     """True if no message has content, and the extras of several messages, or of one from a user, hold text."""
-    if any(message.role != "event" and not _is_empty(message) for message in transcript.messages):
-        return False
+    for message in transcript.messages:  # the first one has content in nearly all documents
+        if message.role != "event" and not _is_empty(message):
+            return False
     messages = (message for message in transcript.messages if message.role != "event")
     emptied = [message for message in messages if any(_texts(message.extras or {}))]
     return len(emptied) > 1 or any(message.role == "user" for message in emptied)
 
 
 def _is_empty(message: Message) -> bool:
-    return not any(has_content(part) for part in message.parts)
+    return not any(map(has_content, message.parts))
 
 
 def has_content(part: Any) -> bool:

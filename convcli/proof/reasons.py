@@ -186,9 +186,9 @@ class Losses(Sequence[Loss]):
             self._records = list(map(_record, self.found))
         return self._records
 
-    def of_level(self, level: Level) -> Iterator[Loss]:
-        """Yields records of the losses of this level; the others do not become records."""
-        return (_record(each) for each in self.found if each[0].level == level)
+    def select(self, level: Level, is_wanted: Callable[[str], bool]) -> Iterator[Loss]:
+        """Yields records of the losses of this level in the wanted fields; the others do not become records."""
+        return (_record(found) for found in self.found if found[0].level == level and is_wanted(found[0].field))
 
     def __len__(self) -> int:
         return len(self.found)

@@ -22,6 +22,7 @@ from convcli.wire.decimals import builtins
 from convcli.wire.pointers import has, pointer, resolve, steps
 
 CODE = "unknown-content"
+OPAQUE = Opaque.type
 
 
 def knowledge(dialect: Dialect, others: Callable[[str], Knowledge | None] = lambda _: None) -> Knowledge:
@@ -42,8 +43,15 @@ def of_transcript(transcript: Transcript, dialect: Dialect) -> list[Finding]:
 
 def of_losses(losses: Iterable[Loss], known: Knowledge, document: Any) -> list[Finding]:
     """The same of what an output of the document does not carry, which is known already."""
-    found = (_of_loss(loss, known, document) for loss in losses if loss.level == "content")
+    found = (
+        _of_loss(loss, known, document) for loss in losses if loss.level == "content" and may_be_unknown(loss.field)
+    )
     return _once(finding for finding in found if finding is not None)
+
+
+def may_be_unknown(field: str) -> bool:
+    """True if lost content of this field may be of a kind that the dialect does not know."""
+    return field == OPAQUE or is_judged(field)
 
 
 def of_kept(transcript: Transcript, source: Dialect, target: Dialect, lost: Iterable[Finding]) -> list[Finding]:
@@ -84,13 +92,11 @@ def _is_related(source: Dialect, target: Dialect) -> bool:
 
 def _of_loss(loss: Loss, known: Knowledge, document: Any) -> Finding | None:
     path: Path = steps(loss.where)
-    if loss.field == "opaque":
+    if loss.field == OPAQUE:
         unknown_type = _unknown_type(known.dialect, path, document)
         if unknown_type is not None or not isinstance(loss.before, dict):
             return unknown_type
         return _of_part(known, path, loss.before["value"], document)
-    if not is_judged(loss.field):
-        return None
     if not loss.field.startswith(EXTRAS):
         row = _row_of(loss.before)
         return row_finding(known.dialect, path, row) if is_new(known, path, row) else None
