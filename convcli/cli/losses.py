@@ -162,9 +162,9 @@ class _Losses:
         outcomes = OutcomeTable()
         for item, result in self._results():
             if isinstance(item, Document) and result.is_read:
-                outcomes.add(item.lift_leniently()[0], result.losses, item.dialect, self.target, item.place)
+                outcomes.add(item.lift_leniently()[0], list(result.losses), item.dialect, self.target, item.place)
             else:
-                outcomes.lose(result.losses)
+                outcomes.lose(list(result.losses))
         return outcomes
 
     def _results(self) -> Iterator[tuple[Item, ItemResult]]:

@@ -17,7 +17,7 @@ from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
 from convcli.proof.difference import NOTHING, difference
 from convcli.proof.levels import Knowledge
-from convcli.proof.reasons import KeysOf, Loss, Losses
+from convcli.proof.reasons import KeysOf, Locate, Loss, Losses
 from convcli.validation import schemas, unknown, verdict
 from convcli.validation.survey import Purpose
 
@@ -49,6 +49,18 @@ class Conversion:
     @losses.setter
     def losses(self, losses: list[Loss]) -> None:
         self._losses = losses
+
+    @property
+    def unread_losses(self) -> list[Loss] | Losses:
+        """The same losses, to be counted without making records of them."""
+        return self._losses
+
+    def locate(self, locate: Locate) -> None:
+        """Adds the position in a file to the losses."""
+        if isinstance(self._losses, list):
+            locate(self._losses)
+        else:
+            self._losses.locate(locate)
 
     @property
     def transcript(self) -> Transcript:

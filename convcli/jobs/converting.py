@@ -6,7 +6,7 @@ going. Losses and findings go to two functions as they come.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,7 @@ from convcli.model.document import Rows
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.model.findings import Finding
 from convcli.model.transcript import Transcript
-from convcli.proof.reasons import LEVELS, PROGRAM_TURN, SET, Level, Loss, is_chosen
+from convcli.proof.reasons import LEVELS, PROGRAM_TURN, SET, Level, Loss, Losses, is_chosen
 
 WORDS = frozenset(
     (
@@ -157,9 +157,9 @@ class Summary(msgspec.Struct):
             f"{words.get(group.kind, group.kind)} {group.label.removesuffix(AS_SET)}": group.count for group in groups
         }
 
-    def count(self, loss: Loss) -> None:
-        """Counts a loss."""
-        self._group(loss.level, loss.kind, label(loss), loss).count += 1
+    def count(self, loss: Loss, number: int = 1) -> None:
+        """Counts a loss, and as many like it as the `number` states."""
+        self._group(loss.level, loss.kind, label(loss), loss).count += number
 
     def count_joined(self, source: Input) -> None:
         """Counts the calls of an input that were joined."""
@@ -205,13 +205,19 @@ def label(loss: Loss) -> str:
 
     The last form is used if types say more than the field. Different fields have different labels.
     """
-    before, after = loss.before, loss.after
-    if isinstance(before, str) and isinstance(after, str) and before in WORDS and after in WORDS:
-        return f"{before} → {after}"
+    words = _words(loss.before, loss.after)
+    if words:
+        return words
     is_of_transcript = loss.field in ("id", "model", "createdAt")
     name = f"transcript {loss.field}" if is_of_transcript else loss.field.removeprefix("extras.")
     chosen = AS_SET if loss.why == SET else AS_LEFT_OUT if loss.field.startswith(PROGRAM_TURN) else ""
     return name.removeprefix("message.") + chosen
+
+
+def _words(before: Any, after: Any) -> str:
+    """Returns `data → text` for types that say more than the field; empty for other values."""
+    is_words = isinstance(before, str) and isinstance(after, str) and before in WORDS and after in WORDS
+    return f"{before} → {after}" if is_words else ""
 
 
 # --- converting ------------------------------------------------------------------------------------------------------
@@ -425,15 +431,22 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
         sinks.refused(step.refused)
     summary.lossy += bool(step.losses) and step.is_read and not step.has_lost
     failing = 0
-    for loss in step.losses:
-        summary.count(loss)
-        failing += job.fails_on(loss)
+    for loss, number in _groups(step.losses, is_each_wanted=sinks.loss is not None):
+        summary.count(loss, number)
+        failing += number * job.fails_on(loss)
         if sinks.loss is not None:
             sinks.loss(loss)
     for finding in step.findings:
         sinks.finding(finding)
     summary.failing += failing
     return failing
+
+
+def _groups(losses: Sequence[Loss], *, is_each_wanted: bool) -> Iterable[tuple[Loss, int]]:
+    """Returns losses and the number of those that are counted as each is: only these become records, if they may."""
+    if is_each_wanted or not isinstance(losses, Losses):
+        return ((loss, 1) for loss in losses)
+    return losses.groups(_words)
 
 
 def count_stored(summary: Summary, file: DocumentWriter, job: Job, sinks: Sinks) -> None:

@@ -160,7 +160,7 @@ class Document(msgspec.Struct):
                 result = texts.with_arguments(result, self.dialect, target, arguments)
         if target is self.dialect and self.texts and not self.routes:
             result.document = texts.rewritten(result.document, self.value, self.original, self.texts)
-        self.locate(result.losses)
+        result.locate(self.locate)
         result.findings = self.located(result.findings)
         return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -65,7 +65,7 @@ class ItemResult(msgspec.Struct, frozen=True):
     `has_lost`: a row before it has losses.
     """
 
-    losses: list[Loss]
+    losses: Sequence[Loss]
     findings: list[Finding]
     is_read: bool = False
     refused: Item | None = None
@@ -111,7 +111,7 @@ def item_results(
             for number, result in enumerate(_rows_of(item, target, options, arguments, shape)):
                 is_around = (item.shell is not None or item.others) and result.is_read and not number
                 if is_around and not keeps_container:
-                    result.losses[:0] = container_losses(item, target)
+                    result = replace(result, losses=[*container_losses(item, target), *result.losses])
                 yield replace(result, number=number, has_lost=has_lost) if number else result
                 has_lost = has_lost or bool(result.losses)
         elif item.torn:
@@ -155,7 +155,7 @@ def _several_rows(
         yield result if len(rows) == 1 else replace(result, losses=_once(result.losses, reported), whole=transcript)
 
 
-def _once(losses: list[Loss], reported: set[tuple[str, str, str]]) -> list[Loss]:
+def _once(losses: Sequence[Loss], reported: set[tuple[str, str, str]]) -> list[Loss]:
     """Returns the losses that no other row of the document has: rows share tools, settings and instructions."""
     new = [loss for loss in losses if (loss.kind, loss.where, loss.field) not in reported]
     reported.update((loss.kind, loss.where, loss.field) for loss in new)
@@ -180,9 +180,11 @@ def _converted(
     if target is document.dialect:
         found = found + document.located(lone_surrogates(document))
     findings = notes + [as_warning(finding, target) for finding in found]
-    losses = [*document.merged, *result.losses]
+    losses: Sequence[Loss] = result.unread_losses
+    if document.merged or columns is not None:
+        losses = [*document.merged, *losses]
     if columns is not None:
-        losses = columns.add(document, result, losses, portion)
+        losses = columns.add(document, result, list(losses), portion)
     return ItemResult(losses, findings, True, None, document, result)
 
 

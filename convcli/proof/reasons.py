@@ -6,7 +6,8 @@ Nothing here compares anything: the level follows from the field, the reason fro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
@@ -170,28 +171,54 @@ def _shown(value: Any) -> Any:
     return fields
 
 
+Locate: TypeAlias = Callable[[Iterable[Loss]], None]
+"""Adds the position in a file to losses."""
+
+
 class Losses(Sequence[Loss]):
     """The losses of a comparison. They become records when the first of them is read."""
 
-    __slots__ = ("_records", "found")
+    __slots__ = ("_found", "_locate", "_records")
 
     def __init__(self, found: list[FoundLoss]) -> None:
-        self.found = found
+        self._found = found
         self._records: list[Loss] | None = None
+        self._locate: Locate | None = None
 
     @property
     def records(self) -> list[Loss]:
         """The losses as a list, the same one each time."""
         if self._records is None:
-            self._records = list(map(_record, self.found))
+            self._records = list(map(_record, self._found))
+            if self._locate is not None:
+                self._locate(self._records)
         return self._records
+
+    def locate(self, locate: Locate) -> None:
+        """Adds the position in a file to each record: at once, or when it is made."""
+        if self._records is None:
+            self._locate = locate
+        else:
+            locate(self._records)
+
+    def groups(self, key: Callable[[Any, Any], object]) -> Iterator[tuple[Loss, int]]:
+        """Yields the first loss of each type, and their number. Those with another `key` of the values before and after
+        are a group of their own. The others do not become records."""
+        firsts: dict[tuple[LossType, object], int] = {}
+        counts = Counter[int]()
+        for i, (type_, _, before, after) in enumerate(self._found):
+            counts[firsts.setdefault((type_, key(before, after)), i)] += 1
+        records = {i: _record(self._found[i]) if self._records is None else self._records[i] for i in counts}
+        if self._records is None and self._locate is not None:
+            self._locate(records.values())
+        return ((records[i], count) for i, count in counts.items())
 
     def select(self, level: Level, is_wanted: Callable[[str], bool]) -> Iterator[Loss]:
         """Yields records of the losses of this level in the wanted fields; the others do not become records."""
-        return (_record(found) for found in self.found if found[0].level == level and is_wanted(found[0].field))
+        return (_record(found) for found in self._found if found[0].level == level and is_wanted(found[0].field))
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self._found)
 
     @overload
     def __getitem__(self, index: int) -> Loss: ...

@@ -129,7 +129,7 @@ def _rows(path: str, job: _Job) -> Iterator[ConvertedRow]:
             if step.item is not None and step.conversion is not None:
                 done = step.conversion
                 place = step.item.file, step.item.number
-                yield ConvertedRow(done.document, *place, done.transcript, step.losses, step.findings)
+                yield ConvertedRow(done.document, *place, done.transcript, list(step.losses), step.findings)
 
 
 def _error(refused: Any, findings: list[Finding]) -> ConvcliError:
