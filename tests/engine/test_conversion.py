@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from msgspec.structs import replace
 
@@ -19,6 +21,12 @@ def test_what_is_not_read_back_is_a_loss_at_its_place() -> None:
     done = conversion.lower(transcript, CHAT)
     assert [(loss.kind, loss.field, loss.where) for loss in done.losses] == [("dropped", "title", "/title")]
     assert done.transcript is transcript
+
+
+def test_a_conversion_goes_through_a_pickle_with_losses_that_nobody_has_read() -> None:
+    done, same = (conversion.lower(Transcript([Message("user", [Text("Hi.")])], title="t"), CHAT) for _ in range(2))
+    copy = pickle.loads(pickle.dumps(done))
+    assert (copy.document, copy.transcript, copy.losses) == (same.document, same.transcript, same.losses)
 
 
 def test_of_a_tree_only_the_active_branch_is_written_where_that_is_asked_for() -> None:

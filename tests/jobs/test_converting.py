@@ -13,6 +13,7 @@ from convcli.jobs.converting import MOST_GROUPS, OTHER, Summary
 from convcli.proof.reasons import Loss
 from tests.cli_cases import OTHER as SOURCE
 from tests.cli_cases import command, environment
+from tests.support import SAMPLES
 
 
 def run(*words: object) -> str:
@@ -46,6 +47,13 @@ def test_what_is_added_up_is_the_same_as_what_is_counted_at_once() -> None:
             part.count(loss)
         total.add(part)
     assert total.groups == whole.groups
+
+
+def test_losses_that_are_only_counted_are_reported_as_those_that_are_listed(tmp_path: Path) -> None:
+    for sample in ("claude-code/session-blocks.jsonl", "gemini-cli/log.jsonl"):
+        words = ["convert", SAMPLES / sample, "--to", "anthropic", "--force", "-o", tmp_path / "out.json"]
+        counted, listed = run(*words), run(*words, "--losses", tmp_path / "losses.json")
+        assert counted.replace("--losses FILE", str(tmp_path / "losses.json")) == listed
 
 
 @pytest.mark.skipif(not workers.can_start(), reason="processes cannot be started here")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model.dialect import Dialect, LossKind
 from convcli.model.document import Rows
+from convcli.model.transcript import Message, Text, Transcript
+from convcli.proof.difference import difference
 from convcli.proof.reasons import REASONS, UNKNOWN_ROW, Loss, reason_of, table_of, traced_reason
 
 
@@ -119,3 +123,29 @@ def test_a_row_of_an_unknown_type_with_content_is_not_said_to_be_outside_of_the_
     done = pipeline.convert(Rows(rows, [1, 2]), dialects.get("claude-code"), target)
     [loss] = [loss for loss in done.losses if loss.field == "event"]
     assert (loss.level, loss.why, table_of(loss, target, tuple)) == ("content", UNKNOWN_ROW, "UNKNOWN_ROW")
+
+
+def test_losses_are_counted_by_type_whether_or_not_they_are_records() -> None:
+    before = Transcript([Message("user", [Text("x")], id=f"m{i}", name="n" if i % 3 else None) for i in range(9)])
+    after = Transcript([Message("user", [Text("x")]) for _ in range(9)])
+    losses = difference(before, after)
+    expected = {("message.id", "/messages/0/id", 9), ("message.name", "/messages/1/name", 6)}
+    for _ in range(2):
+        assert {(first.field, first.where, count) for first, count in losses.groups(lambda *_: None)} == expected
+        assert len(losses) == len(losses.records)  # makes the records
+    by_name = losses.groups(lambda name, _: name if name == "m4" else None)
+    assert [(first.before, count) for first, count in by_name] == [("m0", 8), ("n", 6), ("m4", 1)]
+
+
+def test_a_position_is_added_to_each_record_once() -> None:
+    def locate(records: Iterable[Loss]) -> None:
+        for record in records:
+            record.line += 1
+
+    before, after = (Transcript([Message("user", [Text("x")], id=id_)]) for id_ in ("m", None))
+    for is_read in (False, True):
+        losses = difference(before, after)
+        assert not is_read or losses[0].line == 0
+        losses.locate(locate)
+        assert [first.line for first, _ in losses.groups(lambda *_: None)] == [1]
+        assert [loss.line for loss in losses] == [loss.line for loss in losses] == [1]
