@@ -6,8 +6,9 @@ going. Losses and findings go to two functions as they come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -44,8 +45,7 @@ class Job(msgspec.Struct, frozen=True):
     `fail_on`: the lowest level of losses at which nothing is written · `framing`: layout of rows, if the target is
     written as rows · `layout`: layout of documents, unless as in the input ("json" is an array if there may be
     several) · `is_joined`: several inputs have one output · `text_columns`: lists and objects of a row become JSON
-    strings · `arguments`: how call arguments are written · `shape`: what rows
-    are made of.
+    strings · `arguments`: how call arguments are written · `shape`: what rows are made of.
     """
 
     target: Dialect
@@ -202,16 +202,11 @@ class Sinks(msgspec.Struct, frozen=True):
 
 def label(loss: Loss) -> str:
     """Names what was lost: `name` of messages, `settings.seed`, `anthropic.cache_control` of extras, or `data → text`.
-
-    The last form is used if types say more than the field. Different fields have different labels.
-    """
-    words = _words(loss.before, loss.after)
-    if words:
-        return words
+    Different fields have different labels."""
     is_of_transcript = loss.field in ("id", "model", "createdAt")
     name = f"transcript {loss.field}" if is_of_transcript else loss.field.removeprefix("extras.")
     chosen = AS_SET if loss.why == SET else AS_LEFT_OUT if loss.field.startswith(PROGRAM_TURN) else ""
-    return name.removeprefix("message.") + chosen
+    return _words(loss.before, loss.after) or name.removeprefix("message.") + chosen
 
 
 def _words(before: Any, after: Any) -> str:
@@ -430,8 +425,9 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
     if step.refused is not None and sinks.refused is not None:
         sinks.refused(step.refused)
     summary.lossy += bool(step.losses) and step.is_read and not step.has_lost
-    failing = 0
-    for loss, number in _groups(step.losses, is_each_wanted=sinks.loss is not None):
+    failing, losses = 0, step.losses
+    groups = losses.groups if isinstance(losses, Losses) and sinks.loss is None else None
+    for loss, number in zip(losses, repeat(1)) if groups is None else groups(_words):
         summary.count(loss, number)
         failing += number * job.fails_on(loss)
         if sinks.loss is not None:
@@ -440,13 +436,6 @@ def _count(summary: Summary, step: ItemResult, job: Job, sinks: Sinks) -> int:
         sinks.finding(finding)
     summary.failing += failing
     return failing
-
-
-def _groups(losses: Sequence[Loss], *, is_each_wanted: bool) -> Iterable[tuple[Loss, int]]:
-    """Returns losses and the number of those that are counted as each is: only these become records, if they may."""
-    if is_each_wanted or not isinstance(losses, Losses):
-        return ((loss, 1) for loss in losses)
-    return losses.groups(_words)
 
 
 def count_stored(summary: Summary, file: DocumentWriter, job: Job, sinks: Sinks) -> None:

@@ -59,7 +59,7 @@ class Alignment(msgspec.Struct):
         return {(i, k): (i, k) for i in self.in_place for k in range(len(before[i].parts))} | self.part_of
 
     def spread(self, before: list[Message], kept: list[int]) -> Alignment:
-        """Returns the alignment for all messages before, of which only those at the indexes `kept` were aligned."""
+        """Returns the alignment for all messages before, when only those at the indexes `kept` were aligned."""
         message_of: list[int | None] = [None] * len(before)
         for i, j in zip(kept, self.message_of, strict=True):
             message_of[i] = j
