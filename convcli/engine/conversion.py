@@ -14,12 +14,12 @@ from convcli.engine.row_choices import LeftOut
 from convcli.model.branches import branch, context
 from convcli.model.dialect import Dialect, Options
 from convcli.model.findings import Finding
+from convcli.model.rule import Purpose
 from convcli.model.transcript import Transcript
 from convcli.proof.difference import NOTHING, difference
 from convcli.proof.levels import Knowledge
 from convcli.proof.reasons import KeysOf, Locate, Loss, Losses
 from convcli.validation import schemas, unknown, verdict
-from convcli.validation.survey import Purpose
 
 BY_DEFAULT = Options()
 

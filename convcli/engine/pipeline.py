@@ -16,10 +16,9 @@ from convcli.engine.shortcut import is_clean
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import JobError, RefusedError
 from convcli.model.findings import Finding
-from convcli.model.rule import Rule
+from convcli.model.rule import Purpose, Rule
 from convcli.model.transcript import Transcript
 from convcli.validation import unknown, verdict
-from convcli.validation.survey import Purpose
 
 if TYPE_CHECKING:
     from convcli.engine.shapes.memo import PairConverter
@@ -58,7 +57,7 @@ def validate(
         findings = [*findings, problem]
         if detection.evidence(document, dialect) is None:  # the rules do not apply to another program
             return findings
-    findings += verdict.findings(document, transcript, dialect, (*verdict.rules_of(dialect), *more), purpose)
+    findings += verdict.of_document(document, transcript, dialect, purpose, tuple(more))
     return _with_unknown(findings, transcript, dialect, strict=strict)
 
 
@@ -202,5 +201,5 @@ def _judged(document: Any, transcript: Transcript, dialect: Dialect) -> list[Fin
     purpose = usual_purpose(dialect)
     if purpose == "document" and is_clean(document, dialect):
         return []
-    findings = verdict.findings(document, transcript, dialect, verdict.rules_of(dialect), purpose)
+    findings = verdict.of_document(document, transcript, dialect, purpose)
     return findings + unknown.of_transcript(transcript, dialect)

@@ -44,5 +44,5 @@ def _is_clean_rest(written: bytes, name: str) -> bool:
     transcript = dialect.lift(rest)
     if transcript.origin is not None:
         transcript.origin.document = rest
-    findings = verdict.findings(rest, transcript, dialect, verdict.rules_of(dialect))
+    findings = verdict.of_document(rest, transcript, dialect)
     return not findings and not unknown.of_transcript(transcript, dialect)

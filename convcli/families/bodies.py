@@ -192,8 +192,7 @@ def _rules_of_bodies(shell: Dialect) -> Rule:
         if transcript.origin is not None:
             transcript.origin.document = value
         alone = Survey(transcript, value, inner, survey.purpose)
-        for rule in inner.rules:
-            yield from (_in_line(breach, body.path) for breach in rule.check(alone))
+        yield from (_in_line(breach, body.path) for breach in alone.breaches(inner.rules))
 
     codes = dict.fromkeys(code for rule in rules for code in rule.codes)
     of_input = dict.fromkeys(code for rule in rules for code in rule.of_input)

@@ -19,10 +19,9 @@ from convcli.model.document import Rows
 from convcli.model.errors import RefusedError
 from convcli.model.findings import Finding
 from convcli.model.located import record_of
-from convcli.model.rule import Rule
+from convcli.model.rule import Purpose, Rule
 from convcli.validation import schemas, unknown, verdict
 from convcli.validation.rules.kinds import known_types
-from convcli.validation.survey import Purpose
 
 
 class Verdict(NamedTuple):

@@ -41,8 +41,7 @@ class Alphabet:
         """True if the service accepts all of the words."""
         if not words:
             return True
-        lengths = list(map(len, words))
-        if min(lengths) < self._least or 0 < self._most < max(lengths):
+        if 0 < self._most < max(map(len, words)) or min(map(len, words)) < self._least:
             return False
         if not self._allowed:
             return True

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect
-from convcli.model.rule import NO_INDEX, NodeRef, Rule
-from convcli.model.transcript import MEDIA_KINDS, Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.rule import NO_INDEX, Breach, NodeRef, Purpose, Rule
+from convcli.model.transcript import MEDIA_KINDS, ROLES, Message, Path, ToolCall, ToolDefinition, ToolResult, Transcript
 from convcli.proof.places import Places
 from convcli.wire import pointers
 
 KINDS = ("text", "reasoning", "refusal", "tool_call", "tool_result", "opaque", *MEDIA_KINDS)
 """The types of parts."""
+LINKED = ("tool_call", "tool_result")
+"""Parts that must match each other."""
 
-Purpose: TypeAlias = Literal["document", "request", "output"]
-"""What the transcript is judged as: a stored document, a request to a service, or an output that may be either."""
+ANY, EMPTY = "any", "empty message"
+FIELDS = ("tools", "toolChoice", "settings", "model", "generated ids")
+SUBJECTS = frozenset((*ROLES, *KINDS, EMPTY, "extras", *FIELDS, ANY))
+"""What rules can be about: roles, types of parts, a message without parts, extras of parts, fields of the transcript
+and ids that the document does not have; `any` stands for every transcript."""
+
+Entry: TypeAlias = tuple[int, int, Any]
+"""A part and its position: the index of its message, its own, and the part."""
 
 
 class LocatedCall(msgspec.Struct, frozen=True):
@@ -47,30 +57,69 @@ class LocatedResult(msgspec.Struct, frozen=True):
 
 
 class Survey:
-    """One transcript with its document, indexed once for the rules.
+    """One transcript with its document, indexed in one walk for the rules.
 
-    `parts` maps each type to its parts in all messages, as (message index, part index, part); `carrying` has those
-    with extras. Most transcripts break no rule, so rules look there first and create nodes only for breaches.
+    `parts` maps each type to its parts in all messages; `carrying` has those with extras. `roles` are those of the
+    messages, and `subjects` is what the transcript has of `SUBJECTS`. Most transcripts break no rule, so rules look there first and create nodes only for
+    breaches.
     """
 
     def __init__(
         self, transcript: Transcript, document: Any, dialect: Dialect | None, purpose: Purpose = "document"
     ) -> None:
-        self.transcript, self.document, self.purpose = transcript, document, purpose
+        self.transcript, self.document, self.purpose, self.dialect = transcript, document, purpose, dialect
+        self._places: Places | None = None
         self.messages: list[Message] = transcript.messages
         self.tools: list[ToolDefinition] = transcript.tools or []
-        self.places = Places(transcript, dialect)
         origin = transcript.origin
         self.form: str = origin.form if origin is not None else ""
+        self.is_routed = origin is not None and bool(origin.routes)
         self.invented: set[str] = origin.generated_ids if origin is not None else set()
-        self.parts: dict[str, list[tuple[int, int, Any]]] = {kind: [] for kind in KINDS}
-        self.carrying: list[tuple[int, int, Any]] = []
-        for i, message in enumerate(transcript.messages):
-            for k, part in enumerate(message.parts):
+        self.roles = roles = [message.role for message in self.messages]
+        self.parts: dict[str, list[Entry]] = defaultdict(list)
+        self.carrying: list[Entry] = []
+        parts, carrying = self.parts, self.carrying
+        self.subjects = {ANY, *roles}
+        for i, message in enumerate(self.messages):
+            k = 0
+            for part in message.parts:
                 entry = (i, k, part)
-                self.parts[part.type].append(entry)
+                parts[part.type].append(entry)
                 if part.extras is not None:
-                    self.carrying.append(entry)
+                    carrying.append(entry)
+                k += 1
+            if not k:
+                self.subjects.add(EMPTY)
+        self.subjects.update(parts)
+        if carrying:
+            self.subjects.add("extras")
+        if self.tools:
+            self.subjects.add("tools")
+        if transcript.tool_choice is not None:
+            self.subjects.add("toolChoice")
+        if transcript.settings:
+            self.subjects.add("settings")
+        if transcript.model:
+            self.subjects.add("model")
+        if self.invented:
+            self.subjects.add("generated ids")
+
+        self.active_indexes: Sequence[int] = range(len(roles))
+        """The indexes of the messages that a service would see: no events, and only the active branch of a tree."""
+        if transcript.head is not None or "event" in self.subjects:
+            ids = {id(message) for message in active(transcript)}
+            self.active_indexes = [i for i, message in enumerate(self.messages) if id(message) in ids]
+
+    def breaches(self, rules: Iterable[Rule]) -> list[Breach]:
+        """Returns the breaches of the rules, in their order; only those are called that apply."""
+        return [breach for rule in applicable(rules, self.purpose, self.subjects) for breach in rule.check(self)]
+
+    @property
+    def places(self) -> Places:
+        """The paths of the transcript's nodes: most transcripts need none."""
+        if self._places is None:
+            self._places = Places(self.transcript, self.dialect)
+        return self._places
 
     @cached_property
     def calls(self) -> list[LocatedCall]:
@@ -81,19 +130,6 @@ class Survey:
     def results(self) -> list[LocatedResult]:
         """All results, in order."""
         return [LocatedResult(*entry) for entry in self.parts["tool_result"]]
-
-    @cached_property
-    def active_messages(self) -> list[Message]:
-        """The messages that a service would see: no events, and only the active branch of a tree."""
-        return active(self.transcript)
-
-    @cached_property
-    def active_indexes(self) -> Sequence[int]:
-        """The indexes of the active messages."""
-        if self.active_messages is self.messages:
-            return range(len(self.messages))
-        ids = {id(message) for message in self.active_messages}
-        return [i for i, message in enumerate(self.messages) if id(message) in ids]
 
     def path(self, at: NodeRef) -> Path:
         """Returns the path of a node in the document."""
@@ -118,7 +154,8 @@ class Survey:
 
     def native_message(self, index: int) -> Any:
         """Returns the document's value for a message, None if there is none."""
-        return _value(self.document, self.places.routed(self.places.message(index)))
+        path = self.places.message(index)
+        return _value(self.document, self.places.routed(path) if self.is_routed else path)
 
     def is_one_turn(self, i: int, j: int) -> bool:
         """True if two messages come from one object of the document."""
@@ -127,8 +164,10 @@ class Survey:
     def turns(self) -> Iterator[list[int]]:
         """Groups the active messages by the object of the document that they come from."""
         turn: list[int] = []
+        place: Path | None = None
         for i in self.active_indexes:
-            if turn and not self.is_one_turn(i, turn[0]):
+            before, place = place, self.places.message(i)
+            if turn and place != before:
                 yield turn
                 turn = []
             turn.append(i)
@@ -167,21 +206,22 @@ def path_of(places: Places, at: NodeRef) -> Path:
     return (*places.routed(places.field(at.field, place, present=True) if at.field else place), *at.steps)
 
 
+def applicable(rules: Iterable[Rule], purpose: Purpose, subjects: Collection[str]) -> list[Rule]:
+    """Returns the rules that apply to transcripts judged as this which have these subjects, and no others."""
+    return [rule for rule in rules if purpose in rule.purposes and any(one in subjects for one in rule.subjects)]
+
+
 def limited_to(rule: Rule, *codes: str) -> Rule:
     """Restricts a rule to a service where it can report only these codes."""
     of_input, of_sent = (tuple(code for code in each if code in codes) for each in (rule.of_input, rule.of_sent))
-    return Rule(codes, rule.check, of_input, of_sent)
+    return replace(rule, codes=codes, of_input=of_input, of_sent=of_sent)
 
 
 def for_requests(rule: Rule) -> Rule:
     """Restricts a rule to requests: a stored transcript may break it."""
-    return Rule(
-        rule.codes, lambda survey: rule.check(survey) if survey.purpose == "request" else (), of_sent=rule.codes
-    )
+    return replace(rule, purposes=("request",), of_sent=rule.codes)
 
 
 def for_outputs(rule: Rule) -> Rule:
     """Restricts a rule to requests and outputs: a stored document may break it."""
-    return Rule(
-        rule.codes, lambda survey: rule.check(survey) if survey.purpose != "document" else (), of_sent=rule.codes
-    )
+    return replace(rule, purposes=("request", "output"), of_sent=rule.codes)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 from msgspec.structs import replace
 
 from convcli.model.dialect import Dialect
 from convcli.model.findings import Finding
-from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
+from convcli.model.rule import NO_INDEX, Breach, NodeRef, Purpose, Rule
 from convcli.model.transcript import Message, Path, Transcript
 from convcli.proof.places import Places
 from convcli.proof.records import fields_of
 from convcli.validation.rules.kinds import known_types
-from convcli.validation.survey import Purpose, Survey, path_of
+from convcli.validation.survey import Survey, applicable, path_of
 from convcli.wire import pointers
 
 Placing = Callable[[NodeRef], Path]
@@ -28,7 +28,16 @@ def findings(
     if not rules:
         return []
     survey = Survey(transcript, document, dialect, purpose)
-    return [_finding(breach, survey.shown) for breach in _breaches(survey, rules)]
+    return [_finding(breach, survey.shown) for breach in _in_order(survey.breaches(rules))]
+
+
+def of_document(
+    document: Any, transcript: Transcript, dialect: Dialect, purpose: Purpose = "document", more: Sequence[Rule] = ()
+) -> list[Finding]:
+    """Returns the findings of the dialect's rules, and of more, on one of its documents and its transcript."""
+    survey = Survey(transcript, document, dialect, purpose)
+    breaches = _breaches(survey, dialect) + survey.breaches(more)
+    return [_finding(breach, survey.shown) for breach in _in_order(breaches)]
 
 
 @cache
@@ -60,10 +69,9 @@ def of_output(
     purpose: Purpose = "document",
 ) -> list[Finding]:
     """Returns the findings of the target's rules on an output, with pointers into its source."""
-    rules = rules_of(target)
-    if not rules:
+    if not rules_of(target):
         return []
-    breaches = _breaches(Survey(after, written, target, purpose), rules)
+    breaches = _in_order(_breaches(Survey(after, written, target, purpose), target))
     if all(breach.at == ROOT and not breach.notes for breach in breaches):
         return [_finding(breach, _whole) for breach in breaches]
     placing, places = _in_source(before, after, source), Places(before, source)
@@ -77,9 +85,21 @@ def _whole(_: NodeRef) -> Path:
     return ()
 
 
-def _breaches(survey: Survey, rules: Iterable[Rule]) -> list[Breach]:
-    """Returns all breaches in transcript order: the whole, messages and parts, tools."""
-    breaches = [breach for rule in rules for breach in rule.check(survey)]
+def _breaches(survey: Survey, dialect: Dialect) -> list[Breach]:
+    rules = _applicable(dialect, survey.purpose, frozenset(survey.subjects))
+    return [breach for rule in rules for breach in rule.check(survey)]
+
+
+@lru_cache(maxsize=4096)
+def _applicable(dialect: Dialect, purpose: Purpose, subjects: frozenset[str]) -> list[Rule]:
+    """A table of the dialect: which of its rules a transcript with these subjects can break."""
+    return applicable(rules_of(dialect), purpose, subjects)
+
+
+def _in_order(breaches: list[Breach]) -> list[Breach]:
+    """Returns the breaches in transcript order: the whole, messages and parts, tools."""
+    if len(breaches) < 2:
+        return breaches
     return sorted(breaches, key=lambda breach: (breach.at.tool, breach.at.message, breach.at.part))
 
 

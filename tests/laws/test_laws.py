@@ -13,10 +13,10 @@ import pytest
 
 from convcli import dialects, testing
 from convcli.engine import detection, pipeline, untrusted
+from convcli.model.rule import Purpose
 from convcli.model.transcript import Opaque, Path, Transcript
 from convcli.proof.difference import difference
 from convcli.validation import schemas
-from convcli.validation.survey import Purpose
 from convcli.wire.pointers import pointer
 from tests import strategies, tiers
 from tests.laws.test_verdict import assert_warns_of_output

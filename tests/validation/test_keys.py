@@ -8,8 +8,8 @@ import pytest
 
 from convcli import dialects
 from convcli.engine import pipeline
+from convcli.model.rule import Purpose
 from convcli.validation.rules.keys import TOP_LEVEL_CODES, has
-from convcli.validation.survey import Purpose
 from tests.support import names, samples
 
 HI = [{"role": "user", "content": "Hi."}]

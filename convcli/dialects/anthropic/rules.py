@@ -44,8 +44,8 @@ def _failures_with_content(survey: Survey) -> Iterator[Breach]:
 
 def _system_between(survey: Survey) -> Iterator[Breach]:
     """Reports instructions between messages that do not follow a user message and precede an answer or the end."""
-    instructions = [i for i, message in enumerate(survey.messages) if message.role in turns.INSTRUCTIONS]
-    if not any(_role(survey, i) == "system" for i in instructions):
+    others = survey.roles[1:]
+    if "system" not in others and "developer" not in others and not _role(survey, 0):
         return
     roles = [(turn[0], _role(survey, turn[0])) for turn in survey.turns()]
     for at, (i, role) in enumerate(roles):
@@ -64,7 +64,7 @@ def _system_between(survey: Survey) -> Iterator[Breach]:
 
 def _role(survey: Survey, i: int) -> str:
     """Returns the role in the API; empty for the top-level system text."""
-    role = survey.messages[i].role
+    role = survey.roles[i]
     if role in turns.INSTRUCTIONS:
         return "" if survey.places.message(i) == ("system",) else "system"
     return "user" if role == "tool" else role
@@ -79,9 +79,9 @@ def _is_enabled(survey: Survey) -> bool:
 def _thinks_before_calls(survey: Survey) -> Iterator[Breach]:
     """Reports a last tool-calling message that does not begin with thinking although thinking is enabled."""
     line = survey.active_indexes if _is_enabled(survey) else []
-    if not line or survey.messages[line[-1]].role != "tool":
+    if not line or survey.roles[line[-1]] != "tool":
         return
-    asked = [i for i in line if survey.messages[i].role == "assistant"]
+    asked = [i for i in line if survey.roles[i] == "assistant"]
     if asked and not isinstance(next(iter(survey.messages[asked[-1]].parts), None), Reasoning):
         problem = "thinking is enabled, but the tool-calling message does not begin with thinking"
         yield Breach("missing-thinking", NodeRef(asked[-1]), problem)
@@ -135,7 +135,7 @@ RULES = (
     turns.stopped_for_calls(),
     models.of("Anthropic"),
     keys.complete("model max_tokens", "id model usage.input_tokens usage.output_tokens"),
-    for_requests(Rule(("thinking-at-end", *LAST.codes), _ends_well)),
+    for_requests(Rule(("thinking-at-end", *LAST.codes), _ends_well, subjects=("assistant", "reasoning"))),
     links.paired(links.PairingRules(merged=True, unique="request")),
     names.of_tools(NAMES),
     names.of_calls(IDS),
@@ -144,10 +144,10 @@ RULES = (
     tools.unique(),
     tools.schemas(tools.SchemaDemands(clean_root=True)),
     for_outputs(tools.declared("warning")),
-    Rule(("too-many-cache-marks",), _few_marks),
-    Rule(("error-without-content",), _failures_with_content),
-    Rule(("misplaced-system",), _system_between, of_sent=("misplaced-system",)),
-    Rule(("missing-thinking",), _thinks_before_calls),
-    Rule(("thinking-with-forced-tool",), _forces_no_thought),
-    for_requests(Rule(("text-after-call",), _calls_before_text)),
+    Rule(("too-many-cache-marks",), _few_marks, subjects=("extras", "tools")),
+    Rule(("error-without-content",), _failures_with_content, subjects=("tool_result",)),
+    Rule(("misplaced-system",), _system_between, of_sent=("misplaced-system",), subjects=turns.INSTRUCTIONS),
+    Rule(("missing-thinking",), _thinks_before_calls, subjects=("settings",)),
+    Rule(("thinking-with-forced-tool",), _forces_no_thought, subjects=("toolChoice",)),
+    for_requests(Rule(("text-after-call",), _calls_before_text, subjects=("tool_call",))),
 )

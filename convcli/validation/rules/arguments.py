@@ -29,7 +29,7 @@ def readable(*, severity: Severity = "warning") -> Rule:
                 at = NodeRef(i, k, field="tool_call.rawArguments")
                 yield Breach("invalid-arguments", at, _wrong_with(call.raw_arguments), severity)
 
-    return Rule(("invalid-arguments",), check)
+    return Rule(("invalid-arguments",), check, subjects=("tool_call",))
 
 
 def _wrong_with(raw: str) -> str:
@@ -54,7 +54,7 @@ def as_text() -> Rule:
                 message = f"the arguments must be JSON in a string; found {kind}"
                 yield Breach("arguments-not-text", NodeRef(i, k, field="tool_call.arguments"), message)
 
-    return Rule(("arguments-not-text",), check)
+    return Rule(("arguments-not-text",), check, subjects=("tool_call",))
 
 
 def as_object() -> Rule:
@@ -70,7 +70,7 @@ def as_object() -> Rule:
                 problem = "the arguments are a string, which most templates would encode as JSON again"
                 yield Breach("arguments-quoted-twice", at, problem, "warning", help=AS_OBJECT)
 
-    return Rule(("arguments-quoted-twice",), check)
+    return Rule(("arguments-quoted-twice",), check, subjects=("tool_call",))
 
 
 AS_OBJECT = "--arguments object writes the object"
@@ -81,13 +81,13 @@ def not_filled() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         tools = {tool.name: tool for tool in reversed(survey.tools)}
-        for i, k, call in survey.parts["tool_call"]:
+        for i, k, call in survey.parts["tool_call"] if tools else ():
             if None in call.arguments.values():
                 tool = tools.get(call.name)
                 known = (tool.parameters or {}).get("properties") if tool is not None else None
                 yield from _filled(LocatedCall(i, k, call), call.arguments, known)
 
-    return Rule(("null-filled",), check)
+    return Rule(("null-filled",), check, subjects=("tool_call",))
 
 
 def _filled(called: LocatedCall, arguments: dict[str, Any], known: Any) -> Iterator[Breach]:
@@ -106,13 +106,13 @@ def rows_not_filled(*keys: str) -> Rule:
     names = frozenset(keys)
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i, message in enumerate(survey.messages):
-            native = survey.native_message(i) if message.role != "assistant" else None
+        for i, role in enumerate(survey.roles):
+            native = survey.native_message(i) if role != "assistant" else None
             if not native or names.isdisjoint(native):
                 continue
             key = next((key for key in keys if key in native and native[key] is None), None)
             if key is not None:
-                text = f"{key} is null in a {message.role} message: filled in by a table engine"
+                text = f"{key} is null in a {role} message: filled in by a table engine"
                 yield Breach("null-filled", NodeRef(i, steps=(key,)), text, "warning", help=TEXT_COLUMNS)
                 return
 

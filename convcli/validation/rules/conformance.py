@@ -40,7 +40,7 @@ LIMITS: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], Any], str], ..
 
 def arguments_match() -> Rule:
     """The arguments of every call match the schema of its tool, if there is one."""
-    return Rule(("arguments-mismatch",), _arguments_mismatches)
+    return Rule(("arguments-mismatch",), _arguments_mismatches, subjects=("tool_call",))
 
 
 def _arguments_mismatches(survey: Survey) -> Iterator[Breach]:

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from convcli.model.findings import Severity
-from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.survey import Purpose, Survey, for_outputs
+from convcli.model.rule import Breach, NodeRef, Purpose, Rule
+from convcli.validation.survey import Survey, for_outputs
 
 CODES = ("incomplete-request", "incomplete-response")
 TOP_LEVEL_CODES = frozenset((*CODES, "foreign-model"))

@@ -44,7 +44,7 @@ def known_types(schema: str) -> Rule:
                 at = NodeRef(i, k, steps=found.steps)
                 yield Breach("unknown-type", at, found.problem, severity, help=found.help)
 
-    return Rule(("unknown-type",), check, of_sent=("unknown-type",))
+    return Rule(("unknown-type",), check, of_sent=("unknown-type",), subjects=("opaque",))
 
 
 def unknown(schema: str, native: Any, path: Path) -> Unknown | None:

@@ -11,9 +11,9 @@ import msgspec
 
 from convcli.kit.pairing import calls_answered
 from convcli.model.findings import Severity
-from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import Message, Path, ToolCall, ToolResult
-from convcli.validation.survey import LocatedCall, LocatedResult, Survey
+from convcli.validation.survey import LINKED, Entry, LocatedCall, LocatedResult, Survey
 from convcli.validation.wording import brief_hint, did_you_mean, shown_key
 
 UNFINISHED = ("aborted", "error")
@@ -51,37 +51,41 @@ def paired(rules: PairingRules) -> Rule:
     )
     of_sent = ("missing-tool-result",) if rules.missing and rules.where == "next" else ()
     return Rule(
-        codes, lambda survey: () if is_clean(survey, rules) else PairWalk(survey, rules).breaches(), of_sent=of_sent
+        codes,
+        lambda survey: () if is_clean(survey, rules) else PairWalk(survey, rules).breaches(),
+        of_sent=of_sent,
+        subjects=LINKED,
     )
 
 
 def is_clean(survey: Survey, rules: PairingRules) -> bool:
     """True if each call is answered once, in its place, as in nearly all transcripts. False is no verdict yet."""
-    linked = len(survey.parts["tool_call"]) + len(survey.parts["tool_result"])
-    if not linked:
-        return True
-    soon, unique = rules.where == "next", rules.unique == "request"
-    waiting: set[str] = set()
-    seen: set[str] = set()
-    for message in survey.active_messages:
-        if message.role == "tool":
-            for part in message.parts:
-                if part.__class__ is not ToolResult or part.tool_call_id not in waiting:
-                    return False
-                waiting.remove(part.tool_call_id)
-                linked -= 1
-        elif soon and waiting:
+    calls, results, roles = survey.parts["tool_call"], survey.parts["tool_result"], survey.roles
+    if len(survey.active_indexes) < len(roles):
+        line = {index: at for at, index in enumerate(survey.active_indexes)}
+        if not all(index in line for index, _, _ in calls + results):
             return False
-        elif message.role == "assistant":
-            for part in message.parts:
-                if part.__class__ is ToolCall:
-                    if part.id in waiting or (unique and part.id in seen):
-                        return False
-                    waiting.add(part.id)
-                    seen.add(part.id)
-                    linked -= 1
-    is_done = not waiting or (soon and survey.purpose == "document")
-    return is_done and not linked and not (rules.together and _is_split(survey))
+        roles = [roles[index] for index in line]
+        calls, results = ([(line[index], k, part) for index, k, part in each] for each in (calls, results))
+    places = _behind(results) if rules.where == "next" else {result.tool_call_id: i for i, _, result in results}
+    if len(places) < len(results) or not all([roles[i] == "tool" for i, _, _ in results]):
+        return False
+    for i, _, call in calls:
+        place = places.pop(call.id, NO_INDEX)
+        if roles[i] != "assistant" or (place != i if rules.where == "next" else place < i):
+            return False
+    return not places and not (rules.together and _is_split(survey))
+
+
+def _behind(results: Iterable[Entry]) -> dict[str, int]:
+    """Returns, by the id of each result, the message that it and the results right before it follow."""
+    places: dict[str, int] = {}
+    place = before = NO_INDEX
+    for i, _, result in results:
+        place = place if i == before + 1 else i - 1
+        places[result.tool_call_id] = place
+        before = i
+    return places
 
 
 def _is_split(survey: Survey) -> bool:
@@ -245,13 +249,13 @@ def identified(severity: Severity = "error") -> Rule:
     """Every call has an id."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for called in survey.calls if survey.invented else ():
+        for called in survey.calls:
             alone = isinstance(survey.path(called.at())[-1], str)  # a call outside a list needs no id
             if called.call.id in survey.invented and not alone:
                 message = f"the call to {shown_key(called.call.name)} has no id"
                 yield Breach("missing-call-id", called.at(), message, severity)
 
-    return Rule(("missing-call-id",), check)
+    return Rule(("missing-call-id",), check, subjects=("generated ids",))
 
 
 ID_KEY = "tool_call_id"
@@ -267,14 +271,14 @@ def results_identified() -> Rule:
                 near = did_you_mean(ID_KEY, native.keys() - {ID_KEY}, f'found {{}}: did you mean "{ID_KEY}"?')
                 yield Breach("missing-call-id", NodeRef(i), f"the result has no {ID_KEY}", help=near)
 
-    return Rule(("missing-call-id",), check)
+    return Rule(("missing-call-id",), check, subjects=("tool_result",))
 
 
 def same_names() -> Rule:
     """A result names the same tool as its call."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        parts = (part for message in survey.messages for part in message.parts) if survey.results else ()
+        parts = (part for message in survey.messages for part in message.parts)
         for answered, index in zip(survey.results, calls_answered(parts, is_ordered=True), strict=True):
             called = None if index is None else survey.calls[index]
             if called is not None and called.call.name != answered.result.name:
@@ -282,4 +286,4 @@ def same_names() -> Rule:
                 at = answered.at("tool_result.name")
                 yield Breach("result-name-mismatch", at, message, notes=(("the call", called.at()),))
 
-    return Rule(("result-name-mismatch",), check)
+    return Rule(("result-name-mismatch",), check, subjects=("tool_result",))

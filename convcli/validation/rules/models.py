@@ -30,4 +30,4 @@ def of(*makers: str, key: str = "model") -> Rule:
             problem = f"the model name is one of {maker}'s, which this service does not offer"
             yield Breach("foreign-model", NodeRef(), problem, "warning", help=f"set another model: --set {key}=…")
 
-    return for_outputs(Rule(("foreign-model",), check))
+    return for_outputs(Rule(("foreign-model",), check, subjects=("model",)))

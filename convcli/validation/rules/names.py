@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from convcli.kit.renaming import Alphabet
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.validation.survey import Survey
+from convcli.validation.survey import LINKED, Survey
 from convcli.validation.wording import shown_key
 
 
@@ -30,7 +30,7 @@ def of_tools(alphabet: Alphabet, severity: Severity = "error") -> Rule:
                 yield Breach("bad-tool-name", at, message, severity)
             seen.add(name)
 
-    return Rule(("bad-tool-name",), check)
+    return Rule(("bad-tool-name",), check, subjects=("tool_call", "tools"))
 
 
 def _is_function(tool: object) -> bool:
@@ -45,7 +45,8 @@ def of_calls(alphabet: Alphabet, severity: Severity = "error") -> Rule:
     def check(survey: Survey) -> Iterable[Breach]:
         ids = {call.id for _, _, call in survey.parts["tool_call"]}
         ids.update(result.tool_call_id for _, _, result in survey.parts["tool_result"])
-        return () if alphabet.accepts_all(ids - survey.invented) else breaches(survey)
+        ids -= survey.invented
+        return () if alphabet.accepts_all(ids) else breaches(survey)
 
     def breaches(survey: Survey) -> Iterator[Breach]:
         seen = set(survey.invented)
@@ -57,4 +58,4 @@ def of_calls(alphabet: Alphabet, severity: Severity = "error") -> Rule:
                 yield Breach("bad-call-id", at, message, severity)
             seen.add(id_)
 
-    return Rule(("bad-call-id",), check)
+    return Rule(("bad-call-id",), check, subjects=LINKED)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Path
-from convcli.validation.survey import Survey
+from convcli.validation.survey import LINKED, Survey
 from convcli.validation.wording import SAFE_WORD, brief_hint, listed, shown_key
 from convcli.wire import exact_json
 
@@ -55,7 +55,7 @@ def chosen(*, alone: tuple[str, ...] = ()) -> Rule:
                 yield Breach("unknown-tool-choice", at, problem, help=brief_hint(name, names))
 
     codes = ("unknown-tool-choice",) if alone == EVERY else ("tool-choice-without-tools", "unknown-tool-choice")
-    return Rule(codes, check)
+    return Rule(codes, check, subjects=("toolChoice",))
 
 
 def unique(severity: Severity = "error") -> Rule:
@@ -72,7 +72,7 @@ def unique(severity: Severity = "error") -> Rule:
                 )
             first.setdefault(tool.name, i)
 
-    return Rule(("duplicate-tool-name",), check)
+    return Rule(("duplicate-tool-name",), check, subjects=("tools",))
 
 
 def not_more_than(limit: int) -> Rule:
@@ -82,22 +82,18 @@ def not_more_than(limit: int) -> Rule:
         if len(survey.tools) > limit:
             yield Breach("too-many-tools", NodeRef(tool=limit), f"there are more than {limit} tools")
 
-    return Rule(("too-many-tools",), check)
+    return Rule(("too-many-tools",), check, subjects=("tools",))
 
 
 def declared(severity: Severity = "error") -> Rule:
     """A transcript with calls or results has tools."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        if (
-            (survey.parts["tool_call"] or survey.parts["tool_result"])
-            and not survey.tools
-            and survey.form != "response"
-        ):
+        if not survey.tools and survey.form != "response":
             problem = "there are calls or results but no tools"
             yield Breach("calls-without-tools", NodeRef(), problem, severity, help=_called(survey))
 
-    return Rule(("calls-without-tools",), check)
+    return Rule(("calls-without-tools",), check, subjects=LINKED)
 
 
 def _called(survey: Survey) -> str:
@@ -142,7 +138,7 @@ def schemas(demands: SchemaDemands = SchemaDemands()) -> Rule:  # noqa: B008  (f
                     tool.parameters, demands, NodeRef(tool=i, field="tool.parameters"), tool.strict is True
                 )
 
-    return Rule(tuple(codes), check)
+    return Rule(tuple(codes), check, subjects=("tools",))
 
 
 def typed(severity: Severity = "warning") -> Rule:
@@ -154,7 +150,7 @@ def typed(severity: Severity = "warning") -> Rule:
                 at = NodeRef(tool=i, field="tool.parameters")
                 yield Breach("schema-not-object", at, "the parameters have no type; it must be object", severity)
 
-    return Rule(("schema-not-object",), check)
+    return Rule(("schema-not-object",), check, subjects=("tools",))
 
 
 def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
@@ -167,7 +163,8 @@ def output_schemas(*, free: Callable[[Survey], bool]) -> Rule:
                 breaches = _judged(tool.output_schema, ANSWERS, at)
                 yield from (one for one in breaches if one.code != "schema-not-object" or not free(survey))
 
-    return Rule(("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference"), check)
+    codes = ("schema-not-object", "invalid-schema", "schema-too-deep", "remote-reference")
+    return Rule(codes, check, subjects=("tools",))
 
 
 def _judged(schema: dict[str, Any], demands: SchemaDemands, at: NodeRef, strict: bool = False) -> Iterator[Breach]:
@@ -213,7 +210,7 @@ def closed_response(*steps: str) -> Rule:
                 inner = (*steps, *node.steps, *([wrong[1]] if wrong[1] else []))
                 yield Breach(wrong[0], NodeRef(field="settings.responseFormat", steps=inner), wrong[2])
 
-    return Rule(("open-strict-schema",), check)
+    return Rule(("open-strict-schema",), check, subjects=("settings",))
 
 
 def nodes(root: dict[str, Any]) -> Iterator[Node]:

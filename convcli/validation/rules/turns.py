@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from convcli.model.branches import INSTRUCTIONS as INSTRUCTIONS
 from convcli.model.findings import Severity
-from convcli.model.rule import Breach, NodeRef, Rule
+from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import MEDIA_KINDS, Media, Message, Part, ToolCall
-from convcli.validation.survey import Survey
+from convcli.validation.survey import EMPTY, Survey
 from convcli.validation.wording import listed
 
 RESPONSE = "response"
@@ -20,12 +20,13 @@ def begins_with_user(*, or_instruction: bool = False) -> Rule:
     apart = () if or_instruction else INSTRUCTIONS
 
     def check(survey: Survey) -> Iterator[Breach]:
-        spoken = (i for i in survey.active_indexes if survey.messages[i].role not in apart)
-        first = next(spoken, None)
-        if first is not None and survey.form != RESPONSE and survey.messages[first].role == "assistant":
+        if survey.form == RESPONSE:
+            return
+        first = next((i for i in survey.active_indexes if survey.roles[i] not in apart), None)
+        if first is not None and survey.roles[first] == "assistant":
             yield Breach("wrong-first-role", NodeRef(first), "the first message must have the role user")
 
-    return Rule(("wrong-first-role",), check)
+    return Rule(("wrong-first-role",), check, subjects=("assistant",))
 
 
 def ends_with_user(severity: Severity = "error", *, goes_on: Callable[[Message], bool] | None = None) -> Rule:
@@ -39,7 +40,7 @@ def ends_with_user(severity: Severity = "error", *, goes_on: Callable[[Message],
             message = "a request must end with a user message or tool results"
             yield Breach("wrong-last-role", NodeRef(survey.active_indexes[-1]), message, severity)
 
-    return Rule(("wrong-last-role",), check)
+    return Rule(("wrong-last-role",), check, subjects=("assistant",))
 
 
 def alternating(severity: Severity = "error") -> Rule:
@@ -48,7 +49,7 @@ def alternating(severity: Severity = "error") -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         before = ""
         for turn in survey.turns():
-            role = survey.messages[turn[0]].role
+            role = survey.roles[turn[0]]
             role = "user" if role == "tool" else role
             if role == before and role not in INSTRUCTIONS:
                 yield Breach("repeated-role", NodeRef(turn[0]), f"two consecutive {role} messages", severity)
@@ -63,14 +64,14 @@ def answered_first() -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         before = ""
         for i in survey.active_indexes:
-            role = survey.messages[i].role
+            role = survey.roles[i]
             if before == "tool" and role == "user":
                 yield Breach(
                     "user-after-result", NodeRef(i), "a user message directly follows a tool result", "warning"
                 )
             before = role
 
-    return Rule(("user-after-result",), check)
+    return Rule(("user-after-result",), check, subjects=("tool",))
 
 
 def system_not_behind(*roles: str) -> Rule:
@@ -79,13 +80,13 @@ def system_not_behind(*roles: str) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         before = ""
         for i in survey.active_indexes:
-            role = survey.messages[i].role
+            role = survey.roles[i]
             if role in INSTRUCTIONS and before in roles:
                 problem = f"an instruction cannot follow a message with the role {before}"
                 yield Breach("misplaced-system", NodeRef(i), problem)
             before = role
 
-    return Rule(("misplaced-system",), check)
+    return Rule(("misplaced-system",), check, subjects=INSTRUCTIONS)
 
 
 def system_first() -> Rule:
@@ -94,28 +95,28 @@ def system_first() -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         seen_other = False
         for i in survey.active_indexes:
-            instruction = survey.messages[i].role in INSTRUCTIONS
+            instruction = survey.roles[i] in INSTRUCTIONS
             if instruction and seen_other:
                 yield Breach(
                     "misplaced-system", NodeRef(i), "instructions must come before all other messages", "warning"
                 )
             seen_other = seen_other or not instruction
 
-    return Rule(("misplaced-system",), check)
+    return Rule(("misplaced-system",), check, subjects=INSTRUCTIONS)
 
 
 def not_empty(roles: Collection[str], severity: Severity = "error") -> Rule:
     """Messages of these roles are not empty."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        if survey.form == RESPONSE or [] not in [message.parts for message in survey.messages]:
+        if survey.form == RESPONSE:
             return
         for i in survey.active_indexes:
             message = survey.messages[i]
             if not message.parts and message.role in roles:
                 yield Breach("empty-message", NodeRef(i), "the message is empty", severity)
 
-    return Rule(("empty-message",), check)
+    return Rule(("empty-message",), check, subjects=(EMPTY,))
 
 
 SENT_WORDS = {"system": "instructions", "reasoning": "thinking"}
@@ -128,23 +129,23 @@ def not_sent(title: str, kinds: Sequence[str]) -> Rule:
     Only conversions report it: in the program's own sessions it is as the program works."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for kind in kinds if survey.purpose == "output" and survey.form != "request" else ():
-            parts = [NodeRef(i, k) for i, k, _ in survey.parts.get(kind, ())]
-            roles = (NodeRef(i) for i, message in enumerate(survey.messages) if message.role == kind)
+        for kind in kinds if survey.form != "request" else ():
+            parts = [NodeRef(i, k) for i, k, _ in survey.parts[kind]]
+            roles = (NodeRef(i) for i, role in enumerate(survey.roles) if role == kind)
             at = parts[0] if parts else next(roles, None)
             if at is not None:
                 problem = f"{title} stores the {SENT_WORDS[kind]} of a session and does not send them to the model"
                 yield Breach("not-sent", at, problem, "info")
 
-    return Rule(("not-sent",), check)
+    return Rule(("not-sent",), check, subjects=tuple(kinds), purposes=("output",))
 
 
 def some_message(*, of_any_role: bool = False) -> Rule:
     """There is a message, not counting instructions unless `of_any_role`."""
-    apart = frozenset[str]() if of_any_role else INSTRUCTIONS
+    apart = frozenset[str]() if of_any_role else frozenset(INSTRUCTIONS)
 
     def check(survey: Survey) -> Iterator[Breach]:
-        if not any(message.role not in apart for message in survey.messages):
+        if apart.issuperset(survey.roles):
             yield Breach("no-messages", NodeRef(), "there are no messages")
 
     return Rule(("no-messages",), check)
@@ -161,7 +162,7 @@ def content_not_null() -> Rule:
                     at = NodeRef(i, steps=("content",) if "content" in native else ())
                     yield Breach("empty-message", at, "the message has neither content nor calls")
 
-    return Rule(("empty-message",), check, of_sent=("empty-message",))
+    return Rule(("empty-message",), check, of_sent=("empty-message",), subjects=(EMPTY,))
 
 
 def lists_not_empty(*keys: str) -> Rule:
@@ -192,7 +193,7 @@ def files_as_urls() -> Rule:
                 at = NodeRef(i, k, steps=("file", "file_data"))
                 yield Breach("not-a-data-url", at, "file data must be a base64 data URL")
 
-    return Rule(("not-a-data-url",), check)
+    return Rule(("not-a-data-url",), check, subjects=("opaque", "document"))
 
 
 def not_blank(severity: Severity = "error") -> Rule:
@@ -204,7 +205,7 @@ def not_blank(severity: Severity = "error") -> Rule:
                 problem = "is only white space" if part.text else "is empty"
                 yield Breach("blank-text", NodeRef(i, k, field="text.text"), f"the text {problem}", severity)
 
-    return Rule(("blank-text",), check)
+    return Rule(("blank-text",), check, subjects=("text",))
 
 
 def keep_parts_of_roles(roles: Mapping[str, Collection[str]]) -> Rule:
@@ -213,24 +214,22 @@ def keep_parts_of_roles(roles: Mapping[str, Collection[str]]) -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for kind, allowed in roles.items():
             for i, k, _ in survey.parts[kind]:
-                role = survey.messages[i].role
+                role = survey.roles[i]
                 if role not in allowed:
                     problem = f"a {role} message cannot have a part of type {kind}"
                     help_text = f"it belongs in a message with the role {' or '.join(allowed)}"
                     yield Breach("misplaced-part", NodeRef(i, k), problem, help=help_text)
 
-    return Rule(("misplaced-part",), check)
+    return Rule(("misplaced-part",), check, subjects=tuple(roles))
 
 
 def answered_by_assistant() -> Rule:
     """A response contains only assistant messages."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        for i, message in enumerate(survey.messages if survey.form == RESPONSE else ()):
-            if message.role != "assistant":
-                yield Breach(
-                    "misplaced-part", NodeRef(i), f"an answer cannot be a message with the role {message.role}"
-                )
+        for i, role in enumerate(survey.roles if survey.form == RESPONSE else ()):
+            if role != "assistant":
+                yield Breach("misplaced-part", NodeRef(i), f"an answer cannot be a message with the role {role}")
 
     return Rule(("misplaced-part",), check)
 
@@ -240,10 +239,10 @@ def heard_with_data() -> Rule:
 
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, part in survey.parts["audio"]:
-            if part.data is None and survey.messages[i].role == "user":
+            if part.data is None and survey.roles[i] == "user":
                 yield Breach("misplaced-part", NodeRef(i, k), "audio in a user message needs its data")
 
-    return Rule(("misplaced-part",), check)
+    return Rule(("misplaced-part",), check, subjects=("audio",))
 
 
 def media_typed(*kinds: str) -> Rule:
@@ -255,7 +254,7 @@ def media_typed(*kinds: str) -> Rule:
                 if part.path is not None and part.media_type is None:
                     yield Breach("missing-key", NodeRef(i, k), f"a {kind} needs its media type", "warning")
 
-    return Rule(("missing-key",), check)
+    return Rule(("missing-key",), check, subjects=kinds)
 
 
 def stopped_with(*words: str, form: str) -> Rule:
@@ -272,21 +271,26 @@ def stopped_with(*words: str, form: str) -> Rule:
 
 def results_in_roles(*roles: str) -> Rule:
     """The document has results only in objects with one of these roles, or without a role."""
+    allowed = (None, *roles)
 
     def check(survey: Survey) -> Iterator[Breach]:
-        messages = survey.messages
+        at, is_misplaced = NO_INDEX, False
         for i, k, _ in survey.parts["tool_result"]:
-            native = survey.native_message(i)
-            role = native.get("role") if isinstance(native, dict) else None
-            is_behind_answer = i > 0 and messages[i - 1].role == "assistant"
-            if (role is None or role in roles) and not is_behind_answer:
-                continue
-            goes_on = i > 0 and survey.is_one_turn(i - 1, i)
-            if is_behind_answer if goes_on else role is not None and role not in roles:
+            if i != at:
+                at, is_misplaced = i, _is_misplaced(survey, i, allowed)
+            if is_misplaced:
                 help_text = f"it belongs in a message with the role {roles[0]}"
                 yield Breach("misplaced-part", NodeRef(i, k), "a tool result is not allowed here", help=help_text)
 
-    return Rule(("misplaced-part",), check)
+    return Rule(("misplaced-part",), check, subjects=("tool_result",))
+
+
+def _is_misplaced(survey: Survey, i: int, allowed: Sequence[str | None]) -> bool:
+    """True if the object of these results has another role, or if they follow the answer in it."""
+    if i and survey.is_one_turn(i - 1, i):
+        return survey.roles[i - 1] == "assistant"
+    native = survey.native_message(i)
+    return isinstance(native, dict) and native.get("role") not in allowed
 
 
 def stopped_for_calls() -> Rule:
@@ -312,7 +316,7 @@ def signed(severity: Severity = "error") -> Rule:
             if not part.metadata:
                 yield Breach("unsigned-reasoning", NodeRef(i, k), "the thinking has no signature", severity)
 
-    return Rule(("unsigned-reasoning",), check)
+    return Rule(("unsigned-reasoning",), check, subjects=("reasoning",))
 
 
 def decodable() -> Rule:
@@ -330,7 +334,7 @@ def decodable() -> Rule:
                     problem = f"the {part.type} data in the result is not base64"
                     yield Breach("invalid-base64", NodeRef(i, k, field="tool_result.value"), problem)
 
-    return Rule(("invalid-base64",), check)
+    return Rule(("invalid-base64",), check, subjects=(*MEDIA_KINDS, "tool_result"))
 
 
 def _is_decodable(part: Part) -> bool:
@@ -351,7 +355,7 @@ def known_details() -> Rule:
                     "unknown-value", NodeRef(i, k, field="image.detail"), f"detail must be one of {listed(DETAILS)}"
                 )
 
-    return Rule(("unknown-value",), check)
+    return Rule(("unknown-value",), check, subjects=("image",))
 
 
 def is_base64(text: str) -> bool:
