@@ -60,8 +60,8 @@ class Survey:
     """One transcript with its document, indexed in one walk for the rules.
 
     `parts` maps each type to its parts in all messages; `carrying` has those with extras. `roles` are those of the
-    messages, and `subjects` is what the transcript has of `SUBJECTS`. Most transcripts break no rule, so rules look there first and create nodes only for
-    breaches.
+    messages, and `subjects` is what the transcript has of `SUBJECTS`. Most transcripts break no rule, so rules look
+    there first and create nodes only for breaches.
     """
 
     def __init__(

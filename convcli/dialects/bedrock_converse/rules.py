@@ -78,8 +78,8 @@ RULES = (
     tools.unique(),
     tools.schemas(),
     Rule(("unknown-tool-choice",), _known_choice),
-    Rule(("result-not-object",), _object_results),
+    Rule(("result-not-object",), _object_results, subjects=("tool_result",)),
     for_outputs(tools.declared()),
     for_requests(Rule(("misplaced-system",), _system_between)),
-    for_requests(Rule(("text-beside-calls",), _unmixed_text)),
+    for_requests(Rule(("text-beside-calls",), _unmixed_text, subjects=("model",))),
 )

@@ -35,10 +35,10 @@ def _kind(item: dict[str, Any]) -> str:
 def _known_ids(survey: Survey) -> Iterator[Breach]:
     seen: set[str] = set()
     for path, item in _items(survey):
-        id_, prefix = item.get("id"), PREFIXES.get(_kind(item), "")
+        id_ = item.get("id")
         if not isinstance(id_, str) or _kind(item) == "item_reference":
             continue
-        at = NodeRef(steps=(*path, "id"))
+        at, prefix = NodeRef(steps=(*path, "id")), PREFIXES.get(_kind(item), "")
         if not id_.startswith(prefix):
             yield Breach("bad-item-id", at, f"the id of a {_kind(item)} item must begin with {prefix}")
         elif len(id_) > LONGEST_ID:
@@ -61,8 +61,10 @@ def _reasoning_followed(survey: Survey) -> Iterator[Breach]:
 
 def _own_parts(survey: Survey) -> Iterator[Breach]:
     for path, item in _items(survey):
-        content = item.get("content") if _kind(item) == "message" else None
-        for j, part in enumerate(content if isinstance(content, list) else ()):
+        content = item.get("content")
+        if not isinstance(content, list) or _kind(item) != "message":
+            continue
+        for j, part in enumerate(content):
             kind = str(part.get("type")) if isinstance(part, dict) else ""
             role = item.get("role")
             is_misplaced = (
@@ -120,19 +122,19 @@ RULES = (
         "usage?.input_tokens usage?.input_tokens_details.cached_tokens usage?.output_tokens "
         "usage?.output_tokens_details.reasoning_tokens usage?.total_tokens",
     ),
-    Rule(PAIRED.codes, _paired),
+    Rule(PAIRED.codes, _paired, subjects=PAIRED.subjects),
     names.of_tools(NAMES),
     names.of_calls(IDS),
     arguments.readable(),
     arguments.not_filled(),
     tools.chosen(alone=("auto", "none")),
     tools.unique("warning"),
-    Rule(SCHEMAS.codes, _schemas),
+    Rule(SCHEMAS.codes, _schemas, subjects=SCHEMAS.subjects),
     tools.closed_response("schema"),
     Rule(("bad-item-id", "duplicate-item-id"), _known_ids),
     for_requests(Rule(("reasoning-without-item",), _reasoning_followed)),
     Rule(("misplaced-part",), _own_parts),
-    for_requests(Rule(("misplaced-part",), _no_audio)),
+    for_requests(Rule(("misplaced-part",), _no_audio, subjects=("audio",))),
     Rule(("not-persisted",), _persisted),
     NO_REFERENCES,
 )

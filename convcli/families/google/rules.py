@@ -21,6 +21,8 @@ MODES = ("ANY", "VALIDATED")
 
 
 def _calls_after_user(survey: Survey) -> Iterator[Breach]:
+    if all(_follows_user(survey, i) for i in {i for i, _, _ in survey.parts["tool_call"]}):
+        return
     before = ""
     for turn in survey.turns():
         message = survey.messages[turn[0]]
@@ -31,6 +33,17 @@ def _calls_after_user(survey: Survey) -> Iterator[Breach]:
                 if survey.form != turns.RESPONSE:
                     yield Breach("misplaced-call", NodeRef(turn[0]), text)
             before = message.role
+
+
+def _follows_user(survey: Survey, i: int) -> bool:
+    """True if the turn before a message certainly is of the user or has results; events and branches are not looked
+    at."""
+    if len(survey.active_indexes) < len(survey.roles):
+        return False
+    before = i - 1
+    while before > 0 and survey.is_one_turn(before - 1, before):
+        before -= 1
+    return before >= 0 and survey.roles[before] in ("user", "tool")
 
 
 def _one_datum(owner: str) -> Rule:
@@ -45,7 +58,7 @@ def _one_datum(owner: str) -> Rule:
                         f"Google requires one data field per part, not {' and '.join(held)}",
                     )
 
-    return Rule(("ambiguous-part",), check)
+    return Rule(("ambiguous-part",), check, subjects=("opaque",))
 
 
 def _roles_are_named(survey: Survey) -> Iterator[Breach]:
@@ -145,12 +158,12 @@ def rules(service: Service, *of_roles: Rule) -> tuple[Rule, ...]:
         arguments.not_filled(),
         tools.chosen(),
         tools.unique(),
-        Rule(("misplaced-call",), _calls_after_user),
+        Rule(("misplaced-call",), _calls_after_user, subjects=("tool_call",)),
         _one_datum(service.owner),
         READABLE_SIGNATURES,
-        Rule(("missing-signature",), _signed_calls),
+        Rule(("missing-signature",), _signed_calls, subjects=("model",)),
         Rule(("tool-choice-mode",), _allowed_names),
-        Rule(SUBSET_CODES, _subset),
+        Rule(SUBSET_CODES, _subset, subjects=("tools",)),
     )
 
 

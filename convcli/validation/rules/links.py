@@ -68,7 +68,7 @@ def is_clean(survey: Survey, rules: PairingRules) -> bool:
         roles = [roles[index] for index in line]
         calls, results = ([(line[index], k, part) for index, k, part in each] for each in (calls, results))
     places = _behind(results) if rules.where == "next" else {result.tool_call_id: i for i, _, result in results}
-    if len(places) < len(results) or not all([roles[i] == "tool" for i, _, _ in results]):
+    if len(places) < len(results) or any(roles[i] != "tool" for i, _, _ in results):
         return False
     for i, _, call in calls:
         place = places.pop(call.id, NO_INDEX)
@@ -278,6 +278,11 @@ def same_names() -> Rule:
     """A result names the same tool as its call."""
 
     def check(survey: Survey) -> Iterator[Breach]:
+        names = {call.id: call.name for _, _, call in survey.parts["tool_call"]}
+        if len(names) == len(survey.parts["tool_call"]) and all(
+            names.get(result.tool_call_id) == result.name for _, _, result in survey.parts["tool_result"]
+        ):
+            return
         parts = (part for message in survey.messages for part in message.parts)
         for answered, index in zip(survey.results, calls_answered(parts, is_ordered=True), strict=True):
             called = None if index is None else survey.calls[index]
