@@ -23,9 +23,9 @@ def is_clean(document: Any, dialect: Dialect) -> bool:
     rest = dialect.without_clean_messages(document) if dialect.without_clean_messages is not None else None
     if rest.__class__ is dict:
         judged = _judged(dialect.name)
-        if any(holds_content(value) for key, value in rest.items() if key not in judged):
-            return False
-        rest = {key: value for key, value in rest.items() if key in judged}
+        for key in rest.keys() - judged:
+            if holds_content(rest.pop(key)):
+                return False
     written = exact_json.write(rest) if rest is not None else b""
     return 0 < len(written) <= MOST_REMEMBERED and _is_clean_rest(written, dialect.name)
 

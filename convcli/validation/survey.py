@@ -60,8 +60,8 @@ class Survey:
     """One transcript with its document, indexed in one walk for the rules.
 
     `parts` maps each type to its parts in all messages; `carrying` has those with extras. `roles` are those of the
-    messages, and `subjects` is what the transcript has of `SUBJECTS`. Most transcripts break no rule, so rules look
-    there first and create nodes only for breaches.
+    messages, `active_indexes` those that a service would see, and `subjects` is what the transcript has of `SUBJECTS`.
+    Most transcripts break no rule, so rules look there first and create nodes only for breaches.
     """
 
     def __init__(
@@ -73,13 +73,16 @@ class Survey:
         self.tools: list[ToolDefinition] = transcript.tools or []
         origin = transcript.origin
         self.form: str = origin.form if origin is not None else ""
-        self.is_routed = origin is not None and bool(origin.routes)
         self.invented: set[str] = origin.generated_ids if origin is not None else set()
-        self.roles = roles = [message.role for message in self.messages]
+        self.roles = [message.role for message in self.messages]
         self.parts: dict[str, list[Entry]] = defaultdict(list)
         self.carrying: list[Entry] = []
-        parts, carrying = self.parts, self.carrying
-        self.subjects = {ANY, *roles}
+        self.subjects = {ANY, *self.roles}
+        self._walk()
+        self.active_indexes = self._active_indexes()
+
+    def _walk(self) -> None:
+        subjects, parts, carrying = self.subjects, self.parts, self.carrying
         for i, message in enumerate(self.messages):
             k = 0
             for part in message.parts:
@@ -87,28 +90,29 @@ class Survey:
                 parts[part.type].append(entry)
                 if part.extras is not None:
                     carrying.append(entry)
-                k += 1
+                k += 1  # an enumeration for each message would take longer
             if not k:
-                self.subjects.add(EMPTY)
-        self.subjects.update(parts)
+                subjects.add(EMPTY)
+        subjects.update(parts)
         if carrying:
-            self.subjects.add("extras")
+            subjects.add("extras")
         if self.tools:
-            self.subjects.add("tools")
-        if transcript.tool_choice is not None:
-            self.subjects.add("toolChoice")
-        if transcript.settings:
-            self.subjects.add("settings")
-        if transcript.model:
-            self.subjects.add("model")
+            subjects.add("tools")
+        if self.transcript.tool_choice is not None:
+            subjects.add("toolChoice")
+        if self.transcript.settings:
+            subjects.add("settings")
+        if self.transcript.model:
+            subjects.add("model")
         if self.invented:
-            self.subjects.add("generated ids")
+            subjects.add("generated ids")
 
-        self.active_indexes: Sequence[int] = range(len(roles))
+    def _active_indexes(self) -> Sequence[int]:
         """The indexes of the messages that a service would see: no events, and only the active branch of a tree."""
-        if transcript.head is not None or "event" in self.subjects:
-            ids = {id(message) for message in active(transcript)}
-            self.active_indexes = [i for i, message in enumerate(self.messages) if id(message) in ids]
+        if self.transcript.head is None and "event" not in self.subjects:
+            return range(len(self.roles))
+        ids = {id(message) for message in active(self.transcript)}
+        return [i for i, message in enumerate(self.messages) if id(message) in ids]
 
     def breaches(self, rules: Iterable[Rule]) -> list[Breach]:
         """Returns the breaches of the rules, in their order; only those are called that apply."""
@@ -154,8 +158,7 @@ class Survey:
 
     def native_message(self, index: int) -> Any:
         """Returns the document's value for a message, None if there is none."""
-        path = self.places.message(index)
-        return _value(self.document, self.places.routed(path) if self.is_routed else path)
+        return _value(self.document, self.places.routed(self.places.message(index)))
 
     def is_one_turn(self, i: int, j: int) -> bool:
         """True if two messages come from one object of the document."""

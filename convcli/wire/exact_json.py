@@ -84,12 +84,13 @@ def parse_rounded(text: str) -> Any:
     For callers that need only its keys, and to know that it is valid. Raises as `parse` does.
     """
     try:
-        if len(text) > space.LARGE:
+        is_short = len(text) <= MAX_DEPTH  # most are, and cannot be too deep
+        if not is_short and len(text) > space.LARGE:
             _measure_values()
             space.request(space.of_reading(text.encode()))
         value = orjson.loads(text)
         has_all_keys = text.count('"') == _dumps(value).count(b'"') and r"\u0022" not in text
-        if has_all_keys and (len(text) <= MAX_DEPTH or text.count("{") + text.count("[") <= MAX_DEPTH):
+        if has_all_keys and (is_short or text.count("{") + text.count("[") <= MAX_DEPTH):
             return value
     except (ValueError, TypeError, MemoryError):
         pass

@@ -19,13 +19,14 @@ from msgspec.structs import astuple
 from convcli import dialects
 from convcli.engine import pipeline
 from convcli.model import codes
+from convcli.model.dialect import Dialect
 from convcli.model.errors import ConvcliError
-from convcli.model.rule import Rule
+from convcli.model.rule import PURPOSES, Rule
 from convcli.model.transcript import Message, Transcript
 from convcli.validation import schemas, verdict
 from convcli.validation.rules import links, trees
 from convcli.validation.rules.conformance import arguments_match
-from convcli.validation.survey import Survey, limited_to
+from convcli.validation.survey import SUBJECTS, Survey, limited_to
 from convcli.wire import pointers
 from tests import strategies, tiers
 from tests.laws.test_mutants import containers, mutate
@@ -54,6 +55,25 @@ def test_every_rule_of_a_dialect_has_a_bad_sample(name: str) -> None:
     own = codes_of(rule for rule in dialect.rules if set(rule.codes) != inner) - TOO_LARGE - OF_CONVERSIONS
     assert own <= found, f"no bad sample of {name} shows {sorted(own - found)}"
     assert not inner or inner & found, f"no bad sample of {name} shows a rule of its bodies, whose own samples show all"
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+def test_a_rule_whose_subjects_do_not_occur_finds_nothing(name: str) -> None:
+    dialect = dialects.get(name)
+    assert all(SUBJECTS.issuperset(rule.subjects) for rule in verdict.rules_of(dialect))
+    good = [sample.document for sample in acceptable() if sample.dialect == name]
+    bad = [path for path in sample_files(name, "bad") if path.name.startswith("rules-")]
+    for document in [*good, *(one for path in bad for one in documents(path, dialect))]:
+        assert_others_find_nothing(document, dialect)
+
+
+def assert_others_find_nothing(document: Any, dialect: Dialect) -> None:
+    transcript = dialect.lift(document)
+    for purpose in PURPOSES:
+        survey = Survey(transcript, document, dialect, purpose)
+        rules = [rule for rule in verdict.rules_of(dialect) if purpose in rule.purposes]
+        others = [rule for rule in rules if survey.subjects.isdisjoint(rule.subjects)]
+        assert [breach for rule in others for breach in rule.check(survey)] == []
 
 
 def codes_of(rules: Iterable[Rule]) -> set[str]:
@@ -242,6 +262,8 @@ def test_a_short_cut_never_calls_clean_what_is_not(name: str, data: st.DataObjec
     for _ in range(data.draw(st.integers(0, 2))):
         places = list(containers(document))
         mutate(data.draw, places[data.draw(st.integers(0, len(places) - 1))])
+    if schemas.accepts(name, document):
+        assert_others_find_nothing(document, dialect)
     if pipeline.validate(document, dialect) == []:
         assert schemas.findings(name, document) == []
         assert verdict.findings(document, dialect.lift(document), dialect, verdict.rules_of(dialect)) == []

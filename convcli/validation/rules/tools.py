@@ -89,7 +89,8 @@ def declared(severity: Severity = "error") -> Rule:
     """A transcript with calls or results has tools."""
 
     def check(survey: Survey) -> Iterator[Breach]:
-        if not survey.tools and survey.form != "response":
+        is_linked = survey.parts["tool_call"] or survey.parts["tool_result"]
+        if is_linked and not survey.tools and survey.form != "response":
             problem = "there are calls or results but no tools"
             yield Breach("calls-without-tools", NodeRef(), problem, severity, help=_called(survey))
 
