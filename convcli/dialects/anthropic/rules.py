@@ -44,8 +44,8 @@ def _failures_with_content(survey: Survey) -> Iterator[Breach]:
 
 def _system_between(survey: Survey) -> Iterator[Breach]:
     """Reports instructions between messages that do not follow a user message and precede an answer or the end."""
-    others = survey.roles[1:]
-    if "system" not in others and "developer" not in others and not _role(survey, 0):
+    first, *others = survey.roles or [""]
+    if "system" not in others and "developer" not in others and (not first or not _role(survey, 0)):
         return
     roles = [(turn[0], _role(survey, turn[0])) for turn in survey.turns()]
     for at, (i, role) in enumerate(roles):
