@@ -64,7 +64,13 @@ def shown(key: str) -> str:
 
 def has(node: Any, key: str) -> bool:
     """True if there is a value under this key, written as in `complete`."""
-    return any(_has(node, one.split(".")) for one in key.split("|"))
+    return any([_has(node, steps) for steps in _ways(key)])
+
+
+@cache
+def _ways(key: str) -> list[list[str]]:
+    """The steps to each of the keys of which one is required."""
+    return [one.split(".") for one in key.split("|")]
 
 
 def _has(node: Any, steps: Sequence[str]) -> bool:

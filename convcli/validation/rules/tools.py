@@ -99,7 +99,8 @@ def declared(severity: Severity = "error") -> Rule:
 
 def _called(survey: Survey) -> str:
     """Names the tools whose definitions are missing; their schemas are unknown."""
-    called = dict.fromkeys(called.call.name for called in survey.calls if SAFE_WORD.match(called.call.name))
+    names = dict.fromkeys([call.name for _, _, call in survey.parts["tool_call"]])
+    called = [name for name in names if SAFE_WORD.match(name)]
     return f"add the definitions of {listed(called)}" if called else ""
 
 
