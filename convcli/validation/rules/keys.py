@@ -64,7 +64,7 @@ def shown(key: str) -> str:
 
 def has(node: Any, key: str) -> bool:
     """True if there is a value under this key, written as in `complete`."""
-    return any([_has(node, steps) for steps in _ways(key)])
+    return any(_has(node, steps) for steps in _ways(key))
 
 
 @cache
