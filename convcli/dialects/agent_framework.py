@@ -294,7 +294,7 @@ def _fit(form: str, *more: Pass, convention: Convention = RESULTS) -> tuple[Pass
         fitting.keep_active_conversation,
         fitting.roles({"developer": "system"}),
         results.separate_results,
-        passes.on_messages(results.keep_one_result_each),
+        results.one_result_each,
         results.apply_convention(convention),
         fitting.refusals_as_texts,
         custom.as_functions,

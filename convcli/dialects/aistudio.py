@@ -252,7 +252,7 @@ FIT: tuple[Pass, ...] = (
     fitting.roles({"developer": "system"}),
     passes.on_messages(fitting.keep_leading_instruction),
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     results.apply_convention(*CONVENTIONS),
     fitting.refusals_as_texts,
     custom.as_functions,

@@ -271,7 +271,7 @@ def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
     return (
         *more,
         results.separate_results,
-        passes.on_messages(results.keep_one_result_each),
+        results.one_result_each,
         passes.on_messages(openai.media_behind_results(lambda media: media.type == "image" and media.data is not None)),
         passes.on_results(results.one_value),
         results.apply_convention(ONE_TEXT),

@@ -202,7 +202,7 @@ MESSAGES: tuple[Pass, ...] = (
     sessions.keep_active_branch,
     sessions.keep_own_events(NAME),
     sessions.set_models_of_answers,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     *policy.keep_supported_parts(BLOCKS, roles=ROLES, text=GEMINI, reasoning=policy.signed_or_plain),
     passes.on_parts(lambda call, _: GEMINI(call), "tool_call"),
 )

@@ -395,7 +395,7 @@ FIT = (
     fitting.keep_parts_of_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
     passes.on_each_message(lambda message: sessions.summary(message, of_all=True)),
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     passes.on_messages(openai.media_behind_results(lambda media: PARTS.write(media) is not None)),
     results.apply_convention(RESULTS),
     set_session_id(lambda transcript: [[message.role, len(message.parts)] for message in transcript.messages], is_uuid),

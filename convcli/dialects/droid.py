@@ -32,9 +32,9 @@ from convcli.kit.fitting import settle_by_reading_back
 from convcli.kit.grouping import are_of_user, begins, drop_subagent_runs, groups, on_rows
 from convcli.kit.ids import chain_messages, new_uuid, set_session_id
 from convcli.kit.objects import Native, drop_extras, get_extras, make_extras, omit, without_nulls
-from convcli.kit.passes import on_each_message, on_messages, shared
+from convcli.kit.passes import on_each_message, shared
 from convcli.kit.renaming import make_ids_distinct, rename_tools_and_ids
-from convcli.kit.results import keep_one_result_each
+from convcli.kit.results import one_result_each
 from convcli.kit.sessions import (
     add_event,
     folder_of,
@@ -197,7 +197,7 @@ FIT = (
     keep_latest_branch(),
     keep_own_events(NAME, _is_message),
     on_each_message(_drop_instructions),
-    on_messages(keep_one_result_each),
+    one_result_each,
     put_results_before_events,
     _join_results,
     rename_tools_and_ids(NAMES, IDS),

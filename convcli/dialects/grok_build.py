@@ -216,7 +216,7 @@ FIT = (
     fitting.refusals_as_texts,
     custom.as_functions,
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     sessions.put_results_before_events,
     results.apply_convention(RESULTS),
     fitting.sort_parts("reasoning opaque", "text", "tool_call"),

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.openai import request as common
-from convcli.kit import custom, fitting, passes, results, unsupported
+from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import (
@@ -252,7 +252,7 @@ FIT = (
     fitting.keep_active_conversation,
     fitting.roles({"developer": "system"}),
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     results.apply_convention(RESULTS),
     fitting.refusals_as_texts,
     custom.as_functions,

@@ -18,7 +18,7 @@ from typing import Any
 
 from convcli.families import kosong
 from convcli.families.openai import calls as openai
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras
 from convcli.kit.texts import only_text
@@ -126,7 +126,7 @@ FIT = (
     fitting.refusals_as_texts,
     custom.as_functions,
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     sessions.put_results_before_events,
     results.apply_convention(RESULTS),
     fitting.settle_by_reading_back(lift, write, "session"),

@@ -22,7 +22,7 @@ from typing import Any
 
 from convcli.families.openai import calls as openai
 from convcli.families.openai.request import AUDIO_FORMATS, AUDIO_TYPES
-from convcli.kit import custom, fitting, passes, results, unsupported
+from convcli.kit import custom, fitting, results, unsupported
 from convcli.kit.blocks import BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, without_nulls
@@ -162,7 +162,7 @@ RESULTS = results.with_plain_failures(results.text_or_parts("LlamaIndex"))
 FIT = (
     fitting.keep_active_conversation,
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     results.apply_convention(RESULTS),
     fitting.refusals_as_texts,
     custom.as_functions,

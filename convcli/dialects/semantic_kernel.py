@@ -207,7 +207,7 @@ def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
     return (
         fitting.keep_active_conversation,
         results.separate_results,
-        passes.on_messages(results.keep_one_result_each),
+        results.one_result_each,
         passes.on_parts(lambda part, _: fitting.text_as_data(part), "document"),
         passes.on_messages(openai.media_behind_results(_is_written)),
         passes.on_results(lambda result: results.one_value(result)),

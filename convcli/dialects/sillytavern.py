@@ -259,7 +259,7 @@ FIT = (
     fitting.refusals_as_texts,
     custom.as_functions,
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     passes.on_messages(lambda messages: passes.shared_all(messages, _split_calls)),
     sessions.put_results_before_events,
     passes.on_results(RESULTS.fits),

@@ -134,7 +134,7 @@ def _passes(layout: LogLayout, texts: ResultTexts, *, failed: bool) -> Iterable[
     if layout.call is None or layout.call.form != "text":
         yield custom.as_functions
     yield results.separate_results
-    yield passes.on_messages(results.keep_one_result_each)
+    yield results.one_result_each
     yield sessions.put_results_before_events
     yield passes.on_results(fit_result)
 

@@ -6,7 +6,7 @@ is read back, so no pass reports anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter, is_
 from typing import Any
 
@@ -23,6 +23,7 @@ from convcli.kit.passes import (
 from convcli.kit.texts import only_text, text_of
 from convcli.model.branches import active
 from convcli.model.dialect import Options, Pass
+from convcli.model.inventory import Informed, Inventory, has_field, has_role
 from convcli.model.transcript import (
     Media,
     Message,
@@ -55,12 +56,12 @@ def is_vendor_builtin(tool: ToolDefinition) -> bool:
     )
 
 
-def keep_active_conversation(transcript: Transcript) -> Transcript:
+@Informed
+def keep_active_conversation(transcript: Transcript, inventory: Inventory) -> Transcript:
     """Keeps the active branch without events, which is all that a linear dialect can store."""
-    messages = active(transcript)
-    if transcript.head is None and messages is transcript.messages:
+    if transcript.head is None and not inventory.ask(has_role("event")):
         return transcript
-    return replace(transcript, messages=messages, head=None)
+    return replace(transcript, messages=active(transcript), head=None)
 
 
 def keep_answers(transcript: Transcript) -> Transcript:
@@ -90,7 +91,8 @@ def drop_empty_name(message: Message) -> Message:
 def roles(names: Mapping[str, str]) -> Pass:
     """Replaces roles that the vendor does not have by others (`developer` by `system`)."""
     return on_each_message(
-        lambda message: replace(message, role=names[message.role]) if message.role in names else message
+        lambda message: replace(message, role=names[message.role]) if message.role in names else message,
+        has_role(*names),
     )
 
 
@@ -100,7 +102,10 @@ def keep_parts_of_roles(allowed: Mapping[str, Collection[str]]) -> PartPass:
     def drop_misplaced(part: Part, message: Message) -> Part | None:
         return part if message.role in allowed[part.type] else None
 
-    return on_parts(drop_misplaced, *allowed)
+    def is_misplaced(role: str, kind: str) -> bool:
+        return role not in allowed.get(kind.partition(".")[0], (role,))
+
+    return PartPass((is_misplaced, drop_misplaced))
 
 
 def sort_parts(
@@ -137,15 +142,24 @@ def keep_known_finish(
         ours = finish.get(written, written)
         return message if ours == reason else replace(message, stop_reason=ours)
 
-    return on_each_message(replace_stop_reason)
+    return on_each_message(replace_stop_reason, has_field("stop_reason"))
 
 
 def without(*fields: str) -> Pass:
     """Removes fields that this form cannot store, of the transcript (`title`) or of messages (`message.usage`)."""
-    of_whole = _cleared(field for field in fields if not field.startswith("message."))
-    of_messages = _cleared(field.partition(".")[2] for field in fields if field.startswith("message."))
-    clear_messages = on_each_message(of_messages)
-    return lambda transcript: of_whole(clear_messages(transcript))
+    of_whole = _cleared([field for field in fields if not field.startswith("message.")])
+    of_message = [field.partition(".")[2] for field in fields if field.startswith("message.")]
+    if not of_message:
+        return of_whole
+    clear_message, is_set = _cleared(of_message), has_field(*of_message)
+
+    def clear(transcript: Transcript, inventory: Inventory) -> Transcript:
+        transcript = of_whole(transcript)
+        if not inventory.ask(is_set):
+            return transcript
+        return replace(transcript, messages=list(map(clear_message, transcript.messages)))
+
+    return Informed(clear)
 
 
 def without_extras(owner: str, *keys: str) -> Pass:
@@ -153,9 +167,8 @@ def without_extras(owner: str, *keys: str) -> Pass:
     return lambda transcript: drop_extras(transcript, owner, *keys)
 
 
-def _cleared(fields: Iterable[str]) -> Callable[[Any], Any]:
+def _cleared(names: Sequence[str]) -> Callable[[Any], Any]:
     """Returns a function that removes these fields from a record."""
-    names = tuple(fields)
     if not names:
         return lambda record: record
     values, nothing = attrgetter(*names), (None,) * len(names) if len(names) > 1 else None

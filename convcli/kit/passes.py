@@ -6,12 +6,14 @@ A pass adapts a transcript to a target. It does not change its input, and shares
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import is_
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
 from convcli.model.dialect import Pass
+from convcli.model.inventory import RESULT_KINDS, Informed, Inventory, Question, groups, kind_of
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Message,
@@ -27,46 +29,54 @@ Record = TypeVar("Record", Message, Part, ToolDefinition)
 # ---------------------------------------------------------------- passes
 
 
-def on_messages(fits: Callable[[list[Message]], list[Message]]) -> Pass:
-    """Returns a pass that changes only messages."""
+def on_messages(fits: Callable[[list[Message]], list[Message]], when: Question | None = None) -> Pass:
+    """Returns a pass that changes only messages; with `when` only if the answer to that question is yes."""
 
-    def change_messages(transcript: Transcript) -> Transcript:
+    def change_messages(transcript: Transcript, inventory: Inventory) -> Transcript:
+        if when is not None and not inventory.ask(when):
+            return transcript
         messages = fits(transcript.messages)
         return transcript if messages is transcript.messages else replace(transcript, messages=messages)
 
-    return change_messages
+    return Informed(change_messages)
 
 
-def on_each_message(fits: Callable[[Message], Message | None]) -> Pass:
+def on_each_message(fits: Callable[[Message], Message | None], when: Question | None = None) -> Pass:
     """Returns a pass over single messages; None drops the message."""
-    return on_messages(lambda messages: shared(messages, [fits(message) for message in messages]))
+    return on_messages(lambda messages: shared(messages, list(map(fits, messages))), when)
 
 
 PartFit: TypeAlias = Callable[[Any, Message], Part | None]
 """Adapts a part, given its message; None drops it. May be called twice for one part."""
+Subject: TypeAlias = Callable[[str, str], bool]
+"""True for the roles and kinds of parts that a function on parts looks at."""
 
 
-class PartPass:
-    """A pass over single parts, of these types or of any.
+class PartPass(Informed):
+    """A pass over single parts: functions with the parts that they look at.
 
-    Consecutive ones walk a transcript once (`fused`). Most parts stay unchanged, so this is checked first, without
-    copying anything.
+    Consecutive ones walk a transcript once (`fused`), and each visits only its own parts. Most parts stay unchanged, so
+    this is checked first, without copying anything.
     """
 
-    __slots__ = ("_of_type", "_steps")
+    __slots__ = ("_fits_of", "_steps")
 
-    def __init__(self, *steps: tuple[frozenset[str], PartFit]) -> None:
+    def __init__(self, *steps: tuple[Subject, PartFit]) -> None:
+        super().__init__(self._change_parts)
         self._steps = steps
-        kinds = frozenset[str]().union(*(types for types, _ in steps))
-        self._of_type = {kind: tuple(fits for types, fits in steps if kind in types) for kind in kinds}
+        self._fits_of: Callable[[str, str], tuple[PartFit, ...]] = lru_cache(maxsize=256)(self._looking_at)
 
-    def __call__(self, transcript: Transcript) -> Transcript:
-        messages, of_type = transcript.messages, self._of_type
+    def _looking_at(self, role: str, kind: str) -> tuple[PartFit, ...]:
+        """Returns the functions that look at parts of this kind, in messages of this role."""
+        return tuple(fits for subject, fits in self._steps if subject(role, kind))
+
+    def _change_parts(self, transcript: Transcript, inventory: Inventory) -> Transcript:
+        messages, fits_of = transcript.messages, self._fits_of
         changed: dict[int, None] = {}
-        for index, message in enumerate(messages):
-            for part in message.parts:
-                for fits in of_type.get(part.type, ()):
-                    if fits(part, message) is not part:
+        for group, members in inventory.ask(groups).items():
+            for fits in fits_of(*group):
+                for index, part in members:
+                    if fits(part, messages[index]) is not part:
                         changed[index] = None
         if not changed:
             return transcript
@@ -80,10 +90,10 @@ class PartPass:
         return message if parts is message.parts else replace(message, parts=parts)
 
     def _step(self, part: Part | None, message: Message) -> Part | None:
-        for types, fits in self._steps:
+        for subject, fits in self._steps:
             if part is None:
                 return None
-            if part.type in types:
+            if subject(message.role, kind_of(part)):
                 part = fits(part, message)
         return part
 
@@ -93,12 +103,13 @@ class PartPass:
 
 
 MEDIA = MEDIA_KINDS
-PART_TYPES = ("text", "reasoning", "refusal", *MEDIA, "tool_call", "tool_result", "opaque")
+NOT_TEXT = tuple(kind for kind in RESULT_KINDS if kind != "text")
+"""The kinds of results that need more than a text."""
 
 
 def on_parts(fits: PartFit, *types: str) -> PartPass:
     """Returns a pass over single parts, with their message, of these types or of any; None drops the part."""
-    return PartPass((frozenset(types or PART_TYPES), fits))
+    return PartPass((lambda _, kind: not types or kind.partition(".")[0] in types, fits))
 
 
 def on_each_part(fits: Callable[[Part], Part]) -> Pass:
@@ -111,9 +122,10 @@ def on_each_part(fits: Callable[[Part], Part]) -> Pass:
     return on_each_message(change_parts)
 
 
-def on_results(fits: Callable[[ToolResult], ToolResult]) -> PartPass:
-    """Returns a pass over tool results only."""
-    return on_parts(lambda result, _: fits(result), "tool_result")
+def on_results(fits: Callable[[ToolResult], ToolResult], *kinds: str) -> PartPass:
+    """Returns a pass over tool results only, of these kinds or of any."""
+    looked_at = {RESULT_KINDS[kind] for kind in kinds or RESULT_KINDS}
+    return PartPass((lambda _, kind: kind in looked_at, lambda result, _: fits(result)))
 
 
 def fused(*passes: Pass) -> tuple[Pass, ...]:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from convcli.kit.passes import on_messages
 from convcli.model.dialect import Pass
+from convcli.model.inventory import Informed, Inventory, calls, results
 from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -119,10 +120,9 @@ class Renaming:
 LINKED = (ToolCall, ToolResult)
 
 
-def _names_in(transcript: Transcript, linked: list[Any]) -> list[str]:
-    """Returns every tool name in the transcript: in definitions, calls, results and the choice."""
+def _names_around(transcript: Transcript) -> list[str]:
+    """Returns every tool name in definitions and the choice."""
     names = [tool.name for tool in transcript.tools or ()]
-    names += [part.name for part in linked]
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         names += choice["names"] if "names" in choice else [choice["name"]]
@@ -143,15 +143,28 @@ def _ids_in(linked: list[Any]) -> list[str]:
     return [part.id if part.__class__ is ToolCall else part.tool_call_id for part in linked]
 
 
-def rename_tools(transcript: Transcript, names: Alphabet, ids: Alphabet | None = None) -> Transcript:
-    """Returns the transcript with tool names and call ids that a target allows; without `ids`, any id is allowed.
-    Shares what stays unchanged."""
+def _used_names(inventory: Inventory) -> set[str]:
+    """The tool names in calls and results."""
+    return {part.name for members in (calls, results) for _, part in inventory.ask(members)}
+
+
+def _used_ids(inventory: Inventory) -> set[str]:
+    """The call ids in calls and results."""
+    ids = {call.id for _, call in inventory.ask(calls)}
+    ids.update([result.tool_call_id for _, result in inventory.ask(results)])
+    return ids
+
+
+def _are_repeated(inventory: Inventory) -> bool:
+    """Asks whether two calls have the same id."""
+    ids = [call.id for _, call in inventory.ask(calls)]
+    return len(set(ids)) < len(ids)
+
+
+def _renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None) -> Transcript:
     linked = _linked(transcript.messages)
-    used, used_ids = _names_in(transcript, linked), _ids_in(linked)
-    if names.accepts_all(set(used)) and (ids is None or ids.accepts_all(set(used_ids))):
-        return transcript
-    name = Renaming(used, names)
-    id_of = str if ids is None else Renaming(used_ids, ids)
+    name = Renaming([*_names_around(transcript), *(part.name for part in linked)], names)
+    id_of = str if ids is None else Renaming(_ids_in(linked), ids)
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         choice = (
@@ -166,13 +179,20 @@ def rename_tools(transcript: Transcript, names: Alphabet, ids: Alphabet | None =
 
 
 def rename_tools_and_ids(names: Alphabet, ids: Alphabet | None = None) -> Pass:
-    """Returns `renamed` as a pass."""
-    return lambda transcript: rename_tools(transcript, names, ids)
+    """Returns a pass for tool names and call ids that a target allows; without `ids`, any id is allowed."""
+
+    def rename(transcript: Transcript, inventory: Inventory) -> Transcript:
+        used = inventory.ask(_used_names).union(_names_around(transcript))
+        if names.accepts_all(used) and (ids is None or ids.accepts_all(inventory.ask(_used_ids))):
+            return transcript
+        return _renamed(transcript, names, ids)
+
+    return Informed(rename)
 
 
 def make_ids_distinct(alphabet: Alphabet) -> Pass:
     """Returns `distinct` as a pass."""
-    return on_messages(lambda messages: distinct(messages, alphabet))
+    return on_messages(lambda messages: distinct(messages, alphabet), _are_repeated)
 
 
 def with_ids(messages: list[Message], new: Mapping[str, str]) -> list[Message]:
@@ -199,9 +219,6 @@ def distinct(messages: list[Message], alphabet: Alphabet) -> list[Message]:
 
     A result belongs to the oldest open call of the latest turn that used its id.
     """
-    ids_of_calls = [part.id for message in messages for part in message.parts if part.__class__ is ToolCall]
-    if len(set(ids_of_calls)) == len(ids_of_calls):
-        return messages
     ids = Renaming(_ids_in(_linked(messages)), alphabet)
     latest: dict[str, deque[str]] = {}
     return [_distinct_message(message, ids, latest) for message in messages]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from convcli.kit.objects import get_extras, make_extras
 from convcli.kit.passes import (
+    NOT_TEXT,
     PartPass,
     on_messages,
     on_results,
@@ -18,6 +19,7 @@ from convcli.kit.passes import (
 )
 from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Convention, LossKind
+from convcli.model.inventory import Inventory, groups, has_field, results, roles
 from convcli.model.transcript import (
     Message,
     Part,
@@ -52,7 +54,8 @@ def _single_result(message: Message) -> Message:
 
 
 def apply_convention(*conventions: Convention) -> PartPass:
-    """Returns a pass that writes results by a convention if the vendor has no field for them."""
+    """Returns a pass that writes results by a convention if the vendor has no field for them. All have one for a
+    text."""
 
     def write_by_convention(result: ToolResult) -> ToolResult:
         for convention in conventions:
@@ -62,7 +65,7 @@ def apply_convention(*conventions: Convention) -> PartPass:
                 return replace(result, kind=kind, value=expressed_as[1], is_error=None)
         return result
 
-    return on_results(write_by_convention)
+    return on_results(write_by_convention, *NOT_TEXT)
 
 
 ONLY_TEXT: tuple[LossKind, str] = ("changed", "a result has no field for a failure: only its text is written")
@@ -146,8 +149,6 @@ def result_of_parts(id_: str, name: str, parts: list[Part], *, failed: bool) -> 
 
 def put_results_first(messages: list[Message]) -> list[Message]:
     """Moves every result directly behind the turn that called, in the order of the results."""
-    if _in_place(messages):
-        return messages
     order: list[Message] = []
     late: dict[str, list[Message]] = {}
     caller: dict[str, int] = {}
@@ -163,19 +164,32 @@ def put_results_first(messages: list[Message]) -> list[Message]:
     return _insert(order, late, caller) if late else messages
 
 
-def _in_place(messages: list[Message]) -> bool:
-    """True if every result follows the assistant turn that called. Fast, for most conversations."""
-    open_calls: set[str] = set()
-    for message in messages:
-        if message.role == "tool":
-            result = result_of(message)
-            if result is None or result.tool_call_id not in open_calls:
-                return False
-        elif message.role == "assistant":
-            open_calls = {part.id for part in message.parts if type(part) is ToolCall}
+def are_displaced(inventory: Inventory) -> bool:
+    """Asks whether a result does not follow the assistant turn that called."""
+    ids: dict[int, list[str]] = {}
+    for index, call in inventory.ask(groups).get(("assistant", ToolCall.type), ()):
+        ids.setdefault(index, []).append(call.id)
+    open_calls: Sequence[str] = ()
+    for index, role in enumerate(inventory.ask(roles)):
+        if role != "tool":
+            open_calls = ids.get(index, ())
         else:
-            open_calls = set()
-    return True
+            result = result_of(inventory.messages[index])
+            if result is None or result.tool_call_id not in open_calls:
+                return True
+    return False
+
+
+def are_mixed(inventory: Inventory) -> bool:
+    """Asks whether a result shares its message, or is outside of a tool message, or a tool message lacks one."""
+    at = [index for index, role in enumerate(inventory.ask(roles)) if role == "tool"]
+    found = [index for index, _ in inventory.ask(results)]
+    return at != sorted(found) or any(len(inventory.messages[index].parts) != 1 for index in at)
+
+
+def are_mixed_or_named(inventory: Inventory) -> bool:
+    """Asks the same, or whether any message has a name."""
+    return inventory.ask(are_mixed) or inventory.ask(has_field("name"))
 
 
 def split_mixed_results(message: Message) -> list[Message]:
@@ -217,11 +231,11 @@ def _follows(order: list[Message], index: int) -> bool:
 
 def _insert(order: list[Message], late: dict[str, list[Message]], caller: dict[str, int]) -> list[Message]:
     behind: dict[int, list[Message]] = {}
-    for id_, results in late.items():
+    for id_, answers in late.items():
         index = caller[id_]
         while index + 1 < len(order) and order[index + 1].role == "tool":
             index += 1
-        behind.setdefault(index, []).extend(results)
+        behind.setdefault(index, []).extend(answers)
     out: list[Message] = []
     for index, message in enumerate(order):
         out.append(message)
@@ -229,11 +243,14 @@ def _insert(order: list[Message], late: dict[str, list[Message]], caller: dict[s
     return out
 
 
-results_behind_calls = on_messages(put_results_first)
+results_behind_calls = on_messages(put_results_first, are_displaced)
 """Moves every result directly behind the turn that called."""
 
-separate_results = on_messages(lambda messages: shared_all(messages, split_mixed_results))
+separate_results = on_messages(lambda messages: shared_all(messages, split_mixed_results), are_mixed)
 """Splits every result into a message of its own."""
+
+one_result_each = on_messages(keep_one_result_each, are_mixed_or_named)
+"""Keeps one result per tool message, and none elsewhere."""
 
 
 def has_failed(result: ToolResult) -> bool:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from convcli.model.errors import JobError
 from convcli.model.fields import RARE
+from convcli.model.inventory import apply_all
 from convcli.model.rule import Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
 
@@ -333,9 +334,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def fitted(self, transcript: Transcript, form: str) -> Transcript:
         """Returns the transcript adapted to the vendor in this form."""
-        for fits in self.fit if isinstance(self.fit, tuple) else self.fit[form]:
-            transcript = fits(transcript)
-        return transcript
+        return apply_all(self.fit if isinstance(self.fit, tuple) else self.fit[form], transcript)
 
     def lower(self, transcript: Transcript, options: Options = USUAL) -> Any:
         """Returns the document of a transcript from any dialect: fits it, then writes it."""

@@ -28,7 +28,7 @@ PASSES: dict[str, Pass] = {
     "linear": fitting.keep_active_conversation,
     "answers_only": fitting.keep_answers,
     "last_answer": fitting.keep_last_answer,
-    "single_results": passes.on_messages(results.keep_one_result_each),
+    "single_results": results.one_result_each,
     "roles": fitting.roles({"developer": "system"}),
     "parts_in_roles": fitting.keep_parts_of_roles({"tool_call": ("assistant",), "image": ("user",)}),
     "ordered_parts": fitting.sort_parts("reasoning", "text", "tool_call"),

@@ -71,7 +71,7 @@ FIT = (
     sessions.keep_own_events(NAME),
     passes.on_messages(_drop_repeated_ids),
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     fitting.refusals_as_texts,
     custom.as_functions,
     fitting.settle_by_reading_back(lift, write, "stream"),

@@ -183,7 +183,7 @@ FIT = passes.fused(
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     results.results_behind_calls,
     results.apply_convention(RESULTS),
     passes.on_each_message(_drop_model_facts),

@@ -155,7 +155,7 @@ def _fit(name: str, family: Family) -> tuple[Pass, ...]:
     passes: list[Pass] = [
         fitting.keep_active_conversation,
         results.results_behind_calls,
-        on_messages(results.keep_one_result_each),
+        results.one_result_each,
         *([fitting.roles({"developer": "system"})] if name in MARKLESS else []),
         fitting.refusals_as_texts,
         fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),

@@ -18,7 +18,7 @@ from convcli.kit.ids import is_uuid, new_uuid, number_messages, set_session_id
 from convcli.kit.objects import drop_extras, get_extras, objects_in, omit, set_extras
 from convcli.kit.passes import fused, on_each_message, on_messages, shared
 from convcli.kit.renaming import Renaming, call_ids, make_ids_distinct, rename_tools_and_ids, with_ids
-from convcli.kit.results import keep_one_result_each
+from convcli.kit.results import one_result_each
 from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.validation.rules.turns import INSTRUCTIONS
 from convcli.wire.patterns import pattern
@@ -161,7 +161,7 @@ FIT = fused(
     on_each_message(_fit_summary),
     policy.join_leading_instructions,
     rename_tools_and_ids(NAMES, IDS),
-    on_messages(keep_one_result_each),
+    one_result_each,
     sessions.put_results_before_events,
     make_ids_distinct(IDS),
     on_messages(_rename_numbered_ids),

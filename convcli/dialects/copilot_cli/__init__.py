@@ -40,9 +40,11 @@ from convcli.kit.fitting import keep_parts_of_roles, refusals_as_texts
 from convcli.kit.grouping import on_rows
 from convcli.kit.ids import is_uuid, new_uuid, number_messages, set_session_id
 from convcli.kit.objects import get_extras
-from convcli.kit.passes import fused, on_each_message, on_messages, on_parts
+from convcli.kit.objects import objects_in as objects_in
+from convcli.kit.passes import fused, on_each_message, on_parts
+from convcli.kit.passes import on_messages as on_messages
 from convcli.kit.renaming import Alphabet, make_ids_distinct
-from convcli.kit.results import TEXT_AND_FILES, apply_convention, keep_one_result_each, with_parts
+from convcli.kit.results import TEXT_AND_FILES, apply_convention, one_result_each, with_parts
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -125,7 +127,7 @@ FIT = fused(
     sessions.keep_own_events(NAME, is_message),
     sessions.keep_active_branch,
     sessions.set_models_of_answers,
-    on_messages(keep_one_result_each),
+    one_result_each,
     refusals_as_texts,
     keep_parts_of_roles(ROLES),
     custom.calls,

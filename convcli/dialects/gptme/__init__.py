@@ -27,7 +27,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.renaming import WORD, Alphabet, rename_tools_and_ids
-from convcli.kit.results import ResultTexts, keep_one_result_each, result_of, separate_results
+from convcli.kit.results import ResultTexts, one_result_each, result_of, separate_results
 from convcli.kit.texts import text_of
 from convcli.kit.usage import COST
 from convcli.kit.values import counts, paths, usage_places
@@ -188,7 +188,7 @@ FIT = (
     fitting.refusals_as_texts,
     custom.as_functions,
     separate_results,
-    passes.on_messages(keep_one_result_each),
+    one_result_each,
     rename_tools_and_ids(NAMES, IDS),
     passes.on_parts(_keep_readable_arguments, "tool_call"),
     passes.on_results(RESULTS.fits),

@@ -20,7 +20,7 @@ from typing import Any
 
 from convcli.dialects.inspect_ai.blocks import NAME, resolved
 from convcli.dialects.inspect_ai.messages import lift_message, write_message
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, get_extras, make_extras
@@ -180,7 +180,7 @@ COMMON = (
     sessions.set_models_of_answers,
     fitting.roles({"developer": "system"}),
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     results.apply_convention(RESULTS),
     custom.as_functions,
     fitting.keep_parts_of_roles({"tool_call": ("assistant",)}),

@@ -95,7 +95,7 @@ FIT = {
         sessions.keep_own_events(NAME),
         sessions.set_models_of_answers,
         results.separate_results,
-        passes.on_messages(results.keep_one_result_each),
+        results.one_result_each,
         results.apply_convention(RESULTS),
         custom.as_functions,
         fitting.settle_by_reading_back(lift, write, form),

@@ -37,9 +37,10 @@ from convcli.families.openai.tables import COMMONLY_UNSUPPORTED, unsupported_by_
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
-from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts, on_results
+from convcli.kit.passes import on_messages as on_messages
 from convcli.kit.renaming import identifiers, rename_tools_and_ids
-from convcli.kit.results import apply_convention, keep_one_result_each
+from convcli.kit.results import apply_convention, one_result_each
 from convcli.kit.settings import Settings
 from convcli.kit.texts import text_of
 from convcli.kit.unsupported import METADATA, SESSION, fields, settings_but
@@ -168,7 +169,7 @@ def _join_parts(message: Message) -> Message:
 MESSAGES = fused(
     rename_tools_and_ids(NAMES),
     fitting.keep_active_conversation,
-    on_messages(keep_one_result_each),
+    one_result_each,
     on_each_message(fitting.drop_empty_name),
     fitting.roles({"developer": "system"}),
     apply_convention(RESULTS),

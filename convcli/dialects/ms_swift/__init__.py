@@ -114,7 +114,7 @@ def _drop_rejected(transcript: Transcript) -> Transcript:
 CONVERSATION = fused(
     fitting.keep_active_conversation,
     results.results_behind_calls,
-    on_messages(results.keep_one_result_each),
+    results.one_result_each,
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     fitting.keep_parts_of_roles(

@@ -38,7 +38,7 @@ from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
-from convcli.kit.results import keep_one_result_each, put_results_first
+from convcli.kit.results import one_result_each, results_behind_calls
 from convcli.kit.settings import Setting, Settings, in_snake_case
 from convcli.kit.unsupported import fields, settings_but
 from convcli.kit.values import paths, usage_places
@@ -142,7 +142,7 @@ def _drop_strict(tool: ToolDefinition) -> ToolDefinition:
 
 
 TURNS = (
-    on_messages(keep_one_result_each),
+    one_result_each,
     on_results(read_again),
     fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",), "opaque": ()}),
     on_parts(as_pictures, "refusal", *MEDIA),
@@ -153,7 +153,7 @@ TURNS = (
 MESSAGES = fused(
     fitting.add_parameters(),
     fitting.keep_active_conversation,
-    on_messages(put_results_first),
+    results_behind_calls,
     fitting.roles({"developer": "system"}),
     *TURNS,
     fitting.keep_functions(NAME),

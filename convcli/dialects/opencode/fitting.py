@@ -25,7 +25,7 @@ from convcli.kit.fitting import keep_active_conversation, keep_parts_of_roles, r
 from convcli.kit.ids import uuid_of
 from convcli.kit.objects import drop_extras, get_extras, make_extras, omit
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
-from convcli.kit.results import TEXT_AND_FILES, apply_convention, keep_one_result_each, results_behind_calls, with_parts
+from convcli.kit.results import TEXT_AND_FILES, apply_convention, one_result_each, results_behind_calls, with_parts
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolCall, ToolResult, Transcript
 
@@ -188,7 +188,7 @@ def _read_back(transcript: Transcript) -> Transcript:
 FIT = fused(
     keep_active_conversation,
     sessions.set_models_of_answers,
-    on_messages(keep_one_result_each),
+    one_result_each,
     refusals_as_texts,
     keep_parts_of_roles(ROLES),
     on_parts(_keep_supported_part, "image", "audio", "video", "document", "opaque", "tool_result"),

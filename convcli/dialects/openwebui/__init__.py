@@ -26,7 +26,7 @@ from convcli.families.chats import NODES, split_at_results
 from convcli.families.openai.request import USAGE, media_of_url
 from convcli.families.responses.facts import OF_ITEMS
 from convcli.families.responses.turns import ItemReader
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import instruction_of
@@ -282,7 +282,7 @@ COMMON: tuple[Pass, ...] = (
     sessions.events(lambda _: False),
     fitting.roles({"developer": "system"}),
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     results.apply_convention(RESULTS),
     fitting.refusals_as_texts,
     custom.as_functions,

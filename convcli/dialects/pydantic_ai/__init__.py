@@ -223,7 +223,7 @@ FIT = (
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     results.apply_convention(RESULTS),
     passes.on_each_message(_join_system_text),
     custom.as_functions,

@@ -108,7 +108,7 @@ RESULTS = results.with_plain_failures(results.text_or_parts("VS Code"))
 COMMON: tuple[Pass, ...] = (
     passes.on_each_message(_drop_instructions),
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     sessions.put_results_before_events,
     results.apply_convention(RESULTS),
     fitting.refusals_as_texts,

@@ -51,7 +51,7 @@ COMMON = (
     fitting.roles({"developer": "system"}),
     fitting.refusals_as_texts,
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     custom.as_functions,
     fitting.keep_parts_of_roles({"reasoning": ("assistant",), "tool_call": ("assistant",)}),
     passes.on_each_message(_one_text),

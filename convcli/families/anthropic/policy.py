@@ -16,11 +16,12 @@ from convcli.kit.fitting import is_vendor_builtin, keep_active_conversation, kee
 from convcli.kit.objects import drop_extras, get_extras
 from convcli.kit.passes import MEDIA, on_each_message, on_messages, on_parts, on_results, on_tools, shared
 from convcli.kit.renaming import Alphabet, make_ids_distinct, rename_tools_and_ids
-from convcli.kit.results import apply_convention, keep_one_result_each, only_own, put_results_first, with_parts
+from convcli.kit.results import apply_convention, one_result_each, only_own, results_behind_calls, with_parts
 from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
 from convcli.model.dialect import Convention, LossKind, Pass
+from convcli.model.inventory import Informed, Inventory, has_field, has_role
 from convcli.model.transcript import (
     Media,
     Message,
@@ -186,20 +187,23 @@ def keep_supported_parts(
         on_parts(lambda part, _: reasoning(part), "reasoning"),
         on_parts(lambda part, _: media(part), *MEDIA),
         on_parts(opaque, "opaque"),
-        on_results(lambda result: keep_supported_value(result, owner, media)),
+        on_results(lambda result: keep_supported_value(result, owner, media), "multimodal"),
         apply_convention(results_of(blocks)),
-        on_results(with_words),
+        on_results(with_words, "error", "multimodal"),
     )
 
 
 # ---------------------------------------------------------------- messages
 
 
-def join_leading_instructions(transcript: Transcript) -> Transcript:
+@Informed
+def join_leading_instructions(transcript: Transcript, inventory: Inventory) -> Transcript:
     """Moves all instructions into one message before the others, because not all models accept later ones."""
+    if not inventory.ask(has_role(*turns.INSTRUCTIONS)):
+        return transcript
     messages = transcript.messages
     instructions = [message for message in messages if message.role in turns.INSTRUCTIONS]
-    if not instructions or (len(instructions) == 1 and messages[0].role == "system" and messages[0].parts):
+    if len(instructions) == 1 and messages[0].role == "system" and messages[0].parts:
         return transcript
     parts = [part for message in instructions for part in message.parts]
     others = [message for message in messages if message.role not in turns.INSTRUCTIONS]
@@ -214,8 +218,8 @@ said_by_users = on_messages(
 
 def pair_turns(names: Alphabet = NAMES, ids: Alphabet = IDS) -> tuple[Pass, ...]:
     """Returns passes for names and ids that the API accepts, with each result directly behind its call."""
-    results = on_messages(put_results_first), on_messages(keep_one_result_each)
-    return rename_tools_and_ids(names, ids), keep_active_conversation, *results, make_ids_distinct(ids)
+    rename = rename_tools_and_ids(names, ids)
+    return rename, keep_active_conversation, results_behind_calls, one_result_each, make_ids_distinct(ids)
 
 
 def drop_empty_model(transcript: Transcript) -> Transcript:
@@ -226,6 +230,7 @@ def drop_empty_model(transcript: Transcript) -> Transcript:
 def keep_supported_finish(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
     """Keeps the stop reasons that the API has, or that are in `reasons`, and the counts that it has."""
     known = {*FINISH_OF, *VERBATIM, *reasons}
+    ends = has_field("stop_reason"), has_field("usage")
 
     def keep_known_end(message: Message) -> Message:
         if message.stop_reason is None and message.usage is None:
@@ -235,7 +240,7 @@ def keep_supported_finish(reasons: Collection[str] = (), table: Counts = USAGE) 
         is_same = reason == message.stop_reason and usage == message.usage
         return message if is_same else replace(message, stop_reason=reason, usage=usage)
 
-    return on_each_message(keep_known_end)
+    return on_each_message(keep_known_end, lambda inventory: any(map(inventory.ask, ends)))
 
 
 OTHER_EVENTS = "events"
@@ -244,7 +249,7 @@ OTHER_EVENTS = "events"
 
 def drop_other_events(owner: str) -> Pass:
     """Drops the unknown events of a stream, for forms that are no streams."""
-    return on_each_message(lambda message: drop_extras(message, owner, OTHER_EVENTS))
+    return on_each_message(lambda message: drop_extras(message, owner, OTHER_EVENTS), has_field("extras"))
 
 
 # ---------------------------------------------------------------- tools and settings

@@ -75,7 +75,7 @@ MESSAGES: tuple[Pass, ...] = (
     fitting.keep_active_conversation,
     fitting.roles({"developer": "system"}),
     results.separate_results,
-    passes.on_messages(results.keep_one_result_each),
+    results.one_result_each,
     fitting.refusals_as_texts,
     custom.as_functions,
     *passes.fused(passes.on_parts(_fit_part), results.apply_convention(RESULTS)),

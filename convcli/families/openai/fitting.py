@@ -26,8 +26,9 @@ from convcli.kit.fitting import (
 )
 from convcli.kit.passes import MEDIA, PartFit, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import rename_tools_and_ids
-from convcli.kit.results import apply_convention, keep_one_result_each, results_behind_calls, with_plain_failures
+from convcli.kit.results import apply_convention, one_result_each, results_behind_calls, with_plain_failures
 from convcli.model.dialect import Convention, Pass
+from convcli.model.inventory import has_field, has_kind
 from convcli.model.transcript import Media, Message, Part
 
 RESULTS = Convention(
@@ -50,10 +51,10 @@ def of_conversations(
     return (
         keep_active_conversation,
         results_behind_calls,
-        on_messages(keep_one_result_each),
+        one_result_each,
         *between,
-        on_messages(media_behind_results(is_written)),
-        on_results(lambda result: messages.texts_only(result, owner)),
+        on_messages(media_behind_results(is_written), has_kind("tool_result.multimodal")),
+        on_results(lambda result: messages.texts_only(result, owner), "multimodal"),
         apply_convention(results),
     )
 
@@ -79,7 +80,7 @@ def of_requests(owner: str, results: Convention = RESULTS) -> tuple[Pass, ...]:
 
     return (
         rename_tools_and_ids(NAMES, IDS),
-        *of_conversations(owner, results, is_written, on_each_message(drop_empty_name)),
+        *of_conversations(owner, results, is_written, on_each_message(drop_empty_name, has_field("name"))),
         *parts_of_turns(owner),
     )
 
@@ -88,7 +89,7 @@ def parts_of_turns(owner: str) -> tuple[Pass, ...]:
     """Returns passes for the parts of messages in an OpenAI request or response, in its order."""
     return (
         keep_parts_of_roles({"tool_call": ("assistant",), "refusal": ("assistant",), "reasoning": ("assistant",)}),
-        on_each_message(messages.one_reasoning),
+        on_each_message(messages.one_reasoning, has_kind("reasoning")),
         on_parts(_spoken_or_shown(owner), *MEDIA),
         drop_other_opaque(owner),
         messages.without_empty_refusal(owner),
