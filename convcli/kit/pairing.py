@@ -63,7 +63,7 @@ class Pairing:
         ids = [id_ if id_ in self._names else None for id_, _ in stated]
         for id_ in ids:
             self._open.pop(id_ or "", None)
-        for by_name in (True, False):
+        for by_name in (True, False) if None in ids else ():
             for i, (id_, name) in enumerate(stated):
                 call = self._oldest(name if by_name else None) if ids[i] is None else None
                 if call is not None and (id_ is None or call in self.invented):

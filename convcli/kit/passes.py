@@ -5,7 +5,7 @@ A pass adapts a transcript to a target. It does not change its input, and shares
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import is_
 from typing import Any, TypeAlias, TypeVar
@@ -13,11 +13,17 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from convcli.model.dialect import Pass
-from convcli.model.inventory import RESULT_KINDS, Informed, Inventory, Question, groups, kind_of
+from convcli.model.inventory import RESULT_KINDS, VARIOUS, Informed, Inventory, Question, kind_of, kinds
 from convcli.model.transcript import (
     MEDIA_KINDS,
+    ROLES,
     Message,
+    Opaque,
     Part,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
     ToolDefinition,
     ToolResult,
     Transcript,
@@ -46,10 +52,21 @@ def on_each_message(fits: Callable[[Message], Message | None], when: Question | 
     return on_messages(lambda messages: shared(messages, list(map(fits, messages))), when)
 
 
+def when(question: Question, one: Pass) -> Pass:
+    """Returns the pass, which is skipped unless the answer to the question is yes."""
+    return Informed(lambda transcript, inventory: one(transcript) if inventory.ask(question) else transcript)
+
+
 PartFit: TypeAlias = Callable[[Any, Message], Part | None]
 """Adapts a part, given its message; None drops it. May be called twice for one part."""
 Subject: TypeAlias = Callable[[str, str], bool]
 """True for the roles and kinds of parts that a function on parts looks at."""
+
+
+Steps: TypeAlias = tuple[tuple[frozenset[str], PartFit], ...]
+"""Functions on parts, each with the kinds that it looks at."""
+ONE_KIND = (Text, Reasoning, Refusal, ToolCall, Opaque)
+PART_KINDS = (*(cls.type for cls in ONE_KIND), *MEDIA_KINDS, *RESULT_KINDS.values())
 
 
 class PartPass(Informed):
@@ -59,25 +76,39 @@ class PartPass(Informed):
     this is checked first, without copying anything.
     """
 
-    __slots__ = ("_fits_of", "_steps")
+    __slots__ = ("_fits_in", "_kinds", "_steps", "_steps_in")
 
     def __init__(self, *steps: tuple[Subject, PartFit]) -> None:
         super().__init__(self._change_parts)
         self._steps = steps
-        self._fits_of: Callable[[str, str], tuple[PartFit, ...]] = lru_cache(maxsize=256)(self._looking_at)
+        self._steps_in: Callable[[str], Steps] = lru_cache(maxsize=64)(self._in_role)
+        self._fits_in: Callable[[str], Mapping[Any, Any]] = lru_cache(maxsize=64)(self._by_class)
+        self._kinds = frozenset().union(*(of_kinds for role in ROLES for of_kinds, _ in self._in_role(role)))
 
-    def _looking_at(self, role: str, kind: str) -> tuple[PartFit, ...]:
-        """Returns the functions that look at parts of this kind, in messages of this role."""
-        return tuple(fits for subject, fits in self._steps if subject(role, kind))
+    def _in_role(self, role: str) -> Steps:
+        """Returns the functions for messages of this role."""
+        steps = [(frozenset(kind for kind in PART_KINDS if at(role, kind)), fits) for at, fits in self._steps]
+        return tuple((of_kinds, fits) for of_kinds, fits in steps if of_kinds)
+
+    def _by_class(self, role: str) -> Mapping[Any, Any]:
+        """Returns the same functions by class of parts; for a class with several kinds again by kind."""
+        steps = self._in_role(role)
+        of_kind = {kind: tuple(fits for of_kinds, fits in steps if kind in of_kinds) for kind in PART_KINDS}
+        return dict.fromkeys(VARIOUS, of_kind) | {cls: of_kind[cls.type] for cls in ONE_KIND if of_kind[cls.type]}
 
     def _change_parts(self, transcript: Transcript, inventory: Inventory) -> Transcript:
-        messages, fits_of = transcript.messages, self._fits_of
+        if self._kinds.isdisjoint(inventory.ask(kinds)):
+            return transcript
+        messages, fits_in = transcript.messages, self._fits_in
         changed: dict[int, None] = {}
-        for group, members in inventory.ask(groups).items():
-            for fits in fits_of(*group):
-                for index, part in members:
-                    if fits(part, messages[index]) is not part:
-                        changed[index] = None
+        for index, message in enumerate(messages):
+            of_class = fits_in(message.role)
+            for part in message.parts:
+                cls = part.__class__
+                if cls in of_class:
+                    for fits in of_class[cls] if cls not in VARIOUS else of_class[cls][kind_of(part)]:
+                        if fits(part, message) is not part:
+                            changed[index] = None
         if not changed:
             return transcript
         fitted = list(messages)
@@ -86,20 +117,26 @@ class PartPass(Informed):
         return replace(transcript, messages=fitted)
 
     def _fitted(self, message: Message) -> Message:
-        parts = shared(message.parts, [self._step(part, message) for part in message.parts])
+        steps = self._steps_in(message.role)
+        parts = shared(message.parts, [_after(steps, part, message) for part in message.parts])
         return message if parts is message.parts else replace(message, parts=parts)
-
-    def _step(self, part: Part | None, message: Message) -> Part | None:
-        for subject, fits in self._steps:
-            if part is None:
-                return None
-            if subject(message.role, kind_of(part)):
-                part = fits(part, message)
-        return part
 
     def then(self, other: PartPass) -> PartPass:
         """Returns both passes as one walk."""
         return PartPass(*self._steps, *other._steps)
+
+
+def _after(steps: Steps, part: Part, message: Message) -> Part | None:
+    """Returns a part after these steps, each of which sees what those before it made of the part."""
+    kind = kind_of(part)
+    for of_kinds, fits in steps:
+        if kind in of_kinds:
+            fitted = fits(part, message)
+            if fitted is None:
+                return None
+            if fitted is not part:
+                part, kind = fitted, kind_of(fitted)
+    return part
 
 
 MEDIA = MEDIA_KINDS

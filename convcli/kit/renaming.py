@@ -145,19 +145,19 @@ def _ids_in(linked: list[Any]) -> list[str]:
 
 def _used_names(inventory: Inventory) -> set[str]:
     """The tool names in calls and results."""
-    return {part.name for members in (calls, results) for _, part in inventory.ask(members)}
+    return {part.name for members in (calls, results) for part in inventory.ask(members)}
 
 
 def _used_ids(inventory: Inventory) -> set[str]:
     """The call ids in calls and results."""
-    ids = {call.id for _, call in inventory.ask(calls)}
-    ids.update([result.tool_call_id for _, result in inventory.ask(results)])
+    ids = {call.id for call in inventory.ask(calls)}
+    ids.update([result.tool_call_id for result in inventory.ask(results)])
     return ids
 
 
 def _are_repeated(inventory: Inventory) -> bool:
     """Asks whether two calls have the same id."""
-    ids = [call.id for _, call in inventory.ask(calls)]
+    ids = [call.id for call in inventory.ask(calls)]
     return len(set(ids)) < len(ids)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -19,7 +19,7 @@ from convcli.kit.passes import (
 )
 from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Convention, LossKind
-from convcli.model.inventory import Inventory, groups, has_field, results, roles
+from convcli.model.inventory import Inventory, any_of, has_field, results, roles
 from convcli.model.transcript import (
     Message,
     Part,
@@ -164,32 +164,37 @@ def put_results_first(messages: list[Message]) -> list[Message]:
     return _insert(order, late, caller) if late else messages
 
 
+def _disorder(inventory: Inventory) -> tuple[bool, bool]:
+    """Asks whether results are displaced, and whether they are mixed."""
+    if "tool" not in inventory.ask(roles):
+        return False, bool(inventory.ask(results))
+    is_displaced, alone = False, 0
+    caller: Message | None = None
+    for message in inventory.messages:
+        if message.role != "tool":
+            caller = message
+            continue
+        result = result_of(message)
+        alone += result is not None and len(message.parts) == 1
+        is_displaced = is_displaced or result is None or not _has_called(caller, result.tool_call_id)
+    return is_displaced, not alone == len(inventory.ask(results)) == inventory.ask(roles).count("tool")
+
+
+def _has_called(message: Message | None, id_: str) -> bool:
+    """True for an answer with the call of this id."""
+    if message is None or message.role != "assistant":
+        return False
+    return id_ in [part.id for part in message.parts if part.__class__ is ToolCall]
+
+
 def are_displaced(inventory: Inventory) -> bool:
     """Asks whether a result does not follow the assistant turn that called."""
-    ids: dict[int, list[str]] = {}
-    for index, call in inventory.ask(groups).get(("assistant", ToolCall.type), ()):
-        ids.setdefault(index, []).append(call.id)
-    open_calls: Sequence[str] = ()
-    for index, role in enumerate(inventory.ask(roles)):
-        if role != "tool":
-            open_calls = ids.get(index, ())
-        else:
-            result = result_of(inventory.messages[index])
-            if result is None or result.tool_call_id not in open_calls:
-                return True
-    return False
+    return inventory.ask(_disorder)[0]
 
 
 def are_mixed(inventory: Inventory) -> bool:
     """Asks whether a result shares its message, or is outside of a tool message, or a tool message lacks one."""
-    at = [index for index, role in enumerate(inventory.ask(roles)) if role == "tool"]
-    found = [index for index, _ in inventory.ask(results)]
-    return at != sorted(found) or any(len(inventory.messages[index].parts) != 1 for index in at)
-
-
-def are_mixed_or_named(inventory: Inventory) -> bool:
-    """Asks the same, or whether any message has a name."""
-    return inventory.ask(are_mixed) or inventory.ask(has_field("name"))
+    return inventory.ask(_disorder)[1]
 
 
 def split_mixed_results(message: Message) -> list[Message]:
@@ -249,7 +254,7 @@ results_behind_calls = on_messages(put_results_first, are_displaced)
 separate_results = on_messages(lambda messages: shared_all(messages, split_mixed_results), are_mixed)
 """Splits every result into a message of its own."""
 
-one_result_each = on_messages(keep_one_result_each, are_mixed_or_named)
+one_result_each = on_messages(keep_one_result_each, any_of(are_mixed, has_field("name")))
 """Keeps one result per tool message, and none elsewhere."""
 
 

@@ -7,15 +7,14 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
-from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Part, ToolCall, ToolResult, Transcript
 
 Answer = TypeVar("Answer")
 
-Group: TypeAlias = tuple[str, str]
-"""The role of a message, and the kind of a part (`kind_of`)."""
-
 RESULT_KINDS = {kind: f"tool_result.{kind}" for kind in ("text", "data", "error", "multimodal")}
 """The kinds of results as parts, by their own kind."""
+VARIOUS = frozenset((ToolResult, Media))
+"""Records of several kinds."""
 
 
 class Inventory:
@@ -32,11 +31,10 @@ class Inventory:
 
     def ask(self, question: Callable[[Inventory], Answer]) -> Answer:
         """Returns the answer to a question."""
-        try:
-            return self._answers[question]  # type: ignore[no-any-return]
-        except KeyError:
-            answer = self._answers[question] = question(self)
-            return answer
+        answers = self._answers
+        if question not in answers:
+            answers[question] = question(self)
+        return answers[question]  # type: ignore[no-any-return]
 
 
 Question: TypeAlias = Callable[[Inventory], bool]
@@ -55,36 +53,30 @@ def roles(inventory: Inventory) -> list[str]:
     return [message.role for message in inventory.messages]
 
 
-def groups(inventory: Inventory) -> dict[Group, list[tuple[int, Any]]]:
-    """All parts by role and kind, in order, each with the index of its message."""
-    found: dict[Group, list[tuple[int, Any]]] = {}
-    for index, message in enumerate(inventory.messages):
-        role = message.role
-        for part in message.parts:
-            kind = RESULT_KINDS[part.kind] if part.__class__ is ToolResult else part.type  # type: ignore[union-attr]
-            members = found.get((role, kind))
-            if members is None:
-                found[role, kind] = [(index, part)]
-            else:
-                members.append((index, part))
-    return found
+def parts(inventory: Inventory) -> list[Part]:
+    """All parts."""
+    return [part for message in inventory.messages for part in message.parts]
 
 
-def calls(inventory: Inventory) -> list[tuple[int, ToolCall]]:
-    """All calls, each with the index of its message, by the role of their messages."""
-    by_group = inventory.ask(groups).items()
-    return [member for (_, kind), members in by_group if kind == ToolCall.type for member in members]
+def calls(inventory: Inventory) -> list[ToolCall]:
+    """All calls."""
+    return [part for part in inventory.ask(parts) if part.__class__ is ToolCall]  # type: ignore[misc]
 
 
-def results(inventory: Inventory) -> list[tuple[int, ToolResult]]:
-    """All results, each with the index of its message, by role and kind."""
-    by_group = inventory.ask(groups).items()
-    return [member for (_, kind), members in by_group if kind.startswith(ToolResult.type) for member in members]
+def results(inventory: Inventory) -> list[ToolResult]:
+    """All results."""
+    return [part for part in inventory.ask(parts) if part.__class__ is ToolResult]  # type: ignore[misc]
 
 
 def kinds(inventory: Inventory) -> frozenset[str]:
     """The kinds of all parts."""
-    return frozenset([kind for _, kind in inventory.ask(groups)])
+    classes = set(map(type, inventory.ask(parts)))
+    found = {cls.type for cls in classes - VARIOUS}
+    if ToolResult in classes:
+        found.update([RESULT_KINDS[result.kind] for result in inventory.ask(results)])
+    if Media in classes:
+        found.update([part.type for part in inventory.ask(parts) if part.__class__ is Media])
+    return frozenset(found)
 
 
 @cache
@@ -113,6 +105,24 @@ def has_field(*names: str) -> Question:
     return is_set
 
 
+@cache
+def has_part_field(name: str) -> Question:
+    """Asks whether any part has this field, `metadata` or `extras`."""
+    value = attrgetter(name)
+    return lambda inventory: list(map(value, inventory.ask(parts))).count(None) < len(inventory.ask(parts))
+
+
+def has_empty(inventory: Inventory) -> bool:
+    """Asks whether any message has no parts."""
+    return [] in [message.parts for message in inventory.messages]
+
+
+@cache
+def any_of(*questions: Question) -> Question:
+    """Asks several questions: true if one of the answers is yes."""
+    return lambda inventory: any(map(inventory.ask, questions))
+
+
 # ---------------------------------------------------------------- passes
 
 
@@ -128,9 +138,16 @@ class Informed:
         return self.fit(transcript, Inventory(transcript.messages))
 
 
-def apply_all(passes: Iterable[Callable[[Transcript], Transcript]], transcript: Transcript) -> Transcript:
+def in_turn(*passes: Callable[[Transcript], Transcript]) -> Informed:
+    """Returns several passes as one."""
+    return Informed(lambda transcript, inventory: apply_all(passes, transcript, inventory))
+
+
+def apply_all(
+    passes: Iterable[Callable[[Transcript], Transcript]], transcript: Transcript, inventory: Inventory | None = None
+) -> Transcript:
     """Returns the transcript after these passes. What it holds is found again only when its messages have changed."""
-    inventory = Inventory(transcript.messages)
+    inventory = inventory or Inventory(transcript.messages)
     for one in passes:
         if not isinstance(one, Informed):
             transcript = one(transcript)

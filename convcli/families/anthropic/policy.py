@@ -21,7 +21,7 @@ from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
 from convcli.model.dialect import Convention, LossKind, Pass
-from convcli.model.inventory import Informed, Inventory, has_field, has_role
+from convcli.model.inventory import Informed, Inventory, any_of, has_field, has_role
 from convcli.model.transcript import (
     Media,
     Message,
@@ -230,7 +230,7 @@ def drop_empty_model(transcript: Transcript) -> Transcript:
 def keep_supported_finish(reasons: Collection[str] = (), table: Counts = USAGE) -> Pass:
     """Keeps the stop reasons that the API has, or that are in `reasons`, and the counts that it has."""
     known = {*FINISH_OF, *VERBATIM, *reasons}
-    ends = has_field("stop_reason"), has_field("usage")
+    has_end = any_of(has_field("stop_reason"), has_field("usage"))
 
     def keep_known_end(message: Message) -> Message:
         if message.stop_reason is None and message.usage is None:
@@ -240,7 +240,7 @@ def keep_supported_finish(reasons: Collection[str] = (), table: Counts = USAGE) 
         is_same = reason == message.stop_reason and usage == message.usage
         return message if is_same else replace(message, stop_reason=reason, usage=usage)
 
-    return on_each_message(keep_known_end, lambda inventory: any(map(inventory.ask, ends)))
+    return on_each_message(keep_known_end, has_end)
 
 
 OTHER_EVENTS = "events"

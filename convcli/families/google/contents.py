@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import groupby
 from typing import Any
 
 from convcli.families.google.keys import Shape, Writer, listed, owned
@@ -46,8 +45,9 @@ def _lift_content(native: Native, path: Path, context: LiftContext) -> None:
     first = len(context.messages)
     at = 0
     for message in _messages(pieces, role, context):
-        context.add(message, path, _part_paths(native, at, len(message.parts)))
-        at += len(message.parts)
+        count = len(message.parts)
+        context.add(message, path, _part_paths(native, at, count))
+        at += count
     if extra:
         context.messages[first].extras = owned(context.dialect, {"content": extra})
 
@@ -58,11 +58,17 @@ def _messages(pieces: list[Piece], role: str, context: LiftContext) -> list[Mess
         return [Message(role, [lift_part(piece, context) for piece in pieces])]
     paired = iter(context.pairing.results(answers))
     messages: list[Message] = []
-    for is_answer, group in groupby(pieces, lambda piece: piece.kind == "functionResponse"):
-        if is_answer:
-            messages += [Message("tool", [lift_result(piece, *next(paired), context)]) for piece in group]
+    between: Message | None = None
+    for piece in pieces:
+        if piece.kind == "functionResponse":
+            id_, name = next(paired)
+            messages.append(Message("tool", [lift_result(piece, id_, name, context)]))
+            between = None
         else:
-            messages.append(Message(role, [lift_part(piece, context) for piece in group]))
+            if between is None:
+                between = Message(role, [])
+                messages.append(between)
+            between.parts.append(lift_part(piece, context))
     return messages
 
 
@@ -104,12 +110,15 @@ def lift_whole(native: Native, role: str, path: Path, context: LiftContext) -> M
 
 def write_contents(messages: list[Message], writer: Writer) -> list[Native]:
     """Writes a content for each turn; all answers to one turn share a content."""
-    natives: list[Native] = []
-    for is_answer, group in groupby(messages, lambda message: message.role == "tool"):
-        run = list(group)
-        turns = [run] if is_answer else [[message] for message in run]
-        natives += [_write_content(turn, ROLE_OF.get(turn[0].role, "user"), writer) for turn in turns]
-    return natives
+    turns: list[list[Message]] = []
+    before = ""
+    for message in messages:
+        if message.role == before == "tool":
+            turns[-1].append(message)
+        else:
+            turns.append([message])
+        before = message.role
+    return [_write_content(turn, ROLE_OF.get(turn[0].role, "user"), writer) for turn in turns]
 
 
 def write_message(message: Message, writer: Writer) -> Native:
@@ -121,8 +130,9 @@ def _write_content(turn: list[Message], role: str | None, writer: Writer) -> Nat
     native: Native = {} if role is None else {"role": role}
     parts = [_write_one(part, writer) for message in turn for part in message.parts]
     native["parts"] = [part for part in parts if part is not None]
-    return CONTENT.put(native, writer.extra(turn[0].extras, CONTENT.name))
+    extras = turn[0].extras
+    return native if extras is None else CONTENT.put(native, writer.extra(extras, CONTENT.name))
 
 
 def _write_one(part: Part, writer: Writer) -> Native | None:
-    return write_result(part, writer) if isinstance(part, ToolResult) else write_part(part, writer)
+    return write_result(part, writer) if part.__class__ is ToolResult else write_part(part, writer)  # type: ignore[arg-type]

@@ -18,8 +18,9 @@ from convcli.families.google.results import RESPONSE as ANSWER
 from convcli.families.google.schema import PARAMETERS
 from convcli.families.google.schema import RESPONSE as OUTPUT
 from convcli.kit.objects import Native, drop_extras, get_extras, omit
-from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
+from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared, when
 from convcli.model.dialect import Pass
+from convcli.model.inventory import any_of, has_field, has_kind, has_part_field, in_turn
 from convcli.model.transcript import Extras, Message, Opaque, Part, ToolDefinition, ToolResult
 
 
@@ -66,10 +67,15 @@ OF_ANSWER = ExtraKeys(
 
 def known(service: Service, of_whole: ExtraKeys, of_message: ExtraKeys) -> Pass:
     """Keeps only the owner's extras that this service may know."""
-    in_messages = on_each_message(lambda message: _known(message, of_message, service))
-    in_parts = on_parts(lambda part, message: part if message.role == "event" else _known_part(part, service))
-    in_tools = on_tools(lambda tool: _known_tool(tool, service))
-    return lambda transcript: in_tools(in_parts(in_messages(_known(transcript, of_whole, service))))
+    return in_turn(
+        lambda transcript: _known(transcript, of_whole, service),
+        on_each_message(lambda message: _known(message, of_message, service), has_field("extras")),
+        when(
+            any_of(has_part_field("extras"), has_kind("opaque", "tool_result.multimodal")),
+            on_parts(lambda part, message: part if message.role == "event" else _known_part(part, service)),
+        ),
+        on_tools(lambda tool: _known_tool(tool, service)),
+    )
 
 
 def _known(record: Any, extra: ExtraKeys, service: Service) -> Any:
@@ -130,4 +136,4 @@ def first_content_only(owner: str) -> Pass:
         ]
         return shared(messages, messages[:1] + firsts)
 
-    return on_messages(move_content_extras)
+    return on_messages(move_content_extras, has_field("extras"))

@@ -24,21 +24,38 @@ from convcli.families.google.keys import Service
 from convcli.families.google.parts import SIGNATURE, kind_of
 from convcli.families.google.results import read_response, with_media, write_response
 from convcli.kit.definitions import described
-from convcli.kit.fitting import is_vendor_builtin, keep_active_conversation, keep_answers, roles, text_as_data, without
+from convcli.kit.fitting import (
+    is_vendor_builtin,
+    keep_active_conversation,
+    keep_answers,
+    keep_parts_of_roles,
+    refusals_as_texts,
+    roles,
+    text_as_data,
+    without,
+)
 from convcli.kit.objects import Native, get_extras, has_content, omit, without_nulls
-from convcli.kit.passes import on_each_message, on_messages, on_parts, on_tools, shared
+from convcli.kit.passes import (
+    MEDIA,
+    NOT_TEXT,
+    fused,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    on_tools,
+    shared,
+    when,
+)
 from convcli.kit.renaming import rename_tools_and_ids
-from convcli.kit.results import results_behind_calls, separate_results
+from convcli.kit.results import are_mixed, results_behind_calls, separate_results
 from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.model.dialect import Pass
+from convcli.model.inventory import any_of, has_empty, has_field, has_kind, has_part_field, has_role, in_turn
 from convcli.model.transcript import (
     Media,
     Message,
-    Part,
     Reasoning,
-    Refusal,
-    Text,
-    ToolCall,
     ToolChoice,
     ToolDefinition,
     ToolResult,
@@ -55,19 +72,11 @@ ENDINGS = {
 }  # fmt: skip
 """Media types by URL ending, where they differ from the first table."""
 
-ONLY_MODEL = (Reasoning, Refusal, ToolCall)
-INSTRUCTIONS = ("system", "developer")
-
-
-def _part(part: Part, message: Message) -> Part | None:
-    """Returns a part that can be in a turn of this role; None if Google has no field for it there."""
-    if isinstance(part, ONLY_MODEL) and message.role != "assistant":
-        return None
-    if isinstance(part, Media):
-        return None if message.role in INSTRUCTIONS else _media(part)
-    if isinstance(part, Refusal):
-        return Text(part.text, part.metadata, part.extras)
-    return _reasoning(part) if isinstance(part, Reasoning) else part
+PARTS_IN_ROLES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("reasoning", "refusal", "tool_call"), ("assistant",)),
+    **dict.fromkeys(MEDIA, ("user", "assistant", "tool", "event")),
+    "tool_result": ("tool",),
+}
 
 
 def _reasoning(part: Reasoning) -> Reasoning | None:
@@ -119,16 +128,18 @@ def with_signature(part: Any, _: Any = None) -> Any:
     return replace(part, metadata={SIGNATURE: signature} if isinstance(signature, str) else None)
 
 
-def _fitted_part(part: Part, message: Message) -> Part | None:
-    if isinstance(part, ToolResult):
-        return _result(part) if message.role == "tool" else None
-    return _part(part, message)
-
-
-expressible_parts = on_parts(_fitted_part)
+expressible_parts = in_turn(
+    *fused(
+        keep_parts_of_roles(PARTS_IN_ROLES),
+        refusals_as_texts,
+        on_parts(lambda part, _: _media(part), *MEDIA),
+        on_parts(lambda part, _: _reasoning(part), "reasoning"),
+        on_results(_result, *NOT_TEXT),
+    )
+)
 """Keeps the parts that Google has fields for, in turns where it accepts them."""
 
-only_signed = on_parts(with_signature)
+only_signed = when(any_of(has_part_field("metadata"), has_kind("tool_result.multimodal")), on_parts(with_signature))
 """Keeps no extras or metadata of a part except a signature of Google."""
 
 
@@ -229,7 +240,7 @@ def _reasons(service: Service, others: Collection[str]) -> Pass:
         reason = documents.read_reason(finish, message)
         return message if reason == stop else replace(message, stop_reason=reason)
 
-    return on_each_message(replace_stop_reason)
+    return on_each_message(replace_stop_reason, has_field("stop_reason"))
 
 
 def _one_usage(service: Service) -> Pass:
@@ -273,15 +284,15 @@ def without_blanks(transcript: Transcript) -> Transcript:
 TURNS: tuple[Pass, ...] = (
     keep_active_conversation,
     separate_results,
-    on_each_message(turns.user_without_result),
+    on_each_message(turns.user_without_result, are_mixed),
     results_behind_calls,
     roles({"developer": "system"}),
     expressible_parts,
     only_signed,
     on_messages(turns.one_system),
-    on_messages(turns.joined),
-    on_messages(turns.in_order_of_calls),
-    on_each_message(lambda message: message if message.parts else None),
+    on_messages(turns.joined, turns.answers_follow),
+    on_messages(turns.in_order_of_calls, turns.are_out_of_order),
+    on_each_message(lambda message: message if message.parts else None, has_empty),
     turns.tied,
 )
 """Passes for one instruction, no empty turns, and all answers to a turn directly behind it."""
@@ -301,7 +312,10 @@ def fit(service: Service) -> dict[str, tuple[Pass, ...]]:
     return {
         "request": request,
         "response": answer(service, OF_ANSWER),
-        "list": (*request, on_each_message(lambda message: None if message.role == "system" else message)),
+        "list": (
+            *request,
+            on_each_message(lambda message: None if message.role == "system" else message, has_role("system")),
+        ),
     }
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.families.google.keys import Shape, Writer, owned
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, omit, without_nulls
-from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Refusal, Text, ToolCall
+from convcli.model.transcript import Extras, Media, MediaKind, Opaque, Part, Reasoning, Refusal, Text, ToolCall
 
 DATA = (
     "text", "inlineData", "fileData", "functionCall", "functionResponse",
     "executableCode", "codeExecutionResult", "toolCall", "toolResponse",
 )  # fmt: skip
 """A part sets exactly one of these fields."""
+ALONE = frozenset(DATA)
 
 ASIDE = (
     "videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing documentMetadata "
@@ -30,7 +34,7 @@ SIGNATURE = "thoughtSignature"
 KINDS: tuple[MediaKind, ...] = ("image", "audio", "video")
 
 
-class Piece(NamedTuple):
+class Piece(msgspec.Struct, gc=False):
     """One part of the document: in camel case, with its extras and its data field."""
 
     native: Native
@@ -43,12 +47,12 @@ class Piece(NamedTuple):
         signature = self.native.get(SIGNATURE)
         return {SIGNATURE: signature} if isinstance(signature, str) else None
 
-    def extras(self, inner: Native) -> Native:
+    def extras(self, owner: str, inner: Native) -> Extras | None:
         """Returns the extras outside and inside its data, including a thought mark on anything but text."""
         if len(self.native) == 1 and not self.extra and not inner:  # most parts
-            return inner
+            return None
         thought = {"thought": self.native["thought"]} if self.native.get("thought") is not None else {}
-        return {**self.extra, **thought, **({str(self.kind): inner} if inner else {})}
+        return owned(owner, {**self.extra, **thought, **({str(self.kind): inner} if inner else {})})
 
 
 # ---------------------------------------------------------------- lift
@@ -56,6 +60,10 @@ class Piece(NamedTuple):
 
 def read_part(native: Native, context: LiftContext) -> Piece:
     """Returns a part, ready to be lifted."""
+    if len(native) == 1:
+        (kind,) = native
+        if kind in ALONE and native[kind] is not None:  # most parts
+            return Piece(native, {}, kind)
     native, extra = PART.read(native, context.origin)
     kinds = [key for key in _data_fields(tuple(native)) if native[key] is not None]
     if not kinds and (native.get("thought") is True or isinstance(native.get(SIGNATURE), str)):
@@ -71,17 +79,12 @@ def _data_fields(keys: tuple[str, ...]) -> tuple[str, ...]:
 
 def lift_part(piece: Piece, context: LiftContext) -> Part:
     """Lifts a part of any kind; one that is unknown, or that sets two data fields, is kept as it is."""
-    if piece.kind == "text":
-        return _lift_text(piece, context)
-    if piece.kind == "functionCall":
-        return _lift_call(piece, context)
-    if piece.kind in ("inlineData", "fileData"):
-        return lift_media(piece, context)
-    return Opaque(context.dialect, piece.native)
+    lift_one = LIFT.get(piece.kind)
+    return Opaque(context.dialect, piece.native) if lift_one is None else lift_one(piece, context)
 
 
 def _lift_text(piece: Piece, context: LiftContext) -> Part:
-    text, extras = piece.native.get("text") or "", owned(context.dialect, piece.extra)
+    text, extras = piece.native.get("text") or "", owned(context.dialect, piece.extra) if piece.extra else None
     if piece.native.get("thought") is True:
         return Reasoning(text, metadata=piece.metadata, extras=extras)
     return Text(text, piece.metadata, extras)
@@ -90,7 +93,7 @@ def _lift_text(piece: Piece, context: LiftContext) -> Part:
 def _lift_call(piece: Piece, context: LiftContext) -> ToolCall:
     native, inner = CALL.read(piece.native["functionCall"], context.origin)
     id_ = context.pairing.call(native.get("id") or None, native["name"])
-    extras = owned(context.dialect, piece.extras(inner))
+    extras = piece.extras(context.dialect, inner)
     return ToolCall(id_, native["name"], native.get("args") or {}, metadata=piece.metadata, extras=extras)
 
 
@@ -105,8 +108,16 @@ def lift_media(piece: Piece, context: LiftContext) -> Media:
     else:
         media.url = native["fileUri"]
     media.metadata = piece.metadata
-    media.extras = owned(context.dialect, piece.extras(inner))
+    media.extras = piece.extras(context.dialect, inner)
     return media
+
+
+LIFT: dict[str | None, Callable[[Piece, LiftContext], Part]] = {
+    "text": _lift_text,
+    "functionCall": _lift_call,
+    "inlineData": lift_media,
+    "fileData": lift_media,
+}
 
 
 def kind_of(media_type: str | None) -> MediaKind:
@@ -120,22 +131,31 @@ def kind_of(media_type: str | None) -> MediaKind:
 
 def write_part(part: Part, writer: Writer) -> Native | None:
     """Writes a part; None if Google has no field for it, or another vendor owns it."""
-    if isinstance(part, (Text, Refusal)):
-        return finish(part, {"text": part.text}, writer)
-    if isinstance(part, Reasoning):
-        return finish(part, {"text": part.text, "thought": True}, writer)
-    if isinstance(part, ToolCall):
-        return _write_call(part, writer)
-    if isinstance(part, Media):
-        body = media_body(part, writer)
-        return None if body is None else finish(part, body, writer)
-    if isinstance(part, Opaque) and part.dialect == writer.service.owner and isinstance(part.value, dict):
-        return part.value
-    return None
+    write_one = WRITE.get(part.__class__)
+    return None if write_one is None else write_one(part, writer)
+
+
+def _write_text(part: Text | Refusal, writer: Writer) -> Native:
+    return finish(part, {"text": part.text}, writer)
+
+
+def _write_reasoning(part: Reasoning, writer: Writer) -> Native:
+    return finish(part, {"text": part.text, "thought": True}, writer)
+
+
+def _write_media(media: Media, writer: Writer) -> Native | None:
+    body = media_body(media, writer)
+    return None if body is None else finish(media, body, writer)
+
+
+def _write_opaque(part: Opaque, writer: Writer) -> Native | None:
+    return part.value if part.dialect == writer.service.owner and isinstance(part.value, dict) else None
 
 
 def finish(part: Part, native: Native, writer: Writer) -> Native:
     """Returns the part with its signature and its extras."""
+    if part.metadata is None and part.extras is None:  # most parts
+        return native
     signature = (part.metadata or {}).get(SIGNATURE)
     if isinstance(signature, str):
         native[SIGNATURE] = signature
@@ -145,8 +165,10 @@ def finish(part: Part, native: Native, writer: Writer) -> Native:
 
 def _write_call(call: ToolCall, writer: Writer) -> Native:
     native: Native = {} if call.id in writer.generated else {"id": call.id}
-    native |= {"name": call.name, "args": call.arguments}
-    return finish(call, {"functionCall": CALL.put(native, writer.extra(call.extras, CALL.name))}, writer)
+    native["name"], native["args"] = call.name, call.arguments
+    if call.extras is not None:
+        native = CALL.put(native, writer.extra(call.extras, CALL.name))
+    return finish(call, {"functionCall": native}, writer)
 
 
 def media_body(media: Media, writer: Writer) -> Native | None:
@@ -158,3 +180,13 @@ def media_body(media: Media, writer: Writer) -> Native | None:
     unknown = "" if shape is BLOB else None  # for data, the service requires the key
     native = without_nulls({"mimeType": media.media_type or unknown, **place, "displayName": media.name})
     return {shape.name: shape.put(native, writer.extra(media.extras, shape.name))}
+
+
+WRITE: dict[type, Callable[[Any, Writer], Native | None]] = {
+    Text: _write_text,
+    Refusal: _write_text,
+    Reasoning: _write_reasoning,
+    ToolCall: _write_call,
+    Media: _write_media,
+    Opaque: _write_opaque,
+}

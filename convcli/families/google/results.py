@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.google.keys import Shape, Writer, owned
+from convcli.families.google.keys import Shape, Writer
 from convcli.families.google.parts import Piece, finish, lift_media, media_body, read_part
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native
@@ -75,18 +75,19 @@ def lift_result(piece: Piece, id_: str, name: str, context: LiftContext) -> Tool
     native, inner = RESPONSE.read(piece.native["functionResponse"], context.origin)
     response = native.get("response") or {}
     kind, value, failed = read_response(response)
-    media = _lift_media(native.get("parts"), inner, context)
+    natives = native.get("parts")
+    media = _lift_media(natives, inner, context) if natives else []
     if media:
         kind, value, failed = with_media(response, media)
         if response and read_response(response)[0] == "data":  # there is no part for an object
             inner["response"] = response
-    extras = owned(context.dialect, piece.extras(inner))
+    extras = piece.extras(context.dialect, inner)
     return ToolResult(id_, name, kind, value, failed or None, metadata=piece.metadata, extras=extras)  # type: ignore[arg-type]
 
 
 def _lift_media(natives: Any, inner: Native, context: LiftContext) -> list[Media]:
     """Lifts the media of an answer. If there is anything else among them, all are kept in extras."""
-    pieces = [read_part(native, context) for native in natives or ()]
+    pieces = [read_part(native, context) for native in natives]
     if not all(piece.kind in ("inlineData", "fileData") for piece in pieces):
         inner["parts"] = natives
         return []
@@ -106,11 +107,12 @@ def with_media(response: Native, media: list[Media]) -> tuple[str, Any, bool]:
 def write_result(result: ToolResult, writer: Writer) -> Native:
     """Writes the part that answers a call, with the id if the source has one."""
     native: Native = {} if result.tool_call_id in writer.generated else {"id": result.tool_call_id}
-    native |= {"name": result.name, "response": write_response(result)}
-    media = [part for part in result.value if isinstance(part, Media)] if result.kind == "multimodal" else []
-    bodies = [(part, media_body(part, writer)) for part in media]
-    parts = [finish(part, body, writer) for part, body in bodies if body is not None]
-    if parts:
-        native["parts"] = parts
-    inner = writer.extra(result.extras, RESPONSE.name)
-    return finish(result, {"functionResponse": RESPONSE.put(native, inner)}, writer)
+    native["name"], native["response"] = result.name, write_response(result)
+    if result.kind == "multimodal":
+        bodies = [(part, media_body(part, writer)) for part in result.value if isinstance(part, Media)]
+        parts = [finish(part, body, writer) for part, body in bodies if body is not None]
+        if parts:
+            native["parts"] = parts
+    if result.extras is not None:
+        native = RESPONSE.put(native, writer.extra(result.extras, RESPONSE.name))
+    return finish(result, {"functionResponse": native}, writer)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from convcli.kit.pairing import Pairing
 from convcli.kit.passes import shared
 from convcli.kit.renaming import call_ids
+from convcli.model.inventory import Inventory, calls, roles
 from convcli.model.transcript import Message, Part, ToolCall, ToolResult, Transcript
 
 
@@ -23,8 +24,6 @@ def one_system(messages: list[Message]) -> list[Message]:
 
 def joined(messages: list[Message]) -> list[Message]:
     """Merges a turn with calls into the model turns before it."""
-    if not _follow_one_another("assistant", messages):
-        return messages
     turns: list[Message] = []
     for is_answer, group in groupby(messages, lambda message: message.role == "assistant"):
         turn = list(group)
@@ -32,10 +31,9 @@ def joined(messages: list[Message]) -> list[Message]:
     return shared(messages, turns)
 
 
-def _follow_one_another(role: str, messages: list[Message]) -> bool:
-    """True if two messages of this role are consecutive anywhere."""
-    roles = [message.role for message in messages]
-    return (role, role) in pairwise(roles)
+def answers_follow(inventory: Inventory) -> bool:
+    """Asks whether two answers are consecutive anywhere."""
+    return ("assistant", "assistant") in pairwise(inventory.ask(roles))
 
 
 def _joined(answers: list[Message]) -> list[Message]:
@@ -49,15 +47,28 @@ def _joined(answers: list[Message]) -> list[Message]:
 
 def in_order_of_calls(messages: list[Message]) -> list[Message]:
     """Sorts all answers to one turn in the order of the calls; answers to no call come last."""
-    if not _follow_one_another("tool", messages):
-        return messages
-    calls = [part.id for message in messages for part in message.parts if isinstance(part, ToolCall)]
-    order = {id_: i for i, id_ in enumerate(calls)}
+    order = _order([part for message in messages for part in message.parts if isinstance(part, ToolCall)])
     turns: list[Message] = []
     for is_answer, group in groupby(messages, lambda message: message.role == "tool"):
         turn = list(group)
         turns += sorted(turn, key=lambda message: _rank(message.parts, order)) if is_answer else turn
     return shared(messages, turns)
+
+
+def are_out_of_order(inventory: Inventory) -> bool:
+    """Asks whether answers to one turn are in another order than its calls."""
+    order = _order(inventory.ask(calls))
+    before = -1
+    for message in inventory.messages:
+        rank = -1 if message.role != "tool" else _rank(message.parts, order)
+        if rank < before and rank != -1:
+            return True
+        before = rank
+    return False
+
+
+def _order(made: list[ToolCall]) -> dict[str, int]:
+    return {call.id: i for i, call in enumerate(made)}
 
 
 def _rank(parts: list[Part], order: dict[str, int]) -> int:
@@ -79,18 +90,18 @@ def tied(transcript: Transcript) -> Transcript:
 def _untied(messages: list[Message], invented: set[str]) -> set[str]:
     """Returns the generated ids of results that would be read as results of other calls."""
     pairing = Pairing([{"id": id_} for id_ in call_ids(Transcript(messages))])
-    calls: dict[str, str] = {}
+    open_calls: dict[str, str] = {}
     untied: set[str] = set()
     for is_answer, group in groupby(messages, lambda message: message.role == "tool"):
         parts = [part for message in group for part in message.parts]
         if is_answer:
             results = [part for part in parts if isinstance(part, ToolResult)]
             stated = [(None if one.tool_call_id in invented else one.tool_call_id, one.name) for one in results]
-            read = [calls.get(id_) for id_, _ in pairing.results(stated)]
-            right = [one.tool_call_id if one.tool_call_id in calls.values() else None for one in results]
+            read = [open_calls.get(id_) for id_, _ in pairing.results(stated)]
+            right = [one.tool_call_id if one.tool_call_id in open_calls.values() else None for one in results]
             untied |= {one.tool_call_id for one, x, y in zip(results, read, right, strict=True) if x != y}
         for call in (part for part in parts if isinstance(part, ToolCall)):
-            calls[pairing.call(None if call.id in invented else call.id, call.name)] = call.id
+            open_calls[pairing.call(None if call.id in invented else call.id, call.name)] = call.id
     return untied & invented
 
 
