@@ -6,8 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.kit.passes import on_parts, on_tools
+from convcli.kit.passes import on_parts, on_tools, when
+from convcli.model import inventory as inventories
 from convcli.model.dialect import Pass
+from convcli.model.inventory import Inventory
 from convcli.model.transcript import Message, ToolCall, ToolDefinition, Transcript
 
 INPUT = "input"
@@ -45,9 +47,16 @@ def _tool(tool: ToolDefinition) -> ToolDefinition:
     return tool if fitted == tool else fitted
 
 
-calls: Pass = on_parts(_call, "tool_call")
+def has_custom(inventory: Inventory) -> bool:
+    """Asks whether any call is of a custom tool."""
+    return True in [call.custom for call in inventory.ask(inventories.calls)]
+
+
+calls: Pass = when(has_custom, on_parts(_call, "tool_call"))
 """The call of a custom tool has only a text."""
 tools: Pass = on_tools(_tool)
 """A custom tool's input is only a text."""
-as_functions: Pass = on_parts(lambda call, _: replace(call, custom=None) if call.custom else call, "tool_call")
+as_functions: Pass = when(
+    has_custom, on_parts(lambda call, _: replace(call, custom=None) if call.custom else call, "tool_call")
+)
 """Writes custom calls as function calls, for formats that borrow a writer that knows both."""

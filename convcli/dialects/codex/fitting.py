@@ -176,7 +176,7 @@ FIT = (
     custom.calls,
     service.keep_output_parts(NAME, _keep_image),
     _fit_failures,
-    service.drop_emptied(service.keep_own_items(NAME, is_input=True), on_messages(service.drop_unfollowed_reasoning)),
+    service.drop_emptied(service.keep_own_items(NAME, is_input=True), service.drop_unfollowed_reasoning),
     sessions.set_models_of_answers,
     on_each_message(sessions.replacing_all),
     on_each_message(_drop_replacement_history),

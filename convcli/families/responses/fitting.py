@@ -19,15 +19,26 @@ from convcli.families.responses.items import MARKS
 from convcli.families.responses.parts import AUTO, RESULTS, object_in
 from convcli.families.responses.turns import is_content
 from convcli.kit import custom
-from convcli.kit.fitting import keep_functions, without
+from convcli.kit.fitting import drop_other_opaque, keep_functions, keep_parts_of_roles, without
 from convcli.kit.objects import Keys, get_extras, omit, without_nulls
-from convcli.kit.passes import MEDIA, PartPass, on_each_message, on_messages, on_parts, on_results, on_tools, shared
+from convcli.kit.passes import (
+    MEDIA,
+    PartPass,
+    fused,
+    on_each_message,
+    on_messages,
+    on_parts,
+    on_results,
+    on_tools,
+    shared,
+)
 from convcli.kit.renaming import Alphabet, identifiers, make_ids_distinct, rename_tools_and_ids
 from convcli.kit.results import apply_convention, only_own, separate_results, with_parts
 from convcli.kit.sessions import events
 from convcli.kit.values import with_total
 from convcli.model.branches import branch
 from convcli.model.dialect import Pass
+from convcli.model.inventory import Informed, Inventory, any_of, apply_all, has_empty, has_kind, has_part_field
 from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
 
 NAMES, IDS = identifiers(128), Alphabet("", "", 64)
@@ -81,22 +92,18 @@ def keep_response_media(media: Media) -> Media | None:
     return media if fitted == media else fitted
 
 
+PARTS_IN_ROLES = {
+    **dict.fromkeys(("tool_call", "reasoning", "refusal"), ("assistant",)),
+    **dict.fromkeys(MEDIA, ("system", "developer", "user", "tool", "event")),
+}
 MediaFit: TypeAlias = Callable[[Media], Media | None]
 
 
 def keep_response_parts(owner: str, media: MediaFit = keep_response_media) -> PartPass:
     """Keeps the parts that the service accepts in messages of their roles; `media` selects the media."""
 
-    def keep_part_of_role(part: Part, message: Message) -> Part | None:
-        if isinstance(part, Opaque):
-            return part if part.dialect == owner else None
-        if isinstance(part, Media):
-            return None if message.role == "assistant" else media(part)
-        if part.type in ("tool_call", "reasoning", "refusal") and message.role != "assistant":
-            return None
-        return part
-
-    return on_parts(keep_part_of_role, "opaque", *MEDIA, "tool_call", "reasoning", "refusal")
+    of_role = keep_parts_of_roles(PARTS_IN_ROLES)
+    return of_role.then(drop_other_opaque(owner)).then(on_parts(lambda part, _: media(part), *MEDIA))
 
 
 def keep_output_parts(owner: str, media: MediaFit = keep_response_media) -> PartPass:
@@ -109,13 +116,11 @@ def keep_output_parts(owner: str, media: MediaFit = keep_response_media) -> Part
             return None
         return only_own(fitted, owner)
 
-    return on_results(lambda result: with_parts(result, of_output))
+    return on_results(lambda result: with_parts(result, of_output), "multimodal")
 
 
 def name_custom_outputs(messages: list[Message]) -> list[Message]:
     """Gives results of custom tools the names of their calls: the output of a custom tool has no key for another."""
-    if not any(part.__class__ is ToolCall and part.custom for message in messages for part in message.parts):
-        return messages
     called: dict[str, str | None] = {}
     fitted = []
     for message in messages:
@@ -139,7 +144,8 @@ def _named_as(part: Part, called: dict[str, str | None]) -> Part:
 def keep_own_items(owner: str, *, is_input: bool) -> Pass:
     """Drops empty reasoning; for input, also reasoning of other services, and ids of items that the service has not
     made."""
-    return on_messages(lambda messages: _OwnItems(owner, is_input).fitted(messages))
+    has_facts = any_of(has_part_field("metadata"), has_kind("reasoning"))
+    return on_messages(lambda messages: _OwnItems(owner, is_input).fitted(messages), has_facts)
 
 
 class _OwnItems:
@@ -195,10 +201,7 @@ def _with_metadata(part: Part, **known: str | None) -> Part:
     return part if metadata == part.metadata else replace(part, metadata=metadata)
 
 
-def drop_unfollowed_reasoning(messages: list[Message]) -> list[Message]:
-    """Drops reasoning that nothing of the same answer follows, because the service refuses it."""
-    if not any(part.__class__ is Reasoning for message in messages for part in message.parts):
-        return messages
+def _drop_unfollowed(messages: list[Message]) -> list[Message]:
     is_followed = False
     kept: list[Message] = []
     for message in reversed(messages):
@@ -213,20 +216,24 @@ def drop_unfollowed_reasoning(messages: list[Message]) -> list[Message]:
 
 
 FOLLOWING = ("assistant", "event")
+drop_unfollowed_reasoning = on_messages(_drop_unfollowed, has_kind("reasoning"))
+"""Drops reasoning that nothing of the same answer follows, because the service refuses it."""
 
 
 def drop_emptied(*passes: Pass) -> Pass:
     """Returns a pass that drops messages which these passes leave empty."""
 
-    def drop_emptied_messages(transcript: Transcript) -> Transcript:
-        fitted = transcript
-        for one in passes:
-            fitted = one(fitted)
+    joined = fused(*passes)
+
+    def drop_emptied_messages(transcript: Transcript, inventory: Inventory) -> Transcript:
+        fitted = apply_all(joined, transcript, inventory)
+        if fitted.messages is transcript.messages or not has_empty(Inventory(fitted.messages)):
+            return fitted
         pairs = zip(transcript.messages, fitted.messages, strict=True)
         kept = shared(fitted.messages, [after if after.parts or not before.parts else None for before, after in pairs])
         return fitted if kept is fitted.messages else replace(fitted, messages=kept)
 
-    return drop_emptied_messages
+    return Informed(drop_emptied_messages)
 
 
 def drop_empty_neighbors(messages: list[Message]) -> list[Message]:
@@ -313,7 +320,7 @@ _known_schemas = on_tools(
 def _items(owner: str, *, is_input: bool) -> tuple[Pass, ...]:
     return (
         custom.calls,
-        on_messages(name_custom_outputs),
+        on_messages(name_custom_outputs, custom.has_custom),
         keep_response_parts(owner),
         keep_output_parts(owner),
         apply_convention(RESULTS),
@@ -328,8 +335,8 @@ def as_input(owner: str) -> tuple[Pass, ...]:
         *keep_own_line(owner),
         make_ids_distinct(IDS),
         separate_results,
-        on_messages(drop_empty_neighbors),
-        drop_emptied(*_items(owner, is_input=True), on_messages(drop_unfollowed_reasoning)),
+        on_messages(drop_empty_neighbors, has_empty),
+        drop_emptied(*_items(owner, is_input=True), drop_unfollowed_reasoning),
         keep_functions(owner),
         custom.tools,
         _known_schemas,

@@ -47,7 +47,7 @@ def _lift_id(native: Native) -> Native | None:
 
 
 def _write_id(part: Part) -> Native:
-    id_ = (part.metadata or {}).get("itemId")
+    id_ = part.metadata.get("itemId") if part.metadata else None
     return {} if id_ is None else {"id": id_}
 
 
@@ -67,7 +67,6 @@ def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
 
 def write_call(call: ToolCall, dialect: str) -> Native:
     """Writes the call of a function or a custom tool as an item."""
-    extra = dict(get_extras(call.extras, dialect))
     text = input_of(call)
     kind = "function_call" if text is None else CUSTOM_CALL
     native = {"type": kind, **_write_id(call), "call_id": call.id, "name": call.name}
@@ -75,7 +74,7 @@ def write_call(call: ToolCall, dialect: str) -> Native:
         native["input"] = text
     else:
         native["arguments"] = write_arguments(call.arguments, call.raw_arguments)
-    return CALLS[kind].put(native, extra)
+    return CALLS[kind].put(native, get_extras(call.extras, dialect))
 
 
 # ---------------------------------------------------------------- reasoning

@@ -32,7 +32,9 @@ PLACEMENT = ("item", "in")
 
 def other_extras(usual: Native, keys: Keys, native: Native) -> Native:
     """Returns the extras of an object, without `usual` values."""
-    extra = keys.extra(native) or {}
+    extra = keys.extra(native)
+    if extra is None:
+        return {}
     return {key: value for key, value in extra.items() if key not in usual or not exact_json.exact(value, usual[key])}
 
 
@@ -145,7 +147,7 @@ def write_part(part: Part, role: str, dialect: str) -> Native | None:
     """Writes a content part of a message with this role, or of an output; None for a part that is not content."""
     if isinstance(part, Opaque):
         return part.value if part.dialect == dialect else None
-    extra = omit(get_extras(part.extras, dialect), *PLACEMENT)
+    extra = omit(get_extras(part.extras, dialect), *PLACEMENT) if part.extras else {}
     if isinstance(part, Text):
         type_ = "output_text" if role == "assistant" else "input_text"
         return TEXT.put({"type": type_, "text": part.text}, extra)

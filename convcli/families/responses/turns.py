@@ -82,12 +82,14 @@ class ItemReader:
             self._part_paths, self._place = [], place
             self._append(answer, place, self._part_paths)
             self._answer = answer
-        parts = _content_of_answer(native, self._context.dialect) if kind == "message" else None
-        part_paths = [()] if parts is None else _part_paths(native)
-        parts = [self._whole(native, kind)] if parts is None else parts
         first, at = len(self._answer.parts), _steps(self._place, place)
-        self._answer.parts += parts
-        self._part_paths += [(*at, *node_path) for node_path in part_paths[: len(parts)]]
+        parts = _content_of_answer(native, self._context.dialect) if kind == "message" else None
+        if parts is None:
+            self._answer.parts.append(self._whole(native, kind))
+            self._part_paths.append(at)
+        else:
+            self._answer.parts += parts
+            self._part_paths += [(*at, *node_path) for node_path in _part_paths(native)[: len(parts)]]
         return self._answer, first
 
     def _whole(self, native: Native, kind: str) -> Part:
@@ -168,13 +170,16 @@ class ItemWriter:
             if is_content(part, message.role, self._dialect):
                 self._content(part, message)
             else:
-                self._close()
+                if self._draft is not None:
+                    self._close()
                 whole = self._whole(part)
-                self.items += whole
-                self.firsts += [part] * len(whole)
+                if whole is not None:
+                    self.items.append(whole)
+                    self.firsts.append(part)
         if not message.parts and not (message.role == "assistant" and self._answered):
             self._begin(None, message)
-        self._close()
+        if self._draft is not None:
+            self._close()
 
     def _content(self, part: Part, message: Message) -> None:
         """Writes all parts of an answer with the same item id as one item, unless one of them begins another."""
@@ -190,20 +195,26 @@ class ItemWriter:
         self._draft["content"].append(self._annotated(native))  # type: ignore[index]
 
     def _begin(self, part: Part | None, message: Message) -> None:
-        self._close()
+        if self._draft is not None:
+            self._close()
         id_, extra = None, get_extras(message.extras, self._dialect)
         if message.role == "assistant":
-            extra = object_in(get_extras(part.extras, self._dialect), "item") if part is not None else {}
+            has_extras = part is not None and part.extras is not None
+            extra = object_in(get_extras(part.extras, self._dialect), "item") if has_extras else {}  # type: ignore[union-attr]
             id_ = (part.metadata or {}).get("itemId") if part is not None else None
-        native: Native = {"type": "message", **({} if id_ is None else {"id": id_})}
-        native |= COMPLETED if self._answered else {}
-        self._draft = MESSAGE.put({**native, "role": message.role, "content": []}, extra)
+        native: Native = {"type": "message"}
+        if id_ is not None:
+            native["id"] = id_
+        if self._answered:
+            native |= COMPLETED
+        native["role"], native["content"] = message.role, []
+        self._draft = MESSAGE.put(native, extra)
         self.firsts.append(part)
 
     def _close(self) -> None:
-        builder, self._draft = self._draft, None
-        if builder is None:
-            return
+        """Adds the open message item, which there must be."""
+        builder: Native = self._draft  # type: ignore[assignment]
+        self._draft = None
         content = builder["content"]
         is_text = len(content) == 1 and not self._answered and _is_bare(content[0])
         if (is_text or not content) and not self._bare:
@@ -216,31 +227,34 @@ class ItemWriter:
             return part
         return {**part, "annotations": [], **({"logprobs": []} if self._answered else {}), **part}
 
-    def _whole(self, part: Part) -> list[Native]:
-        """Returns the item of a part that is not message content."""
+    def _whole(self, part: Part) -> Native | None:
+        """Returns the item of a part that is not message content; None without one."""
         if isinstance(part, ToolResult):
             known = self._calls.get(part.tool_call_id, UNKNOWN)
             usual = self._free.usual_output(part.tool_call_id)
-            return [items.write_result(part, self._dialect, usual, drop_empty_name=known != part.name)]
+            return items.write_result(part, self._dialect, usual, drop_empty_name=known != part.name)
         if isinstance(part, ToolCall):
             self._calls[part.id] = part.name
             self._free.see(part, part.id)
-            return [items.write_call(part, self._dialect)]
+            return items.write_call(part, self._dialect)
         if isinstance(part, Reasoning):
-            return [items.write_reasoning(part, self._dialect)]
-        return [part.value] if isinstance(part, Opaque) and part.dialect == self._dialect else []
+            return items.write_reasoning(part, self._dialect)
+        return part.value if isinstance(part, Opaque) and part.dialect == self._dialect else None
+
+
+ITEMS = frozenset((Reasoning, ToolCall, ToolResult))
+"""The parts that are items of their own."""
 
 
 def is_content(part: Part, role: str, dialect: str) -> bool:
     """True if the part belongs in the content of a message item, and is not its own item."""
-    if isinstance(part, Opaque):
+    if part.__class__ is Opaque:
         return role not in ("assistant", "event") or "in" in get_extras(part.extras, dialect)
-    return not isinstance(part, (Reasoning, ToolCall, ToolResult))
+    return part.__class__ not in ITEMS
 
 
 def _is_bare(part: Native) -> bool:
     """True if the part is only text, of either kind."""
-    says = {
-        key for key, value in part.items() if key not in ("type", "annotations") or (key == "annotations" and value)
-    }
-    return part["type"] in ("input_text", "output_text") and says == {"text"} and bool(part["text"])
+    if part["type"] not in ("input_text", "output_text") or not part.get("text"):
+        return False
+    return len(part) == 2 or ("annotations" in part and len(part) == 3 and not part["annotations"])
