@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from convcli.families.openai.request import media_of_url, url_of_media
 from convcli.families.responses import items
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import fitting, passes, results, sessions, unsupported
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -212,13 +212,7 @@ FIT = (
     sessions.keep_active_branch,
     sessions.keep_own_events(NAME, _is_turn),
     sessions.set_models_of_answers,
-    fitting.roles({"developer": "system"}),
-    fitting.refusals_as_texts,
-    custom.as_functions,
-    results.separate_results,
-    results.one_result_each,
-    sessions.put_results_before_events,
-    results.apply_convention(RESULTS),
+    *sessions.plain_turns(RESULTS),
     fitting.sort_parts("reasoning opaque", "text", "tool_call"),
     _add_reasoning_ids,
     fitting.settle_by_reading_back(lift, write, "session"),

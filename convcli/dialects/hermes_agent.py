@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from convcli.families.openai import messages as openai
 from convcli.families.openai.request import FINISH, FINISH_OF
 from convcli.families.openai.tables import CALLS
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import fitting, passes, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.ids import set_session_id
@@ -32,7 +32,7 @@ from convcli.kit.objects import Native, as_object, get_extras, make_extras, with
 from convcli.kit.settings import Setting
 from convcli.kit.texts import only_text
 from convcli.kit.values import paths, seconds_of_time, time_of_seconds
-from convcli.model.dialect import Dialect, Options, Program, ProgramTurns
+from convcli.model.dialect import Dialect, Options, Pass, Program, ProgramTurns
 from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, Transcript
 from convcli.validation.rules import arguments, links
 
@@ -142,16 +142,10 @@ def _keep_own(part: Part) -> Part | None:
 
 
 RESULTS = results.with_plain_failures(results.text_or_parts("Hermes Agent"))
-FIT = (
+FIT: tuple[Pass, ...] = (
     sessions.keep_active_branch,
     sessions.keep_own_events(NAME, lambda row: as_object(row).get("role") in ROLES),
-    fitting.roles({"developer": "system"}),
-    fitting.refusals_as_texts,
-    custom.as_functions,
-    results.separate_results,
-    results.one_result_each,
-    sessions.put_results_before_events,
-    results.apply_convention(RESULTS),
+    *sessions.plain_turns(RESULTS),
     fitting.drop_other_opaque(NAME),
     passes.on_results(lambda result: results.with_parts(result, _keep_own)),
     passes.on_each_message(openai.one_reasoning),

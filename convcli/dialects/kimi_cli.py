@@ -18,7 +18,7 @@ from typing import Any
 
 from convcli.families import kosong
 from convcli.families.openai import calls as openai
-from convcli.kit import custom, fitting, results, sessions, unsupported
+from convcli.kit import fitting, results, sessions, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras
 from convcli.kit.texts import only_text
@@ -122,13 +122,7 @@ RESULTS = Convention(_express, {**TEXTS.loss, "error": ("encoded", f"the text of
 FIT = (
     sessions.keep_active_branch,
     sessions.keep_own_events(NAME, lambda row: isinstance(row, dict) and row.get("role") in (PROMPT, *ROLES)),
-    fitting.roles({"developer": "system"}),
-    fitting.refusals_as_texts,
-    custom.as_functions,
-    results.separate_results,
-    results.one_result_each,
-    sessions.put_results_before_events,
-    results.apply_convention(RESULTS),
+    *sessions.plain_turns(RESULTS),
     fitting.settle_by_reading_back(lift, write, "session"),
 )
 PROGRAM = Program(NAME, ".kimi", "sessions/*/*/context.jsonl", "KIMI_SHARE_DIR")

@@ -7,7 +7,7 @@ is read back, so no pass reports anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import Any
 
 from msgspec.structs import replace
@@ -117,8 +117,11 @@ def sort_parts(
     def sort_message_parts(message: Message) -> Message:
         if message.role not in of or len(message.parts) < 2:
             return message
-        parts = sorted(message.parts, key=lambda part: ranks.get(kind(part), 0))
-        return message if all(map(is_, parts, message.parts)) else replace(message, parts=parts)
+        order = [ranks.get(kind(part), 0) for part in message.parts]
+        if order == sorted(order):
+            return message
+        at = sorted(range(len(order)), key=order.__getitem__)
+        return replace(message, parts=[message.parts[i] for i in at])
 
     return on_each_message(sort_message_parts)
 

@@ -23,6 +23,17 @@ UNNAMED = "unnamed"
 """What an empty word becomes."""
 
 
+class _Replaced(dict[int, str]):
+    """What each character of a word becomes: itself if it is allowed, else the blank."""
+
+    def __init__(self, allowed: str, blank: str) -> None:
+        super().__init__({ord(char): char for char in allowed})
+        self._blank = blank
+
+    def __missing__(self, char: int) -> str:
+        return self._blank
+
+
 class Alphabet:
     """The words that a service accepts: `least` to `most` characters (0: no limit) from `allowed` (any, if empty), the
     first one from `first`. `said` is their description."""
@@ -33,10 +44,13 @@ class Alphabet:
         self._letters = allowed.encode()
         self._least, self._most = least, most
         self._blank = "_" if not allowed or "_" in allowed else ""
+        self._replaced = _Replaced(allowed, self._blank)
 
     def accepts(self, word: str) -> bool:
         """True if the service accepts the word."""
-        return self.accepts_all([word])
+        if len(word) < self._least or 0 < self._most < len(word):
+            return False
+        return not self._allowed or (self._allowed.issuperset(word) and (not word or word[0] in self._first))
 
     def accepts_all(self, words: Collection[str]) -> bool:
         """True if the service accepts all of the words."""
@@ -60,7 +74,7 @@ class Alphabet:
         """Replaces or removes what is not allowed in a word. A fixed length keeps the end, because ids often start
         alike."""
         word = word or UNNAMED
-        fixed = "".join([char if char in self._allowed else self._blank for char in word]) if self._allowed else word
+        fixed = word.translate(self._replaced) if self._allowed else word
         if 0 < self._most < len(fixed):
             fixed = fixed[-self._most :] if self._least == self._most else fixed[: self._most]
         fixed = fixed.rjust(self._least, "0")
@@ -117,7 +131,7 @@ class Renaming:
         return new
 
 
-LINKED = (ToolCall, ToolResult)
+LINKED = frozenset((ToolCall, ToolResult))
 
 
 def _names_around(transcript: Transcript) -> list[str]:
@@ -145,7 +159,9 @@ def _ids_in(linked: list[Any]) -> list[str]:
 
 def _used_names(inventory: Inventory) -> set[str]:
     """The tool names in calls and results."""
-    return {part.name for members in (calls, results) for part in inventory.ask(members)}
+    names = {call.name for call in inventory.ask(calls)}
+    names.update([result.name for result in inventory.ask(results)])
+    return names
 
 
 def _used_ids(inventory: Inventory) -> set[str]:
@@ -201,7 +217,7 @@ def with_ids(messages: list[Message], new: Mapping[str, str]) -> list[Message]:
 
 
 def _renamed_message(message: Message, name: Callable[[str], str], id_: Callable[[str], str]) -> Message:
-    if not any(isinstance(part, (ToolCall, ToolResult)) for part in message.parts):
+    if LINKED.isdisjoint(map(type, message.parts)):
         return message
     return replace(message, parts=[_renamed_part(part, name, id_) for part in message.parts])
 

@@ -19,14 +19,15 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from convcli.kit import unsupported
+from convcli.kit import custom, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
+from convcli.kit.fitting import refusals_as_texts, roles
 from convcli.kit.passes import on_each_message, on_messages, shared
-from convcli.kit.results import put_results_first
+from convcli.kit.results import apply_convention, one_result_each, put_results_first, separate_results
 from convcli.kit.texts import text_of
 from convcli.model.branches import active
-from convcli.model.dialect import Pass, SessionFacts
+from convcli.model.dialect import Convention, Pass, SessionFacts
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, Transcript
 
 Record = TypeVar("Record", Transcript, Message, Part)
@@ -208,6 +209,19 @@ def put_results_before_events(transcript: Transcript) -> Transcript:
 
 
 _ordered = on_messages(_results_between_events)
+
+
+def plain_turns(convention: Convention) -> tuple[Pass, ...]:
+    """Returns passes for turns of texts, function calls, and results that follow their calls, each in a row."""
+    return (
+        roles({"developer": "system"}),
+        refusals_as_texts,
+        custom.as_functions,
+        separate_results,
+        one_result_each,
+        put_results_before_events,
+        apply_convention(convention),
+    )
 
 
 def events(keeps: Callable[[Message], bool]) -> Pass:

@@ -7,7 +7,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
-from convcli.model.transcript import Media, Message, Part, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
 
 Answer = TypeVar("Answer")
 
@@ -42,7 +42,7 @@ Question: TypeAlias = Callable[[Inventory], bool]
 
 def kind_of(part: Part) -> str:
     """Returns the type of a part, and for a result also its kind: `text`, `tool_result.data`."""
-    return RESULT_KINDS[part.kind] if part.__class__ is ToolResult else part.type  # type: ignore[union-attr]
+    return RESULT_KINDS[part.kind] if part.__class__ is ToolResult else part.type
 
 
 # ---------------------------------------------------------------- questions
@@ -60,18 +60,18 @@ def parts(inventory: Inventory) -> list[Part]:
 
 def calls(inventory: Inventory) -> list[ToolCall]:
     """All calls."""
-    return [part for part in inventory.ask(parts) if part.__class__ is ToolCall]  # type: ignore[misc]
+    return [part for part in inventory.ask(parts) if part.__class__ is ToolCall]
 
 
 def results(inventory: Inventory) -> list[ToolResult]:
     """All results."""
-    return [part for part in inventory.ask(parts) if part.__class__ is ToolResult]  # type: ignore[misc]
+    return [part for part in inventory.ask(parts) if part.__class__ is ToolResult]
 
 
 def kinds(inventory: Inventory) -> frozenset[str]:
     """The kinds of all parts."""
     classes = set(map(type, inventory.ask(parts)))
-    found = {cls.type for cls in classes - VARIOUS}
+    found: set[str] = {cls.type for cls in classes - VARIOUS}  # type: ignore[attr-defined]
     if ToolResult in classes:
         found.update([RESULT_KINDS[result.kind] for result in inventory.ask(results)])
     if Media in classes:
@@ -96,7 +96,8 @@ def has_kind(*names: str) -> Question:
 @cache
 def has_field(*names: str) -> Question:
     """Asks whether any message has one of these fields."""
-    values, nothing = attrgetter(*names), (None,) * len(names) if len(names) > 1 else None
+    values: Callable[[Message], Any] = attrgetter(*names)
+    nothing = (None,) * len(names) if len(names) > 1 else None
 
     def is_set(inventory: Inventory) -> bool:
         found = list(map(values, inventory.messages))
@@ -115,6 +116,11 @@ def has_part_field(name: str) -> Question:
 def has_empty(inventory: Inventory) -> bool:
     """Asks whether any message has no parts."""
     return [] in [message.parts for message in inventory.messages]
+
+
+def has_empty_text(inventory: Inventory) -> bool:
+    """Asks whether any text is empty."""
+    return "" in [part.text for part in inventory.ask(parts) if part.__class__ is Text]
 
 
 @cache

@@ -34,7 +34,8 @@ from convcli.kit.fitting import is_response, keep_last_answer, roles, without
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import fused
 from convcli.model.branches import active
-from convcli.model.dialect import Dialect, Options
+from convcli.model.dialect import Dialect, Options, Pass
+from convcli.model.dialect import Evidence as Evidence
 from convcli.model.transcript import Transcript
 
 BLOCKS = Blocks(NAME, *usual_blocks(NAME))
@@ -97,7 +98,7 @@ def _write_request(transcript: Transcript) -> Native:
 
 
 MESSAGES = (*policy.pair_turns(), *policy.keep_supported_parts(BLOCKS), policy.said_by_users)
-REQUESTED = (
+REQUESTED: tuple[Pass, ...] = (
     *MESSAGES,
     without("message.id", "message.model", "message.stop_reason", "message.usage", "message.extras"),
     policy.join_leading_instructions,
@@ -105,8 +106,13 @@ REQUESTED = (
     policy.fit_tool_choice,
     policy.keep_supported_settings,
 )
-LISTED = (*MESSAGES, policy.keep_supported_finish(), policy.drop_other_events(NAME), roles({"developer": "system"}))
-ANSWER = (
+LISTED: tuple[Pass, ...] = (
+    *MESSAGES,
+    policy.keep_supported_finish(),
+    policy.drop_other_events(NAME),
+    roles({"developer": "system"}),
+)
+ANSWER: tuple[Pass, ...] = (
     *policy.pair_turns(),
     keep_last_answer,
     *policy.keep_supported_parts(BLOCKS),

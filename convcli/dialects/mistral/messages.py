@@ -18,6 +18,7 @@ from convcli.families.openai.calls import (
 )
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
+from convcli.kit.passes import shared
 from convcli.kit.texts import is_bare
 from convcli.model.transcript import Media, Message, Part, PartPaths, Text, ToolResult
 
@@ -107,7 +108,7 @@ def instructions_of_user(messages: list[Message]) -> list[Message]:
     for message in messages:
         follows_answer = fitted and fitted[-1].role in ("assistant", "tool")
         fitted.append(replace(message, role="user") if follows_answer and message.role == "system" else message)
-    return fitted
+    return shared(messages, fitted)
 
 
 def express(result: ToolResult) -> tuple[str, Any] | None:

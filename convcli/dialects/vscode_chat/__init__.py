@@ -114,7 +114,7 @@ COMMON: tuple[Pass, ...] = (
     fitting.refusals_as_texts,
     custom.as_functions,
 )
-FIT = {
+FIT: dict[str, tuple[Pass, ...]] = {
     EXPORT: (
         fitting.keep_active_conversation,
         *COMMON,

@@ -135,4 +135,4 @@ def _write_content(turn: list[Message], role: str | None, writer: Writer) -> Nat
 
 
 def _write_one(part: Part, writer: Writer) -> Native | None:
-    return write_result(part, writer) if part.__class__ is ToolResult else write_part(part, writer)  # type: ignore[arg-type]
+    return write_result(part, writer) if part.__class__ is ToolResult else write_part(part, writer)

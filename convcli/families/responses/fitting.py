@@ -92,7 +92,7 @@ def keep_response_media(media: Media) -> Media | None:
     return media if fitted == media else fitted
 
 
-PARTS_IN_ROLES = {
+PARTS_IN_ROLES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("tool_call", "reasoning", "refusal"), ("assistant",)),
     **dict.fromkeys(MEDIA, ("system", "developer", "user", "tool", "event")),
 }
