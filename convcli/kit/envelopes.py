@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 from convcli.kit.codec.code import define
 from convcli.kit.codec.objects import Field, field_values, places_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, Record, as_text, get_extras, omit
+from convcli.kit.objects import NOTHING, Keys, Native, Record, as_text, get_extras, omit
 from convcli.kit.settings import Setting, same
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Part, Path
@@ -69,7 +69,7 @@ class Envelope:
         inner = (field for one in self._nested.values() for field in one.fields)
         self.fields = tuple(dict.fromkeys((*(field.name for field in self._fields), *inner)))
         """The fields of the record, those of nested objects included."""
-        self._lift: Callable[[Native, Any], Native | None] = self._define_lift
+        self._lift: Callable[[Native, Any, Native], Native | None] = self._define_lift
         self._write: Callable[[Any, Native], Native] = self._define_write
 
     @property
@@ -77,9 +77,10 @@ class Envelope:
         """The keys that the table states, in the vendor's order."""
         return tuple(dict.fromkeys((*self.keys.names, *self._names, *self._nested)))
 
-    def lift(self, native: Native, record: Record) -> Native | None:
-        """Sets the fields of the record. Returns the extras, in the order in which they will be written."""
-        return self._lift(native, record)
+    def lift(self, native: Native, record: Record, usual: Native = NOTHING) -> Native | None:
+        """Sets the fields of the record. Returns the extras, in the order in which they will be written, except those
+        that have their `usual` value."""
+        return self._lift(native, record, usual)
 
     def write(self, record: Record, extra: Native | None = None, **content: Any) -> Native:
         """Returns the object, in the vendor's order. The extra value of a field is used only if it still means the
@@ -121,7 +122,7 @@ class Envelope:
         body = ["    record = blank.__copy__()", *self._lift_lines("record.extras = {owner: rest}")]
         source = "\n".join(["def read(native, context):", *body, "    return record", ""])
         read: Callable[[Native, LiftContext], Part] = define(
-            "read", source, f"{owner} {blank.type}", blank=blank, owner=owner, **self._used()
+            "read", source, f"{owner} {blank.type}", blank=blank, owner=owner, usual=NOTHING, **self._used()
         )
         return read
 
@@ -144,10 +145,12 @@ class Envelope:
         )
         return write
 
-    def _define_lift(self, native: Native, record: Any) -> Native | None:
-        source = "\n".join(["def lift(native, record):", *self._lift_lines("return rest"), "    return None", ""])
+    def _define_lift(self, native: Native, record: Any, usual: Native) -> Native | None:
+        source = "\n".join(
+            ["def lift(native, record, usual):", *self._lift_lines("return rest"), "    return None", ""]
+        )
         self._lift = define("lift", source, " ".join(self.names), **self._used())
-        return self._lift(native, record)
+        return self._lift(native, record, usual)
 
     def _define_write(self, record: Any, content: Native) -> Native:
         source = "\n".join(["def write(record, content):", *self._write_lines(), ""])
@@ -161,9 +164,10 @@ class Envelope:
         inner = {f"{way}_nested_{i}": getattr(one, way) for i, one in nested for way in ("lift", "write")}
         return {**each, **inner, "known": self._known, "rest_of": self._rest, "exact": exact_json.exact}
 
-    def _rest(self, native: Native, kept: tuple[str, ...], inner: Native) -> Native | None:
-        """Returns the extras: unknown keys, keys that are `kept` though they have a field, and those of objects."""
-        extra = self.keys.extra(native)
+    def _rest(self, native: Native, usual: Native, kept: tuple[str, ...], inner: Native) -> Native | None:
+        """Returns the extras: unknown keys without their `usual` value, keys that are `kept` though they have a field,
+        and those of objects."""
+        extra = self.keys.extra(native, usual)
         if kept:
             extra = {**(extra or {}), **{key: native[key] for key in kept}}
         extra = self.keys.ordered(extra) if extra else {}
@@ -171,7 +175,7 @@ class Envelope:
 
     def _lift_lines(self, use: str) -> list[str]:
         """Returns the lines that set the fields of `record` from `native`, and do `use` with the extras if there are
-        any."""
+        any, except `usual` ones."""
         lines = ["    kept, inner = (), {}"]
         for i, field in enumerate(self._fields):
             key, name = field.path[0], f"record.{field.name}"
@@ -194,7 +198,10 @@ class Envelope:
             lines += [f"    value = native.get({key!r})", "    if value:"]
             lines += [f"        rest = lift_nested_{i}(value, record)"]
             lines += ["        if rest:", f"            inner[{key!r}] = rest"]
-        lines += ["    if kept or inner or not native.keys() <= known:", "        rest = rest_of(native, kept, inner)"]
+        lines += [
+            "    if kept or inner or not native.keys() <= known:",
+            "        rest = rest_of(native, usual, kept, inner)",
+        ]
         return [*lines, "        if rest:", f"            {use}"]
 
     def _write_lines(self, values: Mapping[str, str] | None = None) -> list[str]:

@@ -9,9 +9,12 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from convcli.model.transcript import Extras, Message, Part, ToolDefinition, Transcript
+from convcli.wire import exact_json
 
 Native = dict[str, Any]
 """An object as the vendor writes it."""
+NOTHING: Native = {}
+"""An object without keys, for defaults; it stays empty."""
 Value = TypeVar("Value")
 Record = TypeVar("Record", bound=Transcript | Message | Part | ToolDefinition)
 
@@ -58,13 +61,18 @@ class Keys:
         last = len(self._rank)
         return tuple(sorted(keys, key=lambda key: self._rank.get(key, last)))
 
-    def extra(self, native: Native) -> Native | None:
+    def extra(self, native: Native, usual: Native = NOTHING) -> Native | None:
         """Returns the extras of an object: keys that have no field in the intermediate format, unless their value is
-        blank."""
+        blank or the `usual` one."""
         unsaid = self._unsaid(tuple(native))
         if not unsaid:
             return None
-        return {key: native[key] for key in unsaid if native[key] or not self._is_blank(key, native[key])} or None
+        extra: Native = {}
+        for key in unsaid:
+            value = native[key]
+            if (value or not self._is_blank(key, value)) and not (key in usual and exact_json.exact(value, usual[key])):
+                extra[key] = value
+        return extra or None
 
     def _is_blank(self, key: str, value: Any) -> bool:
         """True for null, and for an empty string, list or object under a known key."""

@@ -48,6 +48,8 @@ _TOO_LONG = b"0" * 16
 _TINY = 1e-290
 _SMALL, _SMALL_TOO = b"0e-000", b"0E-000"
 """The start of a `_TINY` number with few digits."""
+_MIN_DEEP = 2 * (MAX_DEPTH + 1)
+"""The fewest characters of a text that is too deep: each level has an opening and a closing bracket."""
 _dumps: Callable[..., bytes] = orjson.dumps
 """orjson's function, or from the first large text on one that requests the memory before."""
 _ENDLESS = 10_000
@@ -67,7 +69,7 @@ def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: 
 
 def parse_text(text: str) -> tuple[Any, bool]:
     """Parses JSON inside a string; also returns whether `write_text` gives the same text. Raises as `parse` does."""
-    if len(text) <= MAX_DEPTH:  # most are, and cannot be too deep
+    if len(text) < _MIN_DEEP:  # most are
         try:
             raw, value = text.encode(), orjson.loads(text)
             again = orjson.dumps(value)
@@ -104,10 +106,10 @@ def _parse(data: bytes | str, duplicate_keys: DuplicateKeys, start: Position) ->
             _measure_values()
             space.request(space.of_reading(raw))
         value = orjson.loads(raw)
-        again, around = (_dumps(value), 0) if len(raw) <= MAX_DEPTH else _dump_within_depth(value)
+        again, around = (_dumps(value), 0) if len(raw) < _MIN_DEEP else _dump_within_depth(value)
     except (ValueError, TypeError, MemoryError):  # refused by orjson, raw surrogates in a str, too deep, too large
         return strict_json.read(data, duplicate_keys=duplicate_keys, start=start), False
-    if len(again) == len(raw) + 2 * around and again.startswith(raw, around):
+    if again == raw or (around and len(again) == len(raw) + 2 * around and again.startswith(raw, around)):
         return value, True
     if _proved(raw, value, again, duplicate_keys):
         return value, False
@@ -156,7 +158,10 @@ def _dump_within_depth(value: Any) -> tuple[bytes, int]:
     """Returns orjson's output for a value, and the number of lists around it, which use up orjson's depth limit.
 
     Raises TypeError beyond 200 levels."""
-    nest = nest_of_thread()
+    try:
+        nest: Nest = _of_thread.nest
+    except AttributeError:
+        nest = nest_of_thread()
     nest.inner[0] = value
     try:
         return _dumps(nest.outer), nest.spare
