@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import convcli.dialects.claude_code.rows as form
@@ -14,6 +15,8 @@ from convcli.kit.streams import apart
 from convcli.model.transcript import Message, Path, Text, ToolCall, Transcript
 from convcli.wire import exact_json
 
+MAIN_KEYS = ("role", "content")
+"""The keys of a message that are not facts."""
 HERE, FIRST, TITLE = "#", "@", "!"
 """Aliases in the table of places: the list of rows, the first message row in it, and the title row."""
 
@@ -50,33 +53,43 @@ class _SessionReader:
         self.context, self.prefix = context, prefix
 
     def lift(self, natives: list[Any]) -> Transcript:
-        self.rows = [_in_session(row) for row in natives]
-        self.by_uuid: dict[str, int] = {}
-        for i, row in enumerate(self.rows):
-            if _has_id(row) and (row["uuid"] not in self.by_uuid or self.rows[self.by_uuid[row["uuid"]]] != row):
-                self.by_uuid[row["uuid"]] = i
-        turns = [i for i, row in enumerate(self.rows) if self._is_turn(i, row)]
+        self.rows = list(map(_in_session, natives))
+        self.kinds = form.kinds_of(self.rows)
+        replaced = self._index()
+        turns = [i for i, row in enumerate(self.rows) if i not in replaced and form.is_turn(row)]
         natives_of_turns = [self.rows[i] for i in turns]
         self.usual = form.usual(natives_of_turns or objects_in(self.rows))
         self.message_at: dict[int, Message] = {}
         """The message of each row, by row index."""
         self.begins: dict[int, Message] = {}
         groups = {turns[group[0]]: [turns[k] for k in group] for group in joined(_key(self.rows[i]) for i in turns)}
-        later = set(turns) - groups.keys()
-        bare = form.bare_rows(self.rows, self.usual.get("sessionId"))
+        bare = form.bare_rows(self.rows, self.kinds, self.usual.get("sessionId"))
+        of_others = {*turns, *bare.values()}
+        """Rows that are not an event: they are part of a message."""
         transcript = self._prompt(bare)
         for i in range(len(self.rows)):
             if i in groups:
                 self._turn(groups[i])
-            elif i not in later and i not in bare.values():
+            elif i not in of_others:
                 add_event(self.context, natives[i], (*self.prefix, i))
         self._link(transcript)
         self._session(transcript, bare)
         return transcript
 
-    def _is_turn(self, i: int, row: Any) -> bool:
-        """True for a message row; of several rows with one id, only for the last that is not a copy."""
-        return form.is_turn(row) and not (_has_id(row) and self.by_uuid[row["uuid"]] != i)
+    def _index(self) -> set[int]:
+        """Sets the row of each uuid: of several rows, the last that is not a copy. Returns the others."""
+        self.by_uuid: dict[str, int] = {}
+        replaced: set[int] = set()
+        for i, row in enumerate(self.rows):
+            uuid = row.get("uuid") if isinstance(row, dict) else None
+            if not isinstance(uuid, str) or not uuid:
+                continue
+            before = self.by_uuid.setdefault(uuid, i)
+            if before != i:
+                is_copy = self.rows[before] == row
+                replaced.add(i if is_copy else before)
+                self.by_uuid[uuid] = before if is_copy else i
+        return replaced
 
     def _session(self, transcript: Transcript, bare: dict[str, int]) -> None:
         """Sets the facts of the whole session; in a stream its first row states the directory."""
@@ -86,7 +99,7 @@ class _SessionReader:
         transcript.cwd = (
             shared_values.pop("cwd", None) or (first.get("cwd") if isinstance(first.get("cwd"), str) else None) or None
         )
-        transcript.title = form.title_of(self.rows)
+        transcript.title = form.title_of(self.rows, self.kinds)
         transcript.extras = make_extras(NAME, {"session": shared_values} if shared_values else None)
         begin = min(self.begins, default=0)
         steps = {HERE: self.prefix[0] if self.prefix else "..", FIRST: begin, TITLE: bare.get(form.TITLE, 0)}
@@ -109,7 +122,7 @@ class _SessionReader:
     def _prompt(self, bare: dict[str, int]) -> Transcript:
         """Puts the system text and the tools before all messages, wherever their row is."""
         transcript = self.context.transcript()
-        stated = form.last_prompt(self.rows)
+        stated = form.last_prompt(self.rows, self.kinds)
         if stated is None:
             return transcript
         i, prompt = stated
@@ -125,34 +138,35 @@ class _SessionReader:
 
     def _turn(self, group: list[int]) -> None:
         """Adds the message of the rows of one answer, or of a single row."""
-        rows = [self.rows[i] for i in group]
-        facts = self._facts(group)
-        contents = [row["message"]["content"] for row in rows]
-        content = contents[0] if len(rows) == 1 else [block for blocks in contents for block in blocks]
-        start, path = len(self.context.messages), (*self.prefix, group[0], "message")
-        if form.is_queued(rows[0]):
+        first = group[0]
+        row, start, path = self.rows[first], len(self.context.messages), (*self.prefix, first, "message")
+        if len(group) == 1:
+            content, facts = row["message"]["content"], _facts_of(row["message"])
+        else:
+            content = [block for i in group for block in self.rows[i]["message"]["content"]]
+            facts = self._shared_facts(group)
+        if form.is_queued(row):
             self.context.origin.routes[(*path, "content")] = (*path[:-1], "attachment", "prompt")
-        TURNS.lift({"role": rows[0]["type"], "content": content, **facts}, path, self.context)
+        TURNS.lift({"role": row["type"], "content": content, **facts}, path, self.context)
         message = self.context.messages[start]
-        if len(rows) > 1:
-            places = [
-                self._part_path(path, i, k)
-                for i, blocks in zip(group, contents, strict=True)
-                for k in range(len(blocks))
-            ]
-            self.context.origin.places[start] = (path, places)
-        self.begins[group[0]] = message
-        self.message_at |= dict.fromkeys(group, message)
-        other_keys = self._row_extras(rows[0], facts, message)
+        self.begins[first] = self.message_at[first] = message
+        other_keys = self._row_extras(row, message, facts if len(group) > 1 else None)
         message.extras = set_extra_key(message.extras, NAME, "row", other_keys)
+        if len(group) > 1:
+            self._later_rows(group, path, start, facts, other_keys)
+
+    def _later_rows(self, group: list[int], path: Path, start: int, facts: Native, of_first: Native) -> None:
+        """Adds the paths and the extras of the other rows of an answer; `of_first` are the extras of its first row."""
+        message = self.context.messages[start]
+        places = [self._part_path(path, i, k) for i in group for k in range(len(self.rows[i]["message"]["content"]))]
+        self.context.origin.places[start] = (path, places)
         at = 0
-        for row, blocks in zip(rows[1:], contents, strict=False):
-            at += len(blocks)
-            line = self._row_extras(row, facts, Message("event", []))
+        for before, i in pairwise(group):
+            self.message_at[i], row = message, self.rows[i]
+            at += len(self.rows[before]["message"]["content"])
+            line = self._row_extras(row, Message("event", []), facts)
             line |= {key: row[key] for key in form.STATED if row.get(key) not in (None, "", message.created_at)}
-            repeated = [
-                key for key in form.OF_ANSWER if key in line and key in other_keys and line[key] == other_keys[key]
-            ]
+            repeated = [key for key in form.OF_ANSWER if key in line and key in of_first and line[key] == of_first[key]]
             part = message.parts[at]
             part.extras = set_extra_key(part.extras, NAME, "line", omit(line, *repeated))
 
@@ -160,39 +174,32 @@ class _SessionReader:
         inside = ("content", k)
         return inside if (*self.prefix, i) == path[:-1] else apart(path, (*self.prefix, i, "message", *inside))
 
-    def _facts(self, group: list[int]) -> Native:
-        """Returns the message's facts other than its content. If the rows differ, the last one counts."""
+    def _shared_facts(self, group: list[int]) -> Native:
+        """Returns the facts of an answer. If its rows differ, the last one counts."""
         facts: Native = {}
         first = (*self.prefix, group[0], "message")
         for i in group:
-            for key, value in self.rows[i]["message"].items():
-                if key in ("role", "content") or not has_content(value) or (key, value) == ("type", "message"):
-                    continue
+            for key, value in _facts_of(self.rows[i]["message"]).items():
                 if i != group[0] and not exact_json.exact(facts.get(key), value):
                     self.context.origin.routes[(*first, key)] = (*self.prefix, i, "message", key)
                 facts[key] = value
         return facts
 
-    def _row_extras(self, row: Native, facts: Native, message: Message) -> Native:
-        """Returns what a row states and neither its message nor most other rows state."""
-        usual, extra = self.usual, ROW.lift(row, message) or {}
-        extra = {
-            key: value for key, value in extra.items() if key not in usual or not exact_json.exact(usual[key], value)
-        }
-        if row.get(CALLER) and extra.get("isSidechain") is True:
+    def _row_extras(self, row: Native, message: Message, facts: Native | None) -> Native:
+        """Returns what a row states and neither its message nor most other rows state. `facts` are those of an answer
+        with several rows."""
+        extra = ROW.lift(row, message, self.usual) or {}
+        if extra.get("isSidechain") is True and row.get(CALLER):
             del extra["isSidechain"]
         parent, logical = row.get("parentUuid"), row.get("logicalParentUuid")
         if parent is not None and parent not in self.by_uuid:
             extra["parentUuid"] = parent
         if logical is not None and (parent is not None or logical not in self.by_uuid):
             extra["logicalParentUuid"] = logical
-        differ = {
-            key: value
-            for key, value in row["message"].items()
-            if value is not facts.get(key, value) and has_content(value) and not exact_json.exact(value, facts[key])
-        }
-        if row["message"].get("role") not in (None, row["type"]):
-            differ["role"] = row["message"]["role"]
+        stated = row["message"]
+        differ = {} if facts is None else _different(stated, facts)
+        if stated.get("role") not in (None, row["type"]):
+            differ["role"] = stated["role"]
         return {**extra, "message": differ} if differ else extra
 
     # ------------------------------------------------------------ links
@@ -210,8 +217,9 @@ class _SessionReader:
             if parents[k] is None and not (is_root and linked and message.replaces is None):
                 unnamed.add(k)
         messages = [message for _, message in placed]
-        runs = [str((form.is_aside(one), row.get("agentId"), row.get(CALLER))) for row, one in placed]
-        _follow(parents, unnamed, runs)
+        if unnamed:
+            runs = [str((form.is_aside(one), row.get("agentId"), row.get(CALLER))) for row, one in placed]
+            _follow(parents, unnamed, runs)
         _call(messages, parents)
         parents, transcript.head = form.settle_extras(messages, parents)
         if linked or transcript.head is not None:
@@ -274,25 +282,43 @@ def _call(messages: list[Message], parents: list[int | None]) -> None:
             message.extras = set_extra_key(message.extras, NAME, "row", omit(form.row_of(message), "isSidechain"))
 
 
-def _has_id(row: Any) -> bool:
-    return isinstance(row, dict) and isinstance(row.get("uuid"), str) and row["uuid"] != ""
-
-
 def _in_session(row: Any) -> Any:
     """Returns a row of a printed stream, or of a queued message, in the shape of other session rows."""
-    inner = row.get("attachment") if isinstance(row, dict) and row.get("type") == "attachment" else None
-    if isinstance(inner, dict) and inner.get("type") == QUEUED and "message" not in row:
-        other_keys = omit(inner, "prompt")
-        turn = {
-            **row,
-            "type": "user",
-            "message": {"role": "user", "content": inner.get("prompt")},
-            "attachment": other_keys,
-        }
-        return turn if form.is_turn(turn) else row
-    if not isinstance(row, dict) or row.keys().isdisjoint(STREAM) or not form.is_turn(row):
+    if not isinstance(row, dict):
+        return row
+    if row.get("type") == "attachment":
+        return _queued(row)
+    if row.keys().isdisjoint(STREAM) or not form.is_turn(row):
         return row
     return {STREAM[key] if key in STREAM and STREAM[key] not in row else key: value for key, value in row.items()}
+
+
+def _queued(row: Native) -> Native:
+    """Returns the attachment of a queued message as the row of a message, any other attachment unchanged."""
+    inner = row.get("attachment")
+    if not isinstance(inner, dict) or inner.get("type") != QUEUED or "message" in row:
+        return row
+    message = {"role": "user", "content": inner.get("prompt")}
+    turn = {**row, "type": "user", "message": message, "attachment": omit(inner, "prompt")}
+    return turn if form.is_turn(turn) else row
+
+
+def _different(message: Native, facts: Native) -> Native:
+    """Returns the facts of a message that are not those of its answer."""
+    return {
+        key: value
+        for key, value in message.items()
+        if value is not facts.get(key, value) and has_content(value) and not exact_json.exact(value, facts[key])
+    }
+
+
+def _facts_of(message: Native) -> Native:
+    """Returns the facts of a message other than its role and content."""
+    return {
+        key: value
+        for key, value in message.items()
+        if key not in MAIN_KEYS and (value or has_content(value)) and (key, value) != ("type", "message")
+    }
 
 
 def _key(row: Native) -> tuple[str, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -102,6 +102,8 @@ def usual(rows: list[Native]) -> Native:
         values = [row.get(key) for row in rows]
         if key == "isSidechain":  # a row without it is on the main path
             values = [value is True for row, value in zip(rows, values, strict=True) if not row.get(CALLER)]
+        if values and values.count(values[0]) == len(values):  # most keys
+            del values[1:]
         counts = Counter([value for value in values if value != "" and isinstance(value, (str, bool))])
         if counts:
             values_by_key[key] = counts.most_common(1)[0][0]
@@ -120,6 +122,8 @@ def settle_extras(messages: Sequence[Message], parents: list[int | None]) -> tup
     if not messages:
         return parents, None
     leaf = next((k for k in reversed(range(len(messages))) if not is_hidden(messages[k])), len(messages) - 1)
+    if leaf == len(messages) - 1 and parents == [None, *range(leaf)]:  # most sessions are a line
+        return parents, None
     chain: dict[int, None] = {}
     at: int | None = leaf
     while at is not None and at not in chain:
@@ -192,34 +196,47 @@ def _is_tool(tool: Any) -> bool:
     return is_named and isinstance(tool.get("input_schema"), dict) and isinstance(tool.get("description", ""), str)
 
 
-def last_prompt(rows: Sequence[Any]) -> tuple[int, Prompt] | None:
+Kinds = Mapping[str, Sequence[int]]
+"""The indexes of rows, by their kind."""
+
+
+def kinds_of(rows: Sequence[Any]) -> Kinds:
+    """Returns the indexes of the rows, by their kind; empty for a row without one."""
+    kinds: dict[str, list[int]] = {}
+    for i, row in enumerate(rows):
+        kinds.setdefault(kind_of(row), []).append(i)
+    return kinds
+
+
+def last_prompt(rows: Sequence[Any], kinds: Kinds) -> tuple[int, Prompt] | None:
     """Returns the last statement of what is sent, else the last snapshot, with the index of its row."""
-    stated = [(i, prompt) for i, row in enumerate(rows) if (prompt := prompt_of(row)) is not None]
-    sent = [pair for pair in stated if pair[1].path == ("shape",)]
-    return next(reversed(sent or stated), None)
+    for kind in (SHAPE, "attachment"):
+        for i in reversed(kinds.get(kind, ())):
+            prompt = prompt_of(rows[i])
+            if prompt is not None:
+                return i, prompt
+    return None
 
 
-def title_of(rows: Sequence[Any]) -> str | None:
+def title_of(rows: Sequence[Any], kinds: Kinds) -> str | None:
     """Returns the title that Claude Code displays."""
-    titles: dict[str, str] = {}
-    for row in rows:
-        kind = kind_of(row)
-        title = row.get(TITLES[kind]) if kind in TITLES else None
-        if title and isinstance(title, str):
-            titles[kind] = title
-    return next((titles[kind] for kind in TITLES if kind in titles), None)
+    for kind, key in TITLES.items():
+        for i in reversed(kinds.get(kind, ())):
+            title = rows[i].get(key)
+            if title and isinstance(title, str):
+                return title
+    return None
 
 
-def bare_rows(rows: Sequence[Any], session: Any) -> dict[str, int]:
+def bare_rows(rows: Sequence[Any], kinds: Kinds, session: Any) -> dict[str, int]:
     """Returns the rows of the last request shape and the last title, by kind, if they have no other keys."""
     bare: dict[str, int] = {}
-    last = {kind_of(row): i for i, row in enumerate(rows)}
     for kind, key in ((SHAPE, "shape"), (TITLE, TITLES[TITLE])):
-        at = last.get(kind)
+        at = kinds[kind][-1] if kind in kinds else None
         if at is None or rows[at].keys() - {"sessionId"} != {"type", key} or rows[at].get("sessionId") != session:
             continue
         is_prompt = prompt_of(rows[at]) is not None and rows[at][key].keys() <= {"system", "tools"}
-        if is_prompt or rows[at][key] == title_of(rows):
+        if is_prompt or rows[at][key] == title_of(rows, kinds):
             bare[kind] = at
     return bare
 

@@ -35,14 +35,15 @@ def write_session(transcript: Transcript) -> Rows:
 def _missing_rows(transcript: Transcript, prompt: list[Part], rows: list[Any]) -> list[Native]:
     """Returns the prompt and title rows that the other rows do not state."""
     session = {} if transcript.id is None else {"sessionId": transcript.id}
-    last, bare = form.last_prompt(rows), form.bare_rows(rows, transcript.id)
-    shape: Native = {"system": TURNS.blocks.write_all(prompt)} if prompt else {}
+    kinds = form.kinds_of(rows)
+    last, bare = form.last_prompt(rows, kinds), form.bare_rows(rows, kinds, transcript.id)
+    shape: Native = {"system": TURNS.blocks.write(prompt)} if prompt else {}
     if transcript.tools is not None:
         shape["tools"] = [request.write_tool(tool, NAME) for tool in transcript.tools]
     more: list[Native] = []
     if SHAPE in bare or not _states_request(last[1] if last else None, shape):
         more.append({"type": SHAPE, **session, "shape": shape})
-    if transcript.title is not None and (form.TITLE in bare or form.title_of(rows) != transcript.title):
+    if transcript.title is not None and (form.TITLE in bare or form.title_of(rows, kinds) != transcript.title):
         more.append({"type": form.TITLE, TITLES[form.TITLE]: transcript.title, **session})
     return more
 
