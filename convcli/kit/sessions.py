@@ -128,9 +128,12 @@ class Repeats:
         return indexes.popleft() if indexes else None
 
 
+TEXTS = (str, type(None))
+
+
 def _key(value: Any) -> Hashable:
     """Returns an equal key for equal JSON values. A list of strings is its own key, because it may be long."""
-    if isinstance(value, list) and all(item is None or isinstance(item, str) for item in value):
+    if isinstance(value, list) and all(issubclass(kind, TEXTS) for kind in {*map(type, value)}):
         return tuple(value)
     return json.dumps(value, sort_keys=True, default=str)
 

@@ -59,7 +59,7 @@ class _Reader:
             place, time = self.rows[item].place, self.rows[i].native["timestamp"]
             self.context.origin.pieces.setdefault(place, [place]).append((*self.rows[i].place, "timestamp"))
             self.shown.setdefault(item, {}).update({} if time is None else {k: time})
-        self.failed = rows.failed_ids(row.native for row in self.rows)
+        self.failed = rows.failed_ids(row.native for row in self.rows if row.kind == rows.EVENT)
         self.stated: dict[str, tuple[str, Path]] = {}
         """Values that rows state about later answers, by field, with their path."""
         self.answer: Message | None = None
@@ -89,17 +89,26 @@ class _Reader:
 
     def _states(self, i: int, row: Row) -> bool:
         """Records what a row states about answers; True if it is the row that `write` would make of that."""
-        model, usage = rows.model_of(row.native), rows.usage_of(row.native)
-        if model:
-            following = self.rows[i + 1] if i + 1 < len(self.rows) and i + 1 not in self.gone else row
-            is_new = "model" not in self.stated or model != self.stated["model"][0]
-            is_usual = row.payload == {"model": model} and row.is_bare() and is_new
-            self.stated["model"] = model, (*row.path, "model")
-            self.items.close()
-            same_time = following.native.get("timestamp") == row.native.get("timestamp")
-            return is_usual and same_time and rows.is_of_answer(following)
+        if row.kind == rows.TURN:
+            return self._states_model(i, row)
+        return row.kind in rows.COUNTS and self._states_usage(row)
+
+    def _states_model(self, i: int, row: Row) -> bool:
+        model = rows.model_of(row.native)
+        if not model:
+            return False
+        following = self.rows[i + 1] if i + 1 < len(self.rows) and i + 1 not in self.gone else row
+        is_new = "model" not in self.stated or model != self.stated["model"][0]
+        is_usual = row.payload == {"model": model} and row.is_bare() and is_new
+        self.stated["model"] = model, (*row.path, "model")
+        self.items.close()
+        same_time = following.native.get("timestamp") == row.native.get("timestamp")
+        return is_usual and same_time and rows.is_of_answer(following)
+
+    def _states_usage(self, row: Row) -> bool:
         answer = self.answer
-        if not usage or answer is None or answer.usage is not None:
+        usage = None if answer is None or answer.usage is not None else rows.usage_of(row.native)
+        if answer is None or not usage:
             return False
         answer.usage = usage
         self.total.update(usage)
@@ -166,7 +175,7 @@ class _Reader:
             value = item if kind == rows.ITEM else {"type": kind, "payload": item}
             self.context.add(Message("user", [Opaque(NAME, value)]), path, [()])
             return self.context.messages[-1], 0
-        message, k = self.items.add(_readable(item), path)
+        message, k = self.items.add(_readable(item, kind_of_item), path)
         if message.role == "assistant":
             for field, (stated, _) in self.stated.items():
                 setattr(message, field, stated)
@@ -211,9 +220,8 @@ def _timed(row_extras: Native, time: str | None, usual: str | None) -> Native:
     return row_extras if time in (None, usual) else {**row_extras, "timestamp": time}
 
 
-def _readable(item: Native) -> Native:
+def _readable(item: Native, kind: str) -> Native:
     """Returns the item as the API defines it: other programs write arguments as an object, and the name as in chat."""
-    kind = kind_of(item)
     if kind == "local_shell_call":
         call = omit(item, "action")
         return {**call, "type": "function_call", "name": SHELL, "arguments": exact_json.write_text(item["action"])}

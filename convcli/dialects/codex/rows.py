@@ -23,6 +23,9 @@ BARE = {"timestamp", "type", "payload"}
 """The keys of a row without other keys than its payload."""
 
 ITEM, META, EVENT, TURN, COMPACTED = "response_item", "session_meta", "event_msg", "turn_context", "compacted"
+COUNTED = "token_usage_record"
+COUNTS = (EVENT, COUNTED)
+"""The rows that may state the usage of the answer before them."""
 BETWEEN_AGENTS = "inter_agent_communication"
 HOSTED = ("web_search_call", "image_generation_call", "tool_search_call", "tool_search_output")
 ANSWER = frozenset(("reasoning", "local_shell_call", *CALLS, *HOSTED))
@@ -57,8 +60,12 @@ class Row(NamedTuple):
 
     def envelope(self) -> tuple[str | None, Native]:
         """Returns the time of the row, and its other keys."""
+        if not self.is_enveloped:
+            return None, {}
+        if self.is_bare() and isinstance(self.native["timestamp"], str):  # most rows
+            return self.native["timestamp"] or None, {}
         message = Message("event", [])
-        other_keys = ROW.lift(self.native, message) if self.is_enveloped else None
+        other_keys = ROW.lift(self.native, message)
         return message.created_at, other_keys or {}
 
     def is_bare(self) -> bool:
@@ -111,7 +118,7 @@ def own_row(message: Message) -> Any:
 
 def closes(native: Native) -> bool:
     """True if an answer ends at this row. Screen events can come between its items."""
-    return "payload" not in native or native.get("type") not in (EVENT, "token_usage_record")
+    return "payload" not in native or native.get("type") not in COUNTS
 
 
 # ---------------------------------------------------------------- rows that repeat items
@@ -148,6 +155,8 @@ def screen(item: Native) -> list[Native]:
     return [{"type": "user_message", **shown}] if text or shown["images"] else []
 
 
+SCREEN_TYPES = ("agent_reasoning", "agent_message", "user_message")
+"""The types of the events of `screen`."""
 COMPARED_KEYS = ("type", "message", "text", "images")
 
 
@@ -171,7 +180,7 @@ def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
     repeats = Repeats(_key(event) for _, _, event in shown)
     repeats_by_row: dict[int, tuple[int, int]] = {}
     for i, row in enumerate(rows):
-        if row.kind != EVENT or i in gone or not row.is_bare():
+        if row.kind != EVENT or i in gone or not row.is_bare() or row.payload.get("type") not in SCREEN_TYPES:
             continue
         other_keys = {key: value for key, value in row.payload.items() if value and key not in COMPARED_KEYS}
         at = repeats.take(_key(row.payload)) if other_keys.keys() <= {"phase", "kind"} else None
@@ -201,7 +210,7 @@ def model_of(native: Any) -> str | None:
 
 def usage_of(native: Any) -> dict[str, int]:
     """Returns the usage that a row states for the answer before it, without zero counts."""
-    event, counts = _payload(native, EVENT), _payload(native, "token_usage_record").get("usage")
+    event, counts = _payload(native, EVENT), _payload(native, COUNTED).get("usage")
     if event.get("type") == "token_count":
         counts = (event.get("info") or {}).get("last_token_usage")
     return {name: count for name, count in take_counts(counts or {}, USAGE)[0].items() if count}
@@ -220,10 +229,12 @@ def failed_ids(natives: Iterable[Any]) -> set[str]:
     for payload in filter(None, (_payload(native, EVENT) for native in natives)):
         inner = payload.get("item")
         item, key = (inner, "id") if isinstance(inner, dict) else (payload, "call_id")
+        if not isinstance(item.get(key), str):
+            continue
         has_error = isinstance(item.get("result"), dict) and "Err" in item["result"]
         has_failed = item.get("status") == "failed" or item.get("exit_code") or item.get("success") is False
         was_run = item.get("status") != "declined"  # a declined command has the exit code -1
-        if was_run and (has_failed or has_error) and isinstance(item.get(key), str):
+        if was_run and (has_failed or has_error):
             failed.add(item[key])
     return failed
 
@@ -251,7 +262,7 @@ def is_rollback(native: Any) -> bool:
 def rolled_back(rows: list[Row]) -> set[int]:
     """Returns the rows of turns that the user rolled back: the last `num_turns` that still count."""
     gone: set[int] = set()
-    if not any(is_rollback(row.native) for row in rows):
+    if not any(row.kind == EVENT and is_rollback(row.native) for row in rows):
         return gone
     turns: list[int] = []
     for i, row in enumerate(rows):
