@@ -111,7 +111,8 @@ class _Reader:
         if answer is None or not usage:
             return False
         answer.usage = usage
-        self.total.update(usage)
+        for name, count in usage.items():
+            self.total[name] += count
         steps = ("usage",) if "usage" in row.payload else ("info", "last_token_usage")
         self.context.origin.routes[(*self.answer_at, "usage")] = (*row.path, *steps)
         self.items.close()
@@ -155,11 +156,12 @@ class _Reader:
             self.answer, self.answer_at = message, row.path
             self.context.origin.routes |= {(*row.path, field): place for field, (_, place) in self.stated.items()}
         time, row_extras = row.envelope()
-        screen_times = self.shown.get(i) or {}
-        time = time or (screen_times[min(screen_times)] if screen_times else None)
+        screen_times = self.shown.get(i)
+        if screen_times:
+            time = time or screen_times[min(screen_times)]
         message.created_at = message.created_at or time
         row_extras = _timed(row_extras, time, message.created_at)
-        if any(one != time for one in screen_times.values()):
+        if screen_times and any(one != time for one in screen_times.values()):
             row_extras["shown"] = [screen_times.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
             message.extras = set_extra_key(message.extras, NAME, "row", row_extras)

@@ -38,6 +38,7 @@ USAGE: dict[tuple[str, ...], str] = counts(
     "input_tokens=inputTokens cached_input_tokens=cacheReadTokens cache_write_input_tokens=cacheWriteTokens "
     "output_tokens=outputTokens reasoning_output_tokens=reasoningTokens total_tokens=totalTokens"
 )
+COUNT_KEYS = tuple((path[0], name) for path, name in USAGE.items())
 
 
 class Row(NamedTuple):
@@ -148,7 +149,7 @@ def screen(item: Native) -> list[Native]:
     if item["role"] == "assistant":
         phase = {"phase": item["phase"]} if item.get("phase") else {}
         return [{"type": "agent_message", "message": text, **phase}] if text else []
-    if not is_turn(item):
+    if item["role"] != "user" or text.startswith(CONTEXT):
         return []
     urls = [] if isinstance(content, str) else [part.get("image_url") for part in content]
     shown = {"message": text, "images": [url for url in urls if url], "local_images": [], "text_elements": []}
@@ -184,8 +185,11 @@ def repeated(rows: list[Row], gone: set[int]) -> dict[int, tuple[int, int]]:
             continue
         other_keys = {key: value for key, value in row.payload.items() if value and key not in COMPARED_KEYS}
         at = repeats.take(_key(row.payload)) if other_keys.keys() <= {"phase", "kind"} else None
-        if at is not None and {"kind": "plain", **shown[at][2], **other_keys} == {"kind": "plain", **shown[at][2]}:
-            repeats_by_row[i] = shown[at][:2]
+        if at is None:
+            continue
+        item, k, event = shown[at]
+        if all(other == ("plain" if key == "kind" else event.get(key)) for key, other in other_keys.items()):
+            repeats_by_row[i] = item, k
     return repeats_by_row
 
 
@@ -218,7 +222,8 @@ def usage_of(native: Any) -> dict[str, int]:
 
 def count_row(usage: Mapping[str, int], total: Mapping[str, int]) -> Native:
     """Returns the payload that states the usage of an answer, and of all answers so far."""
-    sums, last = ({path[0]: counts.get(name, 0) for path, name in USAGE.items()} for counts in (total, usage))
+    sums = {key: total.get(name, 0) for key, name in COUNT_KEYS}
+    last = {key: usage.get(name, 0) for key, name in COUNT_KEYS}
     info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": None}
     return {"type": "token_count", "info": info, "rate_limits": None}
 
