@@ -52,6 +52,8 @@ _MIN_DEEP = 2 * (MAX_DEPTH + 1)
 """The fewest characters of a text that is too deep: each level has an opening and a closing bracket."""
 _dumps: Callable[..., bytes] = orjson.dumps
 """orjson's function, or from the first large text on one that requests the memory before."""
+_SCALARS = frozenset((str, int, bool))
+"""Types whose values are the same JSON value if they are equal."""
 _ENDLESS = 10_000
 """A depth that only a value containing itself reaches."""
 
@@ -242,7 +244,7 @@ def digest(value: Any) -> str:
 
 def exact(a: Any, b: Any) -> bool:
     """True if both are the same JSON value: same types (1, 1.0 and true differ), same keys in the same order."""
-    if a.__class__ is str and b.__class__ is str:
+    if a.__class__ is b.__class__ and a.__class__ in _SCALARS:
         return bool(a == b)
     return a is b or (a is not None and b is not None and key(a) == key(b))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, get_extras, has_content, make_extras
+from convcli.kit.objects import NOTHING, Keys, Native, get_extras, has_content, make_extras
 from convcli.kit.results import has_failed, in_words
 from convcli.kit.values import read_arguments
 from convcli.model.dialect import Convention
@@ -15,7 +15,7 @@ NAME = "openclaw"
 
 TEXT_TYPES = ("text", "input_text", "output_text")
 CALL_TYPES = ("toolCall", "toolUse", "functionCall", "tool_use", "toolcall", "tool_call", "function_call")
-RESULT_TYPES = ("tool_result", "tool_result_error")
+RESULT_TYPES = frozenset(("tool_result", "tool_result_error"))
 
 TEXT = Keys("type text textSignature")
 THINKING = Keys("type thinking thinkingSignature redacted")
@@ -169,9 +169,10 @@ RESULT = Keys(f"role= {_KEYS} timestamp")
 BLOCK = Keys(f"type= {_KEYS}")
 
 
-def lift_result(native: Native, reader: Reader, outer: Native | None = None) -> ToolResult:
-    """Reads the result in a message, or in a block of the message `outer`, whose keys fill in missing ones."""
-    extra = (RESULT if outer is None else BLOCK).extra(native) or {}
+def lift_result(native: Native, reader: Reader, outer: Native | None = None, usual: Native = NOTHING) -> ToolResult:
+    """Reads the result in a message, or in a block of the message `outer`, whose keys fill in missing ones. `usual`
+    values are no extras."""
+    extra = (RESULT if outer is None else BLOCK).extra(native, usual) or {}
     outer_message = outer or {}
     stated_id = _first(native, IDS) or _first(outer_message, IDS)
     id_, name = reader.context.pairing.result(stated_id, _first(native, NAMES) or _first(outer_message, NAMES))
@@ -182,14 +183,18 @@ def lift_result(native: Native, reader: Reader, outer: Native | None = None) -> 
 
 
 def _first(native: Native, keys: tuple[str, ...]) -> str | None:
-    return next((native[key] for key in keys if native.get(key)), None)
+    for key in keys:
+        if native.get(key):
+            return native[key]  # type: ignore[no-any-return]
+    return None
 
 
 def _is_failure(native: Native) -> bool:
     """True for what OpenClaw itself calls a failure: a flag, the block type, or `details.status`; never the text."""
     details = native.get("details")
     return (
-        any(native.get(key) is True for key in FLAGS)
+        native.get("isError") is True
+        or native.get("is_error") is True
         or native.get("type") == "tool_result_error"
         or (isinstance(details, dict) and details.get("status") in FAILED)
     )

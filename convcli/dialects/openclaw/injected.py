@@ -16,7 +16,7 @@ _KNOWN = ("id", "type", "name", "args", "arguments", "input", "function", "resul
 
 def has_injected(native: Native) -> bool:
     """True if the message has calls outside its content."""
-    return native.get("role") == "assistant" and any(native.get(key) for key in INJECTED)
+    return native.get("role") == "assistant" and bool(native.get("toolCalls") or native.get("tool_calls"))
 
 
 def lift_injected(native: Native, message: Message, part_paths: list[Path], path: Path, reader: Reader) -> Lifted:

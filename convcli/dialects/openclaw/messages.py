@@ -10,7 +10,7 @@ import convcli.dialects.openclaw.blocks as blocks
 from convcli.dialects.openclaw.injected import lift_injected
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, as_object, except_keys, get_extras, make_extras, omit
+from convcli.kit.objects import NOTHING, Keys, Native, as_object, except_keys, get_extras, make_extras, omit
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
 from convcli.kit.values import milliseconds_of_time, pairs
@@ -34,7 +34,7 @@ def read_usage(native: Native) -> tuple[dict[str, int], float | None, Native]:
     pi writes zero for unknown values, so zero is not read as a count or a cost, but kept in the rest.
     """
     counts = {key: value for key, value in native.items() if key in USAGE and type(value) is int and value > 0}
-    total = sum(counts.get(key, 0) for key in ("input", "cacheRead", "cacheWrite"))
+    total = counts.get("input", 0) + counts.get("cacheRead", 0) + counts.get("cacheWrite", 0)
     rest = {key: native[key] for key in COUNTS.sorted(native) if key not in counts and native[key] is not None}
     if total and rest.get("input") == 0:  # all of the input came from a cache, as the total shows
         del rest["input"]
@@ -118,31 +118,33 @@ TOOLS = Definitions(blocks.NAME, Keys("name description parameters"))
 # ---------------------------------------------------------------- lift
 
 
-def lift_message(native: Native, path: Path, reader: blocks.Reader) -> blocks.Lifted:
-    """Reads one native message: as one message, or one for each result and for each run of blocks between them."""
+def lift_message(native: Native, path: Path, reader: blocks.Reader, usual: Native = NOTHING) -> blocks.Lifted:
+    """Reads one native message: as one message, or one for each result and for each run of blocks between them. `usual`
+    values of keys without a field may be left out."""
     content, role = native.get("content"), native["role"]
-    if isinstance(content, list) and any(block["type"] in blocks.RESULT_TYPES for block in content):
+    if isinstance(content, list) and not blocks.RESULT_TYPES.isdisjoint([block["type"] for block in content]):
         return _lift_mixed(native, content, reader)
     if role in RESULT_ROLES:
-        return [(_result_message(blocks.lift_result(native, reader)), [()])]
+        return [(_result_message(blocks.lift_result(native, reader, usual=usual)), [()])]
     if role == BASH:
         return [(Message("user", [Opaque(blocks.NAME, native)]), [()])]
-    message, part_paths = _lift_turn(native, reader)
+    message, part_paths = _lift_turn(native, reader, usual)
     return [(message, part_paths), *lift_injected(native, message, part_paths, path, reader)]
 
 
 def _result_message(result: ToolResult) -> Message:
     """Moves the time of a result to its message."""
-    extra = dict(get_extras(result.extras, blocks.NAME))
-    timestamp = {"timestamp": extra.pop("timestamp")} if "timestamp" in extra else None
-    result.extras = make_extras(blocks.NAME, extra)
-    return Message("tool", [result], extras=make_extras(blocks.NAME, timestamp))
+    extra = get_extras(result.extras, blocks.NAME)
+    if "timestamp" not in extra:
+        return Message("tool", [result])
+    result.extras = make_extras(blocks.NAME, omit(extra, "timestamp"))
+    return Message("tool", [result], extras=make_extras(blocks.NAME, {"timestamp": extra["timestamp"]}))
 
 
-def _lift_turn(native: Native, reader: blocks.Reader) -> tuple[Message, list[Path]]:
+def _lift_turn(native: Native, reader: blocks.Reader, usual: Native) -> tuple[Message, list[Path]]:
     role = native["role"]
     message = Message("user" if role in INSERTED else role, [])
-    extras = ENVELOPES.get(role, _USER).lift(native, message) or {}
+    extras = ENVELOPES.get(role, _USER).lift(native, message, usual) or {}
     extras |= {"role": role} if role in INSERTED else {}
     if role == "system":
         _lift_sections(native, message, extras)
@@ -153,7 +155,8 @@ def _lift_turn(native: Native, reader: blocks.Reader) -> tuple[Message, list[Pat
         message.parts.append(Text(content))
         part_paths.append((body,))
     else:
-        message.parts += [blocks.lift_block(block, reader, native.get("api")) for block in content]
+        api = native.get("api")
+        message.parts += [blocks.lift_block(block, reader, api) for block in content]
         part_paths += [(body, i) for i in range(len(content))]
     if role == "assistant":
         usage, message.cost, rest = read_usage(native.get("usage") or {})

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
 from convcli.dialects.openclaw.messages import COMPACTED, ROLES, TOOLS, lift_message, write_message
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, drop_extra_keys, except_keys, get_extras, make_extras, omit
+from convcli.kit.objects import Native, as_text, drop_extra_keys, except_keys, get_extras, make_extras, omit
 from convcli.kit.sessions import event_of, head_of, row_of_event
 from convcli.kit.values import milliseconds_of_time
 from convcli.model.document import Rows
@@ -74,7 +74,8 @@ def _lift_row(row: Native, i: int, reader: Reader) -> Message:
     kind = row.get("type")
     place: Path = (i, "message")
     if kind == "message" and row["message"]["role"] in ROLES:
-        lifted = lift_message(row["message"], place, reader)
+        time = milliseconds_of_time(as_text(row.get("timestamp")))
+        lifted = lift_message(row["message"], place, reader, {} if time is None else {"timestamp": time})
         _lift_envelope(lifted[0][0], row, {})
     elif is_inline(row):
         place = (i, "summary" if kind == "branch_summary" else "content")
@@ -99,8 +100,9 @@ def _lift_envelope(message: Message, row: Native, outer: Native) -> None:
     own = get_extras(message.extras, NAME)
     stamp = own.get("timestamp")
     if type(stamp) is int and stamp == milliseconds_of_time(message.created_at):
-        own = omit(own, "timestamp")
-    message.extras = make_extras(NAME, {**own, **({"row": outer} if outer else {})})
+        message.extras = make_extras(NAME, omit(own, "timestamp"))
+    if outer:
+        message.extras = make_extras(NAME, {**get_extras(message.extras, NAME), "row": outer})
 
 
 def _lift_compaction(message: Message, row: Native) -> None:
