@@ -113,7 +113,8 @@ def lift_entry_result(native: Any, call: ToolCall, status: Any, reading: Reading
     if len(answers) == 1:
         answer = answers[0].native["functionResponse"]
         result = lift_result(answers[0], call.id, answer["name"], context)
-        add_extras(result, NAME, {"id": answer["id"]} if answer.get("id") not in (None, "", call.id) else {})
+        if answer.get("id") not in (None, "", call.id):
+            add_extras(result, NAME, {"id": answer["id"]})
     elif not answers and all(isinstance(part, (Text, Media)) for part in other_parts):
         result = ToolResult(call.id, call.name, "multimodal", [])
     else:

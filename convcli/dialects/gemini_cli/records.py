@@ -10,7 +10,7 @@ from convcli.dialects.gemini_cli.thoughts import lift_thought, lift_tokens
 from convcli.families.google.parts import DATA, PART, lift_part, read_part
 from convcli.families.google.results import lift_result, stated
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native, add_extras, get_extras, has_content
+from convcli.kit.objects import NOTHING, Native, add_extras, get_extras, has_content
 from convcli.kit.pairing import Twins
 from convcli.kit.sessions import event_of
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall
@@ -39,7 +39,9 @@ class Body(NamedTuple):
 
 def role_of(native: Any) -> str | None:
     """Returns the role of a record; None for an event."""
-    kind = native.get("type", native.get("role")) if isinstance(native, dict) else None
+    if not isinstance(native, dict):
+        return None
+    kind = native["type"] if "type" in native else native.get("role")
     return ROLES.get(kind) if isinstance(kind, str) else None
 
 
@@ -57,13 +59,15 @@ def lift_record(native: Native, path: Path, following: Iterable[Native], reading
         _lift_model(native, body, path, following, reading)
     message = context.messages[first]
     extra = {**(RECORDS[role].lift(native, message) or {}), **_repeated_keys(native, body)}
-    extra |= get_extras(message.extras, NAME)
-    message.extras = {**(message.extras or {}), NAME: extra} if extra else message.extras
+    if extra:
+        own = get_extras(message.extras, NAME)
+        message.extras = {**(message.extras or {}), NAME: {**extra, **own}}
 
 
 def _body_of(native: Native) -> Body:
     key = "content" if "parts" not in native or native.get("content") is not None else "parts"
-    return Body(key, _items(native.get(key)), isinstance(native.get(key), list))
+    content = native.get(key)
+    return Body(key, _items(content), isinstance(content, list))
 
 
 def _items(content: Any) -> list[Any]:
@@ -75,6 +79,8 @@ def _items(content: Any) -> list[Any]:
 
 def _repeated_keys(native: Native, body: Body) -> Native:
     """Returns keys that repeat another key, as extras."""
+    if "role" not in native and "parts" not in native:  # most records
+        return NOTHING
     others = [key for key, is_second in (("role", "type" in native), ("parts", body.key == "content")) if is_second]
     return {key: native[key] for key in others if has_content(native.get(key))}
 
@@ -130,12 +136,13 @@ def _lift_model(native: Native, body: Body, path: Path, following: Iterable[Nati
     thoughts = native.get("thoughts") or []
     if thoughts and any(isinstance(part, Reasoning) for part in message.parts):
         add_extras(message, NAME, {"thoughts": thoughts})
-    else:
+    elif thoughts:
         message.parts[:0] = [lift_thought(thought, native.get("timestamp")) for thought in thoughts]
         part_paths[:0] = [("thoughts", i) for i in range(len(thoughts))]
     usage, other_counts = lift_tokens(native.get("tokens") or {})
     message.usage = usage or None
-    add_extras(message, NAME, {"tokens": other_counts} if other_counts else {})
+    if other_counts:
+        add_extras(message, NAME, {"tokens": other_counts})
     _lift_calls(native, message, part_paths, path, following, reading)
 
 
@@ -148,10 +155,10 @@ def _lift_calls(
         return
     known = [part for part in message.parts if isinstance(part, ToolCall)]
     answers = answered(following)
-    path_by_part = {id(part): step for part, step in zip(message.parts, part_paths, strict=True)}
-    twins = Twins(known, reading.context.pairing.invented)
+    path_by_part = {id(part): step for part, step in zip(message.parts, part_paths, strict=True)} if known else {}
+    twins = Twins(known, reading.context.pairing.invented) if known else None
     for i, entry in enumerate(entries):
-        twin = _twin(entry, twins) if known else None
+        twin = None if twins is None else _twin(entry, twins)
         call, answer = lift_entry(entry, twin, native.get("timestamp"), answers, reading)
         if twin is None:
             message.parts.append(call)
@@ -179,9 +186,10 @@ def answered(following: Iterable[Native]) -> Answers:
     """Returns the results in the user records up to the next model record."""
     answers = Answers({}, set())
     for record in following:
-        if role_of(record) == "assistant":
+        role = role_of(record)
+        if role == "assistant":
             break
-        content = record.get("content") if role_of(record) == "user" else None
+        content = record.get("content") if role == "user" else None
         for item in _items(content):
             if is_answer(item):
                 answer = PART.camel(item)[0]["functionResponse"]
