@@ -16,7 +16,8 @@ SUBJECT = pattern(r"\*\*([^*\n]+)\*\*(?: (.+))?", re.DOTALL)
 TOKENS = pairs(
     "input=inputTokens output=outputTokens cached=cacheReadTokens thoughts=reasoningTokens total=totalTokens"
 )
-WRITTEN = ("input", "output", "cached", "thoughts", "tool", "total")
+WRITTEN = [(key, TOKENS.get(key, "")) for key in ("input", "output", "cached", "thoughts", "tool", "total")]
+"""The counts in the program's order, and our names; it always writes all of them."""
 
 
 def lift_thought(native: Native, time: Any) -> Reasoning:
@@ -60,6 +61,6 @@ def write_tokens(message: Message) -> Native | None:
     other_counts, usage = get_extras(message.extras, NAME).get("tokens"), message.usage or {}
     if not usage and not other_counts:
         return None
-    native = {key: usage.get(TOKENS[key], 0) if key in TOKENS else 0 for key in WRITTEN}
+    native = {key: usage.get(name, 0) for key, name in WRITTEN}
     native["output"] = max(native["output"] - usage.get("reasoningTokens", 0), 0)
     return {**native, **as_object(other_counts)}

@@ -43,13 +43,14 @@ def _write_row(group: list[Message], later_results: dict[str, ToolResult]) -> An
     if first.role == "event":
         return row_of_event(first, NAME, None if first.id is None else EVENT)
     role = "assistant" if first.role == "assistant" else "user"
-    turn = [first] if role == "assistant" else group
-    content: Native = {"type": "gemini" if role == "assistant" else "user", "content": _write_content(turn)}
     if role == "assistant":
-        content |= _write_model(first, group[1:], later_results)
-    outside = {*content, "tokens"} if role == "assistant" else content
-    extra = omit(get_extras(first.extras, NAME), *outside)
-    return RECORDS[role].write(first, extra, **content)
+        content = _write_model(first, group[1:], later_results)
+        outside = (*content, "tokens")
+    else:
+        content = {"type": "user", "content": _write_content([part for message in group for part in message.parts])}
+        outside = (*content,)
+    extra = get_extras(first.extras, NAME)
+    return RECORDS[role].write(first, omit(extra, *outside) if extra else None, **content)
 
 
 def with_results(messages: list[Message]) -> list[tuple[list[Message], dict[str, ToolResult]]]:
@@ -72,13 +73,6 @@ def with_results(messages: list[Message]) -> list[tuple[list[Message], dict[str,
 # ---------------------------------------------------------------- content
 
 
-def in_content(message: Message) -> list[Part]:
-    """Returns the parts in the content: for the model all, if their order or a signature requires it."""
-    if message.role != "assistant" or needs_content(message.parts):
-        return message.parts
-    return [part for part in message.parts if not isinstance(part, (Reasoning, ToolCall))]
-
-
 def needs_content(parts: list[Part]) -> bool:
     """True if thoughts and calls must be in the content.
 
@@ -87,16 +81,16 @@ def needs_content(parts: list[Part]) -> bool:
     last = 0
     for part in parts:
         rank = RANKS.get(part.type, CONTENT)
-        is_signed = part.metadata is not None and "thoughtSignature" in part.metadata
-        if is_signed or rank < last or (rank != CONTENT and get_extras(part.extras, WRITER.service.owner)):
+        if rank < last or (part.metadata is not None and "thoughtSignature" in part.metadata):
+            return True
+        if rank != CONTENT and part.extras and get_extras(part.extras, WRITER.service.owner):
             return True
         last = rank
     return False
 
 
-def _write_content(messages: list[Message]) -> Any:
+def _write_content(parts: list[Part]) -> Any:
     """Returns a string for a single text without extras, a list for anything else."""
-    parts = [part for message in messages for part in in_content(message)]
     if len(parts) == 1 and isinstance(parts[0], Text) and parts[0].text and parts[0] == Text(parts[0].text):
         return parts[0].text
     natives = [write_answer(part) if isinstance(part, ToolResult) else write_part(part, WRITER) for part in parts]
@@ -104,15 +98,24 @@ def _write_content(messages: list[Message]) -> Any:
 
 
 def _write_model(message: Message, answers: list[Message], later: dict[str, ToolResult]) -> Native:
-    """Returns the thoughts, token counts and calls of a model record."""
-    inside, time = needs_content(message.parts), message.created_at
-    calls = [part for part in message.parts if isinstance(part, ToolCall)]
-    native = {
-        "thoughts": [write_thought(part, time) for part in message.parts if isinstance(part, Reasoning) and not inside],
-        "tokens": write_tokens(message),
-        "toolCalls": _write_entries(calls, answers, later, time),
-    }
-    return {key: value for key, value in native.items() if value}
+    """Returns the content, thoughts, token counts and calls of a model record: thoughts and calls are in the content if
+    their order or a signature requires it."""
+    parts, time = message.parts, message.created_at
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    thoughts = [part for part in parts if isinstance(part, Reasoning)]
+    if needs_content(parts):
+        thoughts = []
+    elif calls or thoughts:
+        parts = [part for part in parts if not isinstance(part, (Reasoning, ToolCall))]
+    native: Native = {"type": "gemini", "content": _write_content(parts)}
+    if thoughts:
+        native["thoughts"] = [write_thought(part, time) for part in thoughts]
+    tokens = write_tokens(message)
+    if tokens:
+        native["tokens"] = tokens
+    if calls:
+        native["toolCalls"] = _write_entries(calls, answers, later, time)
+    return native
 
 
 def _write_entries(
