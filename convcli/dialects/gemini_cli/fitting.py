@@ -60,14 +60,17 @@ def _keep_answer_fields(message: Message) -> Message:
     """Keeps model and token counts on assistant messages only, and drops zero counts."""
     if message.role == "event":
         return message
-    usage = lift_tokens(write_tokens(message) or {})[0] or None if message.role == "assistant" else None
-    model = message.model or None if message.role == "assistant" else None
+    usage = model = None
+    if message.role == "assistant":
+        usage, model = lift_tokens(write_tokens(message) or {})[0] or None, message.model or None
     extras = _without_text(message.extras, REWIND)  # with it, the record would be read as a rewind
     same = usage == message.usage and model == message.model and extras is message.extras
     return message if same else replace(message, usage=usage, model=model, extras=extras)
 
 
 def _without_text(extras: Extras | None, *keys: str) -> Extras | None:
+    if not extras:
+        return extras
     extra = get_extras(extras, NAME)
     gone = [key for key in keys if isinstance(extra.get(key), str)]
     return drop_extra_keys(extras, NAME, *gone) if gone else extras
@@ -200,6 +203,8 @@ def _in_order_of_calls(record: list[Message]) -> list[Message]:
 
 def _clean_calls(messages: list[Message]) -> list[Message]:
     """Keeps a call's `result` only if a later record has a different one, and its `timestamp` only without a result."""
+    if not any(part.extras for message in messages for part in message.parts if isinstance(part, ToolCall)):
+        return messages
     entries = [_clean_call_extras(row, later_results) for row, later_results in with_results(messages)]
     return shared(messages, [message for row in entries for message in row])
 
