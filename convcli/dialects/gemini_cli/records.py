@@ -60,8 +60,7 @@ def lift_record(native: Native, path: Path, following: Iterable[Native], reading
     message = context.messages[first]
     extra = {**(RECORDS[role].lift(native, message) or {}), **_repeated_keys(native, body)}
     if extra:
-        own = get_extras(message.extras, NAME)
-        message.extras = {**(message.extras or {}), NAME: {**extra, **own}}
+        message.extras = {**(message.extras or {}), NAME: {**extra, **get_extras(message.extras, NAME)}}
 
 
 def _body_of(native: Native) -> Body:
