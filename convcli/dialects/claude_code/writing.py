@@ -37,7 +37,7 @@ def _missing_rows(transcript: Transcript, prompt: list[Part], rows: list[Any]) -
     session = {} if transcript.id is None else {"sessionId": transcript.id}
     kinds = form.kinds_of(rows)
     last, bare = form.last_prompt(rows, kinds), form.bare_rows(rows, kinds, transcript.id)
-    shape: Native = {"system": TURNS.blocks.write(prompt)} if prompt else {}
+    shape: Native = {"system": TURNS.blocks.write_all(prompt)} if prompt else {}
     if transcript.tools is not None:
         shape["tools"] = [request.write_tool(tool, NAME) for tool in transcript.tools]
     more: list[Native] = []
