@@ -78,7 +78,9 @@ def _run(argv: list[str]) -> int:
 
 
 def _command(argv: list[str]) -> int:
-    _load_msgspec()
+    from convcli.cli._libraries import load_libraries
+
+    load_libraries()
     from convcli.model.errors import ConvcliError, OutputError
     from convcli.report.screen import Screen
 
@@ -105,20 +107,6 @@ def _command(argv: list[str]) -> int:
         from convcli.cli._shared import announce_bug
 
         return announce_bug(screen, error)
-
-
-def _load_msgspec() -> None:
-    """Imports msgspec without `typing_extensions`, whose import takes half as long as starting the interpreter.
-
-    msgspec prefers it to `typing`, which has the same names in all supported versions of Python.
-    """
-    if "typing_extensions" in sys.modules:
-        return
-    sys.modules["typing_extensions"] = None  # type: ignore[assignment]
-    try:
-        import msgspec  # noqa: F401
-    finally:
-        del sys.modules["typing_extensions"]
 
 
 def _call(argv: list[str], screen: Screen) -> int:

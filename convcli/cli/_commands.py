@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from convcli import cli
-from convcli.cli._types import Near
+from convcli.cli._types import CommandOption, Near
 from convcli.model import modules
 from convcli.model.version import __version__
 from convcli.report.screen import Screen
@@ -216,21 +216,21 @@ def general_options() -> list[click.Parameter]:
     """
     colour = Near("colour", lambda: ["auto", "always", "never"])
     return [
-        click.Option(
+        CommandOption(
             ["-q", "--quiet"],
             is_flag=True,
             expose_value=False,
             callback=_be_quiet,
             help="Print results and errors only: no warnings, notes, summary or progress.",
         ),
-        click.Option(
+        CommandOption(
             ["--color"],
             type=colour,
             default="auto",
             expose_value=False,
             help="Colours. Without it, NO_COLOR, FORCE_COLOR and TERM=dumb decide.",
         ),
-        click.Option(["--debug"], is_flag=True, expose_value=False, help="Print a traceback for internal errors."),
+        CommandOption(["--debug"], is_flag=True, expose_value=False, help="Print a traceback for internal errors."),
         exiting_option("-h", "--help", text=click.Context.get_help, help="Show this message and exit."),
     ]
 
@@ -248,7 +248,7 @@ def exiting_option(*names: str, text: Callable[[click.Context], str], help: str)
             click.echo(text(ctx))
             ctx.exit()
 
-    return click.Option(names, is_flag=True, is_eager=True, expose_value=False, callback=show, help=help)
+    return CommandOption(names, is_flag=True, is_eager=True, expose_value=False, callback=show, help=help)
 
 
 def _show_help(ctx: click.Context) -> None:

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from convcli.cli import _selecting, _shaping, _shared
-from convcli.cli._types import LEVELS, PATH, Near, key_and_value, model_names, size_in_bytes
+from convcli.cli._types import LEVELS, PATH, Near, add_option, key_and_value, model_names, size_in_bytes
 from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
@@ -91,16 +91,16 @@ def options(function: F) -> F:
         return function(*args, engine=chosen, **values)
 
     help_text = "Work in parts, here with -j or on Ray; a second run continues. See convcli help scale."
-    engine = click.option("--engine", type=Near("engine", lambda: ["local", "ray"]), help=help_text)
-    address = click.option("--address", metavar="ADDRESS", help="The Ray cluster; without it, a local one is started.")
-    size = click.option("--part-size", metavar="SIZE", help="The approximate size of a part.  [default: 64M]")
+    engine = add_option("--engine", type=Near("engine", lambda: ["local", "ray"]), help=help_text)
+    address = add_option("--address", metavar="ADDRESS", help="The Ray cluster; without it, a local one is started.")
+    size = add_option("--part-size", metavar="SIZE", help="The approximate size of a part.  [default: 64M]")
     help_text = "Do part K of N of a job, K from 1 to N: one task of an array job. See convcli help scale."
-    part = click.option("--part", metavar="K/N", help=help_text)
+    part = add_option("--part", metavar="K/N", help=help_text)
     help_text = "Repeat a part up to N times if the storage refuses it.  [default: 0]"
-    retries = click.option("--retries", type=click.IntRange(0), metavar="N", help=help_text)
+    retries = add_option("--retries", type=click.IntRange(0), metavar="N", help=help_text)
     help_text = "End an attempt at a part after this time; --retries repeats it. SECONDS may be a fraction."
     limit = click.FloatRange(0, min_open=True)
-    timeout = click.option("--part-timeout", type=limit, metavar="SECONDS", help=help_text)
+    timeout = add_option("--part-timeout", type=limit, metavar="SECONDS", help=help_text)
     return engine(part(address(size(retries(timeout(cast(F, with_engine)))))))
 
 
@@ -115,7 +115,7 @@ def _share(text: str) -> Share:
 def folder_option(function: F) -> F:
     """Adds the option that names the folder of the parts, for commands without another use for it."""
     help_text = "The folder for the parts of a job with --engine."
-    return click.option("--out-dir", type=PATH, metavar="DIR|URL", help=help_text)(function)
+    return add_option("--out-dir", type=PATH, metavar="DIR|URL", help=help_text)(function)
 
 
 class _PartsJob(msgspec.Struct, frozen=True):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from convcli.cli._commands import WORDS
-from convcli.cli._types import PATH
+from convcli.cli._types import PATH, add_option
 from convcli.model.errors import JobError
 
 if TYPE_CHECKING:
@@ -31,9 +30,9 @@ TRAIN = "train.jsonl"
 def options(function: F) -> F:
     """Adds `--card` and `--receipt`."""
     help_text = "Write README.md next to the output: a card of the data set for the Hugging Face hub."
-    card = click.option("--card", is_flag=True, help=help_text)
+    card = add_option("--card", is_flag=True, help=help_text)
     help_text = "Write hashes of inputs and outputs, versions, the command and losses by level, for convcli verify."
-    return card(click.option("--receipt", type=PATH, metavar="FILE", help=help_text)(function))
+    return card(add_option("--receipt", type=PATH, metavar="FILE", help=help_text)(function))
 
 
 def refuse_parts(arguments: Any) -> None:
@@ -183,5 +182,7 @@ def expanded(word: str) -> str:
 
 def quoted(word: str) -> str:
     """Quotes a word for the shell; `~/` at its beginning stays, so that the shell replaces it."""
+    import shlex  # few calls record their command
+
     head = "~/" if word.startswith("~/") else ""
     return head + shlex.quote(word[len(head) :]) if word != head else word

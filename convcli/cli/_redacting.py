@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from msgspec.structs import replace
 
-from convcli.cli._types import PATH
+from convcli.cli._types import PATH, add_option
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
@@ -35,16 +35,16 @@ def option(function: F) -> F:
         return code
 
     help_text = "Mask keys, passwords, e-mail addresses, home directories and other private data first."
-    flag = click.option("--redact", "is_redacted", is_flag=True, help=help_text)
+    flag = add_option("--redact", "is_redacted", is_flag=True, help=help_text)
     return flag(word_options(cast(F, with_redaction)))
 
 
 def word_options(function: F) -> F:
     """Adds the options for words to mask and for values that may stay."""
     help_text = "Mask this word too; @FILE has one word a line. Implies --redact. Repeatable."
-    mask = click.option("--mask", "words", multiple=True, metavar="WORD|@FILE", help=help_text)
+    mask = add_option("--mask", "words", multiple=True, metavar="WORD|@FILE", help=help_text)
     help_text = "Values that may stay: a file of hashes, which convcli redact --check --write-allow writes."
-    return mask(click.option("--allow", type=PATH, metavar="FILE", help=help_text)(function))
+    return mask(add_option("--allow", type=PATH, metavar="FILE", help=help_text)(function))
 
 
 def redaction_of(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from convcli.cli._types import Near
+from convcli.cli._types import Near, add_option
 from convcli.report.text import safe_text
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def options(function: F) -> F:
     """Adds the options that choose transcripts by their columns, by date, by number and at random."""
-    skipping = click.option(
+    skipping = add_option(
         "--offset", "offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N transcripts."
     )
-    limit = click.option(
+    limit = add_option(
         "--limit", "most", type=click.IntRange(min=0), metavar="N", help="At most this many transcripts."
     )
-    dedupe = click.option(
+    dedupe = add_option(
         "--dedupe",
         type=Near("choice", lambda: ["exact", "prefix"]),
         is_flag=False,
@@ -40,7 +40,7 @@ def options(function: F) -> F:
 
 def where(function: F) -> F:
     """Adds the option that chooses transcripts by their columns."""
-    option = click.option(
+    option = add_option(
         "--where",
         "only",
         multiple=True,
@@ -60,17 +60,17 @@ def _every_column() -> list[str]:
 
 def dated(function: F) -> F:
     """Adds the options that choose transcripts by date."""
-    since = click.option(
+    since = add_option(
         "--since", metavar="DATE", help='Only transcripts that ended at or after DATE: 2026-01-31, "2 weeks ago", 14d.'
     )
-    until = click.option("--until", metavar="DATE", help="Only transcripts that began at or before DATE.")
+    until = add_option("--until", metavar="DATE", help="Only transcripts that began at or before DATE.")
     return since(until(function))
 
 
 def sampling(function: F) -> F:
     """Adds the options that draw a sample."""
-    sample = click.option("--sample", type=click.IntRange(min=0), metavar="N", help="N random transcripts.")
-    seed = click.option("--seed", type=int, default=0, metavar="S", help="The seed of --sample.")
+    sample = add_option("--sample", type=click.IntRange(min=0), metavar="N", help="N random transcripts.")
+    seed = add_option("--seed", type=int, default=0, metavar="S", help="The seed of --sample.")
     return sample(seed(function))
 
 

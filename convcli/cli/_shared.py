@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 import click
 
 from convcli.cli import _selecting
-from convcli.cli._types import DIALECT, PATH, Near, size_in_bytes
+from convcli.cli._types import DIALECT, PATH, Near, add_option, size_in_bytes
 from convcli.kit.codec.found import without_project
 from convcli.model.dialect import Dialect
 from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, WRONG_JOB, ConvcliError, OutputError, RefusedError
@@ -67,20 +67,20 @@ def verbose_option(function: F) -> F:
             ctx.obj.verbose = is_asked
 
     help_text = "Print the number of files and bytes read, and the speed."
-    option = click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=ask, help=help_text)
+    option = add_option("-v", "--verbose", is_flag=True, expose_value=False, callback=ask, help=help_text)
     return option(function)
 
 
 def line_option(function: F) -> F:
     """Adds the option that names one transcript of a file."""
     help_text = "Only the transcript on this line of FILE, like FILE:LINE; in a table, in this row."
-    return click.option("--line", type=click.IntRange(0), metavar="N", help=help_text)(function)
+    return add_option("--line", type=click.IntRange(0), metavar="N", help=help_text)(function)
 
 
 def at_option(function: F) -> F:
     """Adds the option that picks transcripts out of documents."""
     help_text = 'JSON Pointer (or preset, such as langfuse) to conversations nested in logs: "/observations/*/input".'
-    option = click.option(
+    option = add_option(
         "--at", multiple=True, metavar="POINTER", shell_complete=lambda _, __, word: _presets(word), help=help_text
     )
     return option(function)
@@ -123,7 +123,7 @@ def join_option(function: F) -> F:
         "Join the calls of one conversation: the last call and its answer are written, and what it lacks is a loss; or "
         "write each call. By default, calls in logs are joined."
     )
-    option = click.option("--join/--no-join", "calls", default=None, callback=calls, help=help_text)
+    option = add_option("--join/--no-join", "calls", default=None, callback=calls, help=help_text)
     return option(function)
 
 
@@ -204,29 +204,27 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
 def _file_options(function: F, *, is_converted: bool) -> F:
     help_text = "A key that occurs twice in an object is an error, or its last value is used.  [default: error]"
     choice = Near("choice", lambda: ["error", "last"])
-    keys = click.option("--duplicate-keys", type=choice, help=help_text, hidden=not is_converted)
-    isolated = click.option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
+    keys = add_option("--duplicate-keys", type=choice, help=help_text, hidden=not is_converted)
+    isolated = add_option("--isolated", is_flag=True, help="Ignore convcli.toml and pyproject.toml.")
     help_text = 'Skip files that match, or whose folder does: drafts, "data/*.json". Repeatable.'
-    exclude = click.option("--exclude", multiple=True, metavar="GLOB", help=help_text)
+    exclude = add_option("--exclude", multiple=True, metavar="GLOB", help=help_text)
     help_text = "For tables: drop nulls in tool arguments and other open objects (padding), or keep them (data)."
     choice = Near("choice", lambda: ["drop", "keep"])
-    nulls = click.option("--nulls", type=choice, default="drop", help=help_text, hidden=not is_converted)
+    nulls = add_option("--nulls", type=choice, default="drop", help=help_text, hidden=not is_converted)
     help_text = "Read lines, and members of arrays, of at most this size. They must fit into the memory."
 
     def size(_: click.Context, __: click.Parameter, text: str) -> int:
         return size_in_bytes(text, "--max-line")
 
     shown: dict[str, Any] = {"metavar": "SIZE", "default": "256M", "show_default": True}
-    longest = click.option("--max-line", callback=size, help=help_text, hidden=not is_converted, **shown)
+    longest = add_option("--max-line", callback=size, help=help_text, hidden=not is_converted, **shown)
     return exclude(keys(nulls(longest(isolated(function)))))
 
 
 def from_option(function: F) -> F:
     """Adds the option that names the dialect of the inputs."""
     help_text = "The dialect of the input; without it, it is detected."
-    return click.option("-f", "--from", "--dialect", "source", type=DIALECT, metavar="DIALECT", help=help_text)(
-        function
-    )
+    return add_option("-f", "--from", "--dialect", "source", type=DIALECT, metavar="DIALECT", help=help_text)(function)
 
 
 def tools_of(function: F) -> F:
@@ -236,7 +234,7 @@ def tools_of(function: F) -> F:
         "default none."
     )
     kind = Near("program", _programs_of_tools)
-    return click.option("--tools-of", type=kind, metavar="PROGRAM|none", help=help_text)(function)
+    return add_option("--tools-of", type=kind, metavar="PROGRAM|none", help=help_text)(function)
 
 
 def _programs_of_tools() -> list[str]:
@@ -248,7 +246,7 @@ def _programs_of_tools() -> list[str]:
 def jobs(function: F) -> F:
     """Adds the option for the number of processes."""
     help_text = "Use N processes for many files or a large file of records; 0 is one per core."
-    option = click.option("-j", "--jobs", type=click.IntRange(0), default=1, metavar="N", help=help_text)
+    option = add_option("-j", "--jobs", type=click.IntRange(0), default=1, metavar="N", help=help_text)
     return option(function)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,18 @@ from convcli.wire.patterns import pattern
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+class CommandOption(click.Option):
+    """An option whose help is one paragraph: click would import `inspect` to remove its indentation."""
+
+    def __init__(self, *args: Any, help: str = "", **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.help = help
+
+
+add_option = partial(click.option, cls=CommandOption)
+"""Decorates the function of a command with an option."""
 
 
 class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]

@@ -9,7 +9,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import format_of
+from convcli.cli._types import add_option, format_of
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -22,7 +22,7 @@ COLUMNS = ["key", "value", "from", "commands"]
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
+@add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @click.pass_obj
 def command(screen: Screen, form: str) -> int:
     """Show the configuration that applies here, and its file.

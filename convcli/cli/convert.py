@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from convcli.cli import _parts, _recording, _redacting, _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._converting import ConvertArguments, Converting
-from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near
+from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near, add_option
 from convcli.report.screen import Screen
 
 FRAMINGS = ["sse", "jsonl"]
@@ -33,7 +33,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 @_shared.converted_inputs
 @_redacting.option
 @_shared.join_option
-@click.option(
+@add_option(
     "-t",
     "--to",
     "target",
@@ -42,7 +42,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="DIALECT",
     help="The dialect to write (convcli dialects lists them).",
 )
-@click.option(
+@add_option(
     "-o",
     "--output",
     type=PATH,
@@ -50,20 +50,20 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     help="The output; without it, stdout. Several inputs go into one FILE.jsonl, .parquet or .arrow, or into a JSON "
     "array in FILE.json. On stdout they are JSON Lines.",
 )
-@click.option(
+@add_option(
     "--out-dir",
     type=PATH,
     metavar="DIR",
     help="Write a file for each input, in the same tree of folders, or for each transcript of one FILE.",
 )
-@click.option(
+@add_option(
     "--split",
     metavar="NAME=SHARE,...",
     help="Split by conversation into files, with --out-dir DIR or {split} in the name of -o: train=0.95,val=0.05.",
 )
-@click.option("--shuffle", type=int, metavar="SEED", help="Write the transcripts in a random order.")
-@click.option("--force", is_flag=True, help="Replace existing outputs.")
-@click.option(
+@add_option("--shuffle", type=int, metavar="SEED", help="Write the transcripts in a random order.")
+@add_option("--force", is_flag=True, help="Replace existing outputs.")
+@add_option(
     "--fail-on-loss",
     type=Near("level", lambda: [level for level in LEVELS if level]),
     is_flag=False,
@@ -72,13 +72,13 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     help="Write nothing and exit 1 if something is lost. LEVEL is content, context (includes content) or any (the "
     "default).",
 )
-@click.option(
+@add_option(
     "--losses",
     type=PATH,
     metavar="FILE",
     help="Write all losses to a file as a JSON array. With --engine: all, first (of each kind) or none.",
 )
-@click.option(
+@add_option(
     "--restore-file",
     type=PATH,
     metavar="FILE",
@@ -86,35 +86,35 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "convcli parts restore.",
 )
 @_recording.options
-@click.option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, list it and exit 1.")
-@click.option(
+@add_option("--keep-going", is_flag=True, help="Skip what cannot be read, convert the rest, list it and exit 1.")
+@add_option(
     "--allow-bad",
     metavar="N|N%",
     help="Keep going, and exit 0 if at most N records and inputs, or N percent of all, cannot be read.",
 )
-@click.option(
+@add_option(
     "--lenient", is_flag=True, help="Set values of a wrong type outside of the conversation aside, and report them."
 )
-@click.option(
+@add_option(
     "--branch",
     type=BRANCH,
     default="all",
     help="For sessions with branches: write the active branch, or all that the dialect can store.",
 )
-@click.option(
+@add_option(
     "--view",
     type=VIEW,
     default="history",
     help="For sessions with a compaction: write the whole history, or what the model would be sent next.",
 )
-@click.option(
+@add_option(
     "--program-turns",
     type=Near("choice", lambda: ["keep", "drop"]),
     metavar="keep|drop",
     help="Turns of a session that the agent program wrote in the user's place: drop them (the default for training "
     "rows) or keep them.",
 )
-@click.option(
+@add_option(
     "--tools",
     type=Near("choice", lambda: ["recorded", "program", "none"]),
     metavar="CHOICE",
@@ -122,31 +122,31 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     "calls; the default), program (a table per agent program) or none.",
 )
 @_shared.tools_of
-@click.option(
+@add_option(
     "--columns",
     metavar="none|all|LIST",
     help="Columns of a training row that state where it comes from: id,model,file,… By default all, in hf-chat and in "
     "tables, for sessions, exports and logs. convcli help training lists them.",
 )
-@click.option(
+@add_option(
     "--split-at",
     type=Near("choice", lambda: ["compaction"]),
     metavar="compaction",
     help="Split each conversation where a summary replaced what came before; each part begins with its summary.",
 )
-@click.option("--max-turns", type=click.IntRange(1), metavar="N", help="Split conversations of more than N user turns.")
-@click.option(
+@add_option("--max-turns", type=click.IntRange(1), metavar="N", help="Split conversations of more than N user turns.")
+@add_option(
     "--max-tokens",
     type=click.IntRange(1),
     metavar="N",
     help="Split conversations of more than N tokens, never between a call and its result. Needs --tokenizer.",
 )
-@click.option(
+@add_option(
     "--tokenizer",
     metavar="NAME|FILE",
     help="What counts tokens: an encoding or model of tiktoken (o200k_base), or a tokenizer.json.",
 )
-@click.option(
+@add_option(
     "--set",
     "set_keys",
     multiple=True,
@@ -154,29 +154,29 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     help="Set a key in every output, overwriting another value: max_tokens=1024, generationConfig.topK=40. VALUE is "
     "JSON, else a string; @FILE reads it from a file.",
 )
-@click.option(
+@add_option(
     "--default",
     "default_keys",
     multiple=True,
     metavar="KEY=VALUE",
     help="Like --set, but only in outputs where the key is missing or null.",
 )
-@click.option(
+@add_option(
     "--map-model",
     "models",
     multiple=True,
     metavar="OLD=NEW",
     help="Write another name of a model: gpt-4o=claude-sonnet-4-5, gpt-*=qwen3. The first match counts.",
 )
-@click.option("--form", metavar="FORM", help="The form to write, for dialects with several: request, response, …")
-@click.option("--text-columns", is_flag=True, help="Write lists and objects in a row as JSON strings, as datasets do.")
-@click.option(
+@add_option("--form", metavar="FORM", help="The form to write, for dialects with several: request, response, …")
+@add_option("--text-columns", is_flag=True, help="Write lists and objects in a row as JSON strings, as datasets do.")
+@add_option(
     "--arguments",
     type=Near("style", lambda: ["text", "object"]),
     help="Tool arguments as a JSON string or an object, if the dialect allows both.",
 )
-@click.option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="The framing of a stream.")
-@click.option(
+@add_option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="The framing of a stream.")
+@add_option(
     "--chunk", type=click.IntRange(0), metavar="N", help="Split the text of a stream into pieces of N characters."
 )
 @_shared.jobs

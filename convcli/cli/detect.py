@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import PATH, format_of
+from convcli.cli._types import PATH, add_option, format_of
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
 from convcli.report import tables
@@ -37,7 +37,7 @@ MOST_ITEMS = 500
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @_shared.reading_options
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
+@add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingOptions) -> int:
     """Detect the dialect of each file, and show why.

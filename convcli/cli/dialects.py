@@ -10,7 +10,7 @@ import click
 from convcli import dialects
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, format_of
+from convcli.cli._types import DIALECT, add_option, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import tables
@@ -30,10 +30,10 @@ convcli dialects --draft chat.json > my-log.toml   # a table that describes the 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("words", nargs=-1, metavar="[DIALECT | FILE...]")
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
-@click.option("--matrix", is_flag=True, help="A table of what each dialect can store.")
-@click.option("--draft", is_flag=True, help="Write the first draft of a table that describes the log in FILE...")
-@click.option(
+@add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
+@add_option("--matrix", is_flag=True, help="A table of what each dialect can store.")
+@add_option("--draft", is_flag=True, help="Write the first draft of a table that describes the log in FILE...")
+@add_option(
     "--check", type=DIALECT, metavar="NAME.toml", help="List the values of FILE... that this table does not explain."
 )
 @click.pass_obj

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, PATH, Near, format_of
+from convcli.cli._types import DIALECT, PATH, Near, add_option, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE
 from convcli.report import tables
@@ -58,18 +58,18 @@ class DiffArguments(NamedTuple):
 @click.argument("second", type=PATH, metavar="SECOND")
 @_shared.from_option
 @_shared.reading_options
-@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of SECOND.")
-@click.option(
+@add_option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of SECOND.")
+@add_option(
     "--level",
     type=Near("level", lambda: list(LEVELS)),
     default="any",
     help="Differences that count: what a model reads (content), what replaying needs too (context), or all.",
 )
-@click.option("--exact", is_flag=True, help="Also count ids, and what the dialect of the other file cannot store.")
-@click.option("--ids", "with_ids", is_flag=True, help="Also count ids and times, which differ between any two runs.")
-@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; FILE.html is a page, side by side.")
-@click.option("--force", is_flag=True, help="Replace an output that exists.")
-@click.option(
+@add_option("--exact", is_flag=True, help="Also count ids, and what the dialect of the other file cannot store.")
+@add_option("--ids", "with_ids", is_flag=True, help="Also count ids and times, which differ between any two runs.")
+@add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; FILE.html is a page, side by side.")
+@add_option("--force", is_flag=True, help="Replace an output that exists.")
+@add_option(
     "-O",
     "--output-format",
     "form",

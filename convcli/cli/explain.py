@@ -9,7 +9,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import Near
+from convcli.cli._types import Near, add_option
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
@@ -41,7 +41,7 @@ def _names() -> list[str]:
 @click.argument(
     "code", type=Near("code", _names, "convcli explain --list lists them all"), required=False, metavar="CODE"
 )
-@click.option("--list", "lists", is_flag=True, help="List all codes with their titles.")
+@add_option("--list", "lists", is_flag=True, help="List all codes with their titles.")
 @click.pass_obj
 def command(screen: Screen, code: str | None, lists: bool) -> int:
     """Explain a code: what it means, how to fix it, examples."""

@@ -10,7 +10,7 @@ import click
 from convcli.cli import _redacting, _selecting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._inspecting import InspectArguments, Inspecting
-from convcli.cli._types import DIALECT, PATH, Near, format_of
+from convcli.cli._types import DIALECT, PATH, Near, add_option, format_of
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -31,46 +31,44 @@ convcli inspect ~/.claude/projects                  # a row for each session
 @_shared.inputs
 @_redacting.option
 @_shared.join_option
-@click.option("--summary", is_flag=True, help="A row of counts for each transcript, even for a single one.")
-@click.option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
-@click.option(
-    "--message", "number", type=click.IntRange(min=0), metavar="N", help="One message in full; the first is 0."
-)
-@click.option(
+@add_option("--summary", is_flag=True, help="A row of counts for each transcript, even for a single one.")
+@add_option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
+@add_option("--message", "number", type=click.IntRange(min=0), metavar="N", help="One message in full; the first is 0.")
+@add_option(
     "--where",
     multiple=True,
     metavar="CONDITION",
     shell_complete=lambda _, __, word: _selecting.completed(word, "=", _every_column()),
     help='Only rows that meet all conditions: role=tool,user, "size>1000 and text~time.?out".',
 )
-@click.option(
+@add_option(
     "--events",
     type=Near("choice", lambda: ["show", "hide"]),
     help="Show or hide events of the agent program, which no model read. Tables without --where hide them by default.",
 )
-@click.option(
+@add_option(
     "--columns",
     metavar="A,B",
     shell_complete=lambda _, __, word: _selecting.completed(word, "", _every_column()),
     help="These columns, in this order.",
 )
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
-@click.option("--no-trunc", "whole", is_flag=True, help="Do not cut text.")
-@click.option("--follow", is_flag=True, help="Follow a session while its program writes it, until interrupted.")
-@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, stdout.")
-@click.option(
+@add_option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
+@add_option("--no-trunc", "whole", is_flag=True, help="Do not cut text.")
+@add_option("--follow", is_flag=True, help="Follow a session while its program writes it, until interrupted.")
+@add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, stdout.")
+@add_option(
     "--pager/--no-pager",
     "pager",
     default=None,
     help="Page output that is longer than the terminal with $PAGER. On a terminal this is the default.",
 )
-@click.option("--out-dir", type=PATH, metavar="DIR", help="With html: a page for each transcript, and an index.")
-@click.option(
+@add_option("--out-dir", type=PATH, metavar="DIR", help="With html: a page for each transcript, and an index.")
+@add_option(
     "-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="With html: mark what this dialect cannot store."
 )
-@click.option("--findings", is_flag=True, help="With html: mark the findings of validate.")
-@click.option("--force", is_flag=True, help="Replace existing outputs.")
-@click.option(
+@add_option("--findings", is_flag=True, help="With html: mark the findings of validate.")
+@add_option("--force", is_flag=True, help="Replace existing outputs.")
+@add_option(
     "-O",
     "--output-format",
     "form",

@@ -12,7 +12,7 @@ import click
 from convcli import dialects
 from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import BRANCH, DIALECT, PATH, VIEW, format_of
+from convcli.cli._types import BRANCH, DIALECT, PATH, VIEW, add_option, format_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.model.located import number_of
@@ -49,7 +49,7 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @_shared.line_option
 @_shared.from_option
 @_shared.reading_options
-@click.option(
+@add_option(
     "-t",
     "--to",
     "target",
@@ -58,13 +58,11 @@ ORDER = ["lost", "changed", "encoded", "kept"]
     metavar="DIALECT",
     help="The dialect to convert to (convcli dialects lists them).",
 )
-@click.option("--summary", is_flag=True, help="A row for each field: how often it is lost or kept.")
-@click.option("--why", is_flag=True, help="Add the table that gives each reason, for authors of dialects.")
-@click.option("--branch", type=BRANCH, default="all", help="For sessions with branches: the active branch, or all.")
-@click.option("--view", type=VIEW, default="history", help="For sessions with a compaction, as in convert.")
-@click.option(
-    "-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the losses."
-)
+@add_option("--summary", is_flag=True, help="A row for each field: how often it is lost or kept.")
+@add_option("--why", is_flag=True, help="Add the table that gives each reason, for authors of dialects.")
+@add_option("--branch", type=BRANCH, default="all", help="For sessions with branches: the active branch, or all.")
+@add_option("--view", type=VIEW, default="history", help="For sessions with a compaction, as in convert.")
+@add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the losses.")
 @click.pass_obj
 def command(
     screen: Screen,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import PATH, format_of
+from convcli.cli._types import PATH, add_option, format_of
 from convcli.model.errors import UNACCEPTABLE, JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
@@ -39,19 +39,17 @@ COLUMNS = ["rule", "file", "line", "pointer", "length"]
 @click.command(cls=Command, examples=EXAMPLES)
 @_shared.inputs
 @_redacting.word_options
-@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="The output for one input; without it, stdout.")
-@click.option("--out-dir", type=PATH, metavar="DIR", help="Write a file for each input, in the same tree of folders.")
-@click.option("--force", is_flag=True, help="Replace existing outputs.")
-@click.option(
+@add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output for one input; without it, stdout.")
+@add_option("--out-dir", type=PATH, metavar="DIR", help="Write a file for each input, in the same tree of folders.")
+@add_option("--force", is_flag=True, help="Replace existing outputs.")
+@add_option(
     "--check", "checks", is_flag=True, help="Write nothing; list what is found, and exit 1 if that is anything."
 )
-@click.option(
+@add_option(
     "--write-allow", "writes_allowed", is_flag=True, help="With --check: accept what is found, in --allow FILE."
 )
-@click.option(
-    "--report", type=PATH, metavar="FILE", help="Write rule, place and length of all that was masked as JSON."
-)
-@click.option(
+@add_option("--report", type=PATH, metavar="FILE", help="Write rule, place and length of all that was masked as JSON.")
+@add_option(
     "-O",
     "--output-format",
     "form",

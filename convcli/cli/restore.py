@@ -9,7 +9,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import PATH
+from convcli.cli._types import PATH, add_option
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ convcli restore gemini.json --restore-file kept.jsonl -o again.json
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
-@click.option(
+@add_option(
     "--restore-file",
     "kept",
     type=PATH,
@@ -32,7 +32,7 @@ convcli restore gemini.json --restore-file kept.jsonl -o again.json
     required=True,
     help="The file that convert --restore-file wrote.",
 )
-@click.option(
+@add_option(
     "-o",
     "--output",
     type=PATH,
@@ -41,7 +41,7 @@ convcli restore gemini.json --restore-file kept.jsonl -o again.json
     show_default=False,
     help="The output; without it, stdout.",
 )
-@click.option("--force", is_flag=True, help="Replace an existing output.")
+@add_option("--force", is_flag=True, help="Replace an existing output.")
 @click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, force: bool) -> int:
     """Rebuild the exact original of a converted file.

@@ -12,7 +12,7 @@ import click
 
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import PATH, VIEW, Near
+from convcli.cli._types import PATH, VIEW, Near, add_option
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.report.screen import Screen
 from convcli.wire.patterns import pattern
@@ -40,7 +40,7 @@ def _programs() -> list[str]:
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("path", type=PATH, metavar="FILE")
-@click.option(
+@add_option(
     "--in",
     "--to",
     "-t",
@@ -54,27 +54,27 @@ def _programs() -> list[str]:
 @_shared.from_option
 @_shared.reading_options
 @_redacting.option
-@click.option(
+@add_option(
     "--home",
     type=PATH,
     metavar="DIR",
     help="The home directory to write to: the one that contains the folder of the program.",
 )
-@click.option(
+@add_option(
     "--cwd",
     type=PATH,
     metavar="DIR",
     help="The working directory; by default that of the session if it exists, else the current one.",
 )
-@click.option(
+@add_option(
     "--view",
     type=VIEW,
     default="context",
     help="For sessions with a compaction: the whole history, or what the model would be sent next.",
 )
 @_shared.tools_of
-@click.option("--keep-going", is_flag=True, help="Skip lines that cannot be read, report them and exit 1.")
-@click.option("--dry-run", is_flag=True, help="Report what would be written and lost, and write nothing.")
+@add_option("--keep-going", is_flag=True, help="Skip lines that cannot be read, report them and exit 1.")
+@add_option("--dry-run", is_flag=True, help="Report what would be written and lost, and write nothing.")
 @click.pass_obj
 def command(
     screen: Screen,

@@ -9,7 +9,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import PATH, Near, format_of
+from convcli.cli._types import PATH, Near, add_option, format_of
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -47,9 +47,9 @@ def folder() -> str:
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("name", type=Near("sample", lambda: list(SAMPLES)), required=False, metavar="[NAME]")
-@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
-@click.option("--force", is_flag=True, help="Replace an output that exists.")
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the list is written.")
+@add_option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
+@add_option("--force", is_flag=True, help="Replace an output that exists.")
+@add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the list is written.")
 @click.pass_obj
 def command(screen: Screen, name: str | None, output: str | None, force: bool, form: str) -> int:
     """List small files to try commands on, or write one.

@@ -6,7 +6,7 @@ import click
 
 from convcli import dialects
 from convcli.cli._commands import Command
-from convcli.cli._types import Near
+from convcli.cli._types import Near, add_option
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
@@ -37,7 +37,7 @@ def _names() -> list[str]:
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("name", type=_Name("schema", _names), required=False, metavar="NAME")
-@click.option("--list", "lists", is_flag=True, help="List the names of all schemas.")
+@add_option("--list", "lists", is_flag=True, help="List the names of all schemas.")
 @click.pass_obj
 def command(screen: Screen, name: str | None, lists: bool) -> int:
     """Print the JSON Schema of a dialect, finding or loss."""

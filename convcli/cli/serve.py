@@ -9,7 +9,7 @@ import click
 
 from convcli.cli import _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, PATH
+from convcli.cli._types import DIALECT, PATH, add_option
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
@@ -27,10 +27,10 @@ convcli serve ~/.claude/projects --port 8123
 @click.argument("paths", nargs=-1, required=True, type=PATH, metavar="DIR...")
 @_shared.from_option
 @_shared.reading_options
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; 0 is any free one.")
-@click.option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="Mark what this dialect cannot store.")
-@click.option("--findings", is_flag=True, help="Mark the findings of validate.")
-@click.option("--no-cache", is_flag=True, help="Keep the index for the search in a temporary file.")
+@add_option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; 0 is any free one.")
+@add_option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="Mark what this dialect cannot store.")
+@add_option("--findings", is_flag=True, help="Mark the findings of validate.")
+@add_option("--no-cache", is_flag=True, help="Keep the index for the search in a temporary file.")
 @click.pass_obj
 def command(
     screen: Screen,

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from convcli.cli import _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import PATH, Near, format_of
+from convcli.cli._types import PATH, Near, add_option, format_of
 from convcli.model.errors import DONE
 from convcli.report import tables
 from convcli.report.screen import Screen
@@ -43,17 +43,17 @@ def _programs() -> list[str]:
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("folder", required=False, type=PATH, metavar="[DIR]")
-@click.option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this agent program.")
-@click.option("--home", type=PATH, metavar="DIR", help="The home directory that contains the folders of the programs.")
-@click.option("--cwd", type=PATH, metavar="DIR", help="Only sessions that ran in this directory or below it.")
+@add_option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this agent program.")
+@add_option("--home", type=PATH, metavar="DIR", help="The home directory that contains the folders of the programs.")
+@add_option("--cwd", type=PATH, metavar="DIR", help="Only sessions that ran in this directory or below it.")
 @_selecting.where
 @_selecting.dated
-@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many sessions, newest first.")
+@add_option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many sessions, newest first.")
 @_shared.reading_options
-@click.option(
+@add_option(
     "-i", "--interactive", "picks", is_flag=True, help="Pick a session on the terminal, to inspect, resume or share it."
 )
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
+@add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @click.pass_obj
 def command(
     screen: Screen,

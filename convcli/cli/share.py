@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from convcli.cli import _redacting, _shared
 from convcli.cli._commands import Command
 from convcli.cli._inspecting import row_of
-from convcli.cli._types import PATH
+from convcli.cli._types import PATH, add_option
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
@@ -37,11 +37,9 @@ convcli share session.jsonl -o share2.html --mask "Project X"
 @_shared.from_option
 @_shared.reading_options
 @_redacting.word_options
-@click.option(
-    "-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, share-ID.html or share-ID.md."
-)
-@click.option("--markdown", "is_markdown", is_flag=True, help="Write Markdown, for an issue or a gist.")
-@click.option("--force", is_flag=True, help="Replace an output that exists.")
+@add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, share-ID.html or share-ID.md.")
+@add_option("--markdown", "is_markdown", is_flag=True, help="Write Markdown, for an issue or a gist.")
+@add_option("--force", is_flag=True, help="Replace an output that exists.")
 @click.pass_obj
 def command(
     screen: Screen, path: str, reading: ReadingOptions, words: tuple[str, ...], allow: str | None,

@@ -8,7 +8,7 @@ import click
 
 from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import PATH, format_of
+from convcli.cli._types import PATH, add_option, format_of
 from convcli.model.errors import JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
@@ -44,10 +44,10 @@ class StatsArguments(NamedTuple):
 @_selecting.options
 @_shared.inputs
 @_shared.join_option
-@click.option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
+@add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @_parts.folder_option
-@click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
-@click.option(
+@add_option("--force", is_flag=True, help="Write into a folder that is not empty.")
+@add_option(
     "--prices",
     "price_file",
     type=PATH,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convcli.cli import _judged, _parts, _selecting, _shared
 from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, PATH, CodeList, format_of
+from convcli.cli._types import DIALECT, PATH, CodeList, add_option, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.model.located import number_of
@@ -43,25 +43,25 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @click.command(cls=Command, examples=EXAMPLES)
 @_selecting.options
 @_shared.inputs
-@click.option(
+@add_option(
     "--as",
     "target",
     type=DIALECT,
     metavar="DIALECT",
     help="Check the transcripts as requests to this service; those of another dialect are converted first.",
 )
-@click.option("-O", "--output-format", "form", type=format_of(formats), help="The format of findings.  [default: full]")
-@click.option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Show only findings with these codes.")
-@click.option("--ignore", type=CodeList(), multiple=True, metavar="CODE,…", help="Hide findings with these codes.")
-@click.option("--statistics", is_flag=True, help="Count the findings by code instead of listing them.")
-@click.option("--check-arguments", is_flag=True, help="Check tool arguments against the schemas of the tools.")
-@click.option("--strict", is_flag=True, help="Report unknown keys too, and exit 1 for warnings.")
-@click.option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, stdout.")
-@click.option("--force", is_flag=True, help="Replace an existing output.")
-@click.option("--baseline", type=PATH, metavar="FILE", help="Ignore the findings in this file; only new ones fail.")
-@click.option("--write-baseline", is_flag=True, help="Write the findings to the file of --baseline and exit 0.")
-@click.option("--transcripts-only", is_flag=True, help="Skip files that are no transcripts, even if they are named.")
-@click.option("--exit-zero", is_flag=True, help="Exit 0 in spite of findings.")
+@add_option("-O", "--output-format", "form", type=format_of(formats), help="The format of findings.  [default: full]")
+@add_option("--select", type=CodeList(), multiple=True, metavar="CODE,…", help="Show only findings with these codes.")
+@add_option("--ignore", type=CodeList(), multiple=True, metavar="CODE,…", help="Hide findings with these codes.")
+@add_option("--statistics", is_flag=True, help="Count the findings by code instead of listing them.")
+@add_option("--check-arguments", is_flag=True, help="Check tool arguments against the schemas of the tools.")
+@add_option("--strict", is_flag=True, help="Report unknown keys too, and exit 1 for warnings.")
+@add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, stdout.")
+@add_option("--force", is_flag=True, help="Replace an existing output.")
+@add_option("--baseline", type=PATH, metavar="FILE", help="Ignore the findings in this file; only new ones fail.")
+@add_option("--write-baseline", is_flag=True, help="Write the findings to the file of --baseline and exit 0.")
+@add_option("--transcripts-only", is_flag=True, help="Skip files that are no transcripts, even if they are named.")
+@add_option("--exit-zero", is_flag=True, help="Exit 0 in spite of findings.")
 @_parts.folder_option
 @_shared.jobs
 @_parts.options

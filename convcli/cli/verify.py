@@ -12,7 +12,7 @@ import click
 
 from convcli.cli._commands import Command
 from convcli.cli._recording import expanded
-from convcli.cli._types import PATH
+from convcli.cli._types import PATH, add_option
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report.screen import Screen
 
@@ -32,7 +32,7 @@ OUTPUTS = {"output": "-o", "out_dir": "--out-dir", "losses": "--losses", "restor
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("path", type=PATH, metavar="RECEIPT")
-@click.option("--rerun", is_flag=True, help="Convert again, into a temporary folder, and compare the outputs too.")
+@add_option("--rerun", is_flag=True, help="Convert again, into a temporary folder, and compare the outputs too.")
 @click.pass_obj
 def command(screen: Screen, path: str, rerun: bool) -> int:
     """Verify the receipt of a conversion.

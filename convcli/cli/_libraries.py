@@ -1,0 +1,43 @@
+"""Imports the libraries of every command without what they import and few commands use."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+LATER = ("inspect", "textwrap", "tokenize", "msgspec.inspect")
+"""Modules that libraries import and that a conversion never reads. They take as long to import as the interpreter to
+start."""
+
+
+class _StandIn(ModuleType):
+    """Stands for a module in those that import it; the first read of an attribute imports the module."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+
+def load_libraries() -> None:
+    """Imports msgspec and click, what orjson imports, and the place of the source of generated functions.
+
+    msgspec prefers `typing_extensions` to `typing`, which has the same names in all supported versions of Python and
+    takes a third of its time. Before Python 3.12, `uuid` imports `platform` for the name of the system.
+    """
+    stand_ins: dict[str, Any] = {name: _StandIn(name) for name in (*LATER, "platform")}
+    stand_ins["platform"].system = lambda: os.uname().sysname
+    stand_ins["typing_extensions"] = None
+    stand_ins = {name: module for name, module in stand_ins.items() if name not in sys.modules}
+    sys.modules.update(stand_ins)
+    try:
+        import dataclasses  # noqa: F401
+        import linecache  # noqa: F401
+        import uuid  # noqa: F401
+
+        import click  # noqa: F401
+        import msgspec  # noqa: F401
+    finally:
+        for name in stand_ins:
+            del sys.modules[name]
