@@ -78,9 +78,9 @@ def _run(argv: list[str]) -> int:
 
 
 def _command(argv: list[str]) -> int:
-    from convcli.cli._libraries import load_libraries
+    from convcli.model.libraries import load_libraries
 
-    load_libraries()
+    load_libraries("click")
     from convcli.model.errors import ConvcliError, OutputError
     from convcli.report.screen import Screen
 

@@ -18,9 +18,13 @@ from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
-from convcli.files.outputs import cannot_write, write_all
-from convcli.files.packed import Descriptor
-from convcli.model.errors import OutputError
+from convcli.model.libraries import load_libraries
+
+load_libraries()  # a new process imports this module first
+
+from convcli.files.outputs import cannot_write, write_all  # noqa: E402
+from convcli.files.packed import Descriptor  # noqa: E402
+from convcli.model.errors import OutputError  # noqa: E402
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

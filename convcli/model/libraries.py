@@ -1,4 +1,4 @@
-"""Imports the libraries of every command without what they import and few commands use."""
+"""Imports the libraries of every process without what they import and few commands use."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class _StandIn(ModuleType):
         return getattr(import_module(self.__name__), name)
 
 
-def load_libraries() -> None:
-    """Imports msgspec and click, what orjson imports, and the place of the source of generated functions.
+def load_libraries(*more: str) -> None:
+    """Imports msgspec, what orjson imports, the place of the source of generated functions, and more libraries.
 
     msgspec prefers `typing_extensions` to `typing`, which has the same names in all supported versions of Python and
     takes a third of its time. Before Python 3.12, `uuid` imports `platform` for the name of the system.
@@ -32,12 +32,8 @@ def load_libraries() -> None:
     stand_ins = {name: module for name, module in stand_ins.items() if name not in sys.modules}
     sys.modules.update(stand_ins)
     try:
-        import dataclasses  # noqa: F401
-        import linecache  # noqa: F401
-        import uuid  # noqa: F401
-
-        import click  # noqa: F401
-        import msgspec  # noqa: F401
+        for name in ("dataclasses", "linecache", "uuid", "msgspec", *more):
+            import_module(name)
     finally:
         for name in stand_ins:
             del sys.modules[name]
