@@ -12,7 +12,7 @@ from shlex import quote
 from typing import Any
 
 from convcli import dialects
-from convcli.files import databases, folders
+from convcli.files import folders
 from convcli.files.packed import may_wait
 from convcli.model.dialect import Dialect, Program, SessionFacts
 from convcli.model.errors import ContentError, JobError
@@ -131,6 +131,8 @@ def _sessions_of(path: str, id_: str) -> list[str]:
 
 def _ids_in(path: str) -> list[str]:
     """Returns the session ids in a database; none if it cannot be read."""
+    from convcli.files import databases  # few programs have one
+
     with suppress(ContentError, JobError):
         return databases.ids_in(path)
     return []

@@ -69,10 +69,12 @@ def program_of(document: Document) -> str | None:
 
 def directory_of(document: Document, transcript: Transcript) -> str | None:
     """Returns the directory in which the session ran, from the session or from files next to it."""
+    program = program_of(document)
+    if transcript.cwd or program is None:
+        return transcript.cwd or None
     from convcli.jobs import programs
 
-    program = program_of(document)
-    return transcript.cwd or (programs.directory(program, document.file) if program else None)
+    return programs.directory(program, document.file)
 
 
 def project_of(directory: str | None) -> str | None:

@@ -56,6 +56,8 @@ def test_a_small_conversion_loads_nothing_dear_and_of_the_named_dialects_only(tm
         named = {name.split(".")[2] for name in modules if name.startswith("convcli.dialects.")}
         assert named == {OWN, OTHER.replace("-", "_")}
     assert not (DEAR | VALIDATORS) & imported("convert", source, "--to", OTHER, cwd=tmp_path)
+    session = ROOT / "samples" / "claude-code" / "twin-weather.jsonl"
+    assert not {"pathlib", "shutil", "sqlite3"} & imported("convert", session, "--to", "hf-chat", cwd=tmp_path)
 
 
 def test_a_conversion_of_more_loads_the_fast_validator(tmp_path: Path) -> None:
