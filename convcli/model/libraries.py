@@ -17,6 +17,7 @@ class _StandIn(ModuleType):
     """Stands for a module in those that import it; the first read of an attribute imports the module."""
 
     def __getattr__(self, name: str) -> Any:
+        _take_out(self.__name__, self)  # a library may read it while it is imported
         return getattr(import_module(self.__name__), name)
 
 
@@ -35,5 +36,10 @@ def load_libraries(*more: str) -> None:
         for name in ("dataclasses", "linecache", "uuid", "msgspec", *more):
             import_module(name)
     finally:
-        for name in stand_ins:
-            del sys.modules[name]
+        for name, module in stand_ins.items():
+            _take_out(name, module)
+
+
+def _take_out(name: str, module: ModuleType | None) -> None:
+    if name in sys.modules and sys.modules[name] is module:
+        del sys.modules[name]

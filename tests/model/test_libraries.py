@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 from convcli.model.libraries import LATER
 from tests.cli_cases import environment
@@ -25,3 +26,11 @@ def test_a_module_that_nobody_reads_is_not_loaded_and_its_first_reader_gets_it()
     loaded, *read = done.stdout.decode().splitlines()
     assert loaded == "|", LATER
     assert read == ["IntType(gt=None, ge=None, lt=None, le=None, multiple_of=None) object a", "True False"]
+
+
+def test_a_library_that_reads_such_a_module_while_it_is_imported_gets_it(tmp_path: Path) -> None:
+    (tmp_path / "reader.py").write_text("import inspect\nTEXT = inspect.cleandoc('  a')\n", encoding="utf-8")
+    code = "import convcli.model.libraries as l; l.load_libraries('reader'); import reader, inspect; print(reader.TEXT)"
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, env=environment(), cwd=tmp_path, check=True)
+    assert done.stdout.split() == [b"a"]
