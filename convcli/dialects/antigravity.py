@@ -32,7 +32,8 @@ from convcli.validation.rules import links
 from convcli.validation.survey import Survey, limited_to
 
 NAME = "antigravity"
-MODEL, ASKED, ANSWERED, COMPACTED = "MODEL", "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT"
+MODEL, SYSTEM = "MODEL", "SYSTEM"
+ASKED, ANSWERED, COMPACTED = "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT"
 NOTES: dict[str | bool, str] = {"SYSTEM_MESSAGE": "system-message", "EPHEMERAL_MESSAGE": "ephemeral-message"}
 """Steps that the program writes for the model, with the kind of the turn."""
 FAILED = {"ERROR": None, "CANCELED": "cancelled"}
@@ -64,7 +65,7 @@ def _lift_step(row: Native, i: int, context: LiftContext) -> bool:
         _add(Message("user", [Text(text)], replaces="all"), row, i, [("content",)], context)
     elif (kind == ASKED or kind in NOTES) and text is not None:
         _add(Message("user", [Text(text)]), row, i, [("content",)], context)
-    elif row.get("source") == MODEL and kind not in (None, ASKED):
+    elif row.get("source") != SYSTEM and kind not in (None, ASKED):
         _lift_result(row, kind, i, context)
     else:
         return False

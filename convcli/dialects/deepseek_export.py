@@ -9,7 +9,7 @@ Quirks
 - A message has no role. It is the user's if a fragment is a `REQUEST`, else the assistant's.
 - Fragments are texts (`REQUEST`, `RESPONSE`), thoughts (`THINK`), and what the site showed of a search. The latter are
   kept opaque.
-- Attached files are kept. An export has their names, and of some the text.
+- Of some attached files, the export has the text: these are documents. Of others it has the name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from convcli.kit.sessions import head_of, parents_first
 from convcli.kit.unsupported import fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect
-from convcli.model.transcript import Message, Opaque, Part, Reasoning, Text, Transcript
+from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, Transcript
 from convcli.validation.rules import trees
 from convcli.validation.survey import limited_to
 
@@ -51,11 +51,13 @@ def lift(document: Any) -> Transcript:
             extra |= {"parent": node["parent"]} if node.get("parent") is not None else {}
             others |= {id_: extra} if extra else {}
             continue
-        message = _lift_message(native)
+        message, places = _lift_message(native)
         message.id, message.parent_id = id_, _parent_of(node, nodes)
-        message.extras = make_extras(NAME, extra, message=MESSAGE.lift(native, message))
+        kept = MESSAGE.lift(native, message) or {}
+        others_of = [file for file in kept.get("files") or () if not _has_text(file)]
+        kept |= {"files": others_of} if "files" in kept else {}
+        message.extras = make_extras(NAME, extra, message=kept)
         links.append((id_, message.parent_id))
-        places = [("message", "fragments", k) for k in range(len(message.parts))]
         context.add(message, (MAPPING, id_), places)
     transcript = context.transcript(head=head_of(links))
     transcript.extras = make_extras(NAME, CONVERSATION.lift(document, transcript), nodes=others)
@@ -69,10 +71,25 @@ def _parent_of(node: Native, nodes: dict[str, Native]) -> str | None:
     return None if is_empty else parent
 
 
-def _lift_message(native: Native) -> Message:
+def _lift_message(native: Native) -> tuple[Message, list[Path]]:
+    """Returns a message and the paths of its parts: files with a text, and fragments."""
     fragments = native.get("fragments") or []
     is_user = any(fragment["type"] == REQUEST for fragment in fragments)
-    return Message("user" if is_user else "assistant", [_lift_fragment(fragment) for fragment in fragments])
+    files = [(k, file) for k, file in enumerate(native.get("files") or ()) if _has_text(file)]
+    parts = [*(_lift_file(file) for _, file in files), *map(_lift_fragment, fragments)]
+    places: list[Path] = [("message", "files", k) for k, _ in files]
+    places += [("message", "fragments", k) for k in range(len(fragments))]
+    return Message("user" if is_user else "assistant", parts), places
+
+
+def _has_text(file: Any) -> bool:
+    return isinstance(file, dict) and bool(file.get("content")) and isinstance(file["content"], str)
+
+
+def _lift_file(native: Native) -> Part:
+    name = as_text(native.get("file_name"))
+    extra = except_keys(native, "content", *["file_name"] * (name is not None))
+    return Media("document", text=native["content"], name=name, extras=make_extras(NAME, extra))
 
 
 def _lift_fragment(native: Native) -> Part:
@@ -96,10 +113,12 @@ DIALECT = Dialect(
         **CONVERSATION.places(),
         **MESSAGE.places("message", "message"),
         **paths(
-            "message.id=id message.parentId=parent text.text=content reasoning.text=content extras.message=message "
+            "message.id=id message.parentId=parent text.text=content reasoning.text=content document.text=content "
+            "document.name=file_name extras.message=message "
             "extras.nodes=mapping"
         ),
     },
+    content=fields("message.files"),
     envelope=fields("message nodes children id elapsed_secs"),
     repeats=frozenset(("/mapping/*/children/*",)),
 )

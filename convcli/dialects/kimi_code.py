@@ -7,7 +7,8 @@ Quirks
 - A step of the agent is an answer. Its parts, its calls and its end are rows of their own, in which `stepUuid` names
   the step; results are rows, too. Other messages are whole (`context.append_message`).
 - `turn.prompt` repeats the message of the user that follows it. `turn.steer` is what the user added during a turn.
-- A configuration row may have the system prompt, and names the model of the steps behind it.
+- A configuration row may have the system prompt, and names the model of the steps behind it. A session that goes on
+  states both again: the same prompt is not another message.
 - `llm.tools_snapshot` has the definitions that the model was sent. The first is read, later ones are kept.
 - A compaction replaces what the model saw before; `contextSummary` is its text for the model. Messages of the user that
   it keeps are not repeated.
@@ -72,6 +73,7 @@ class _Log:
         self.steps: dict[Any, tuple[Message, int, list[Path]]] = {}
         """The answers, with their rows and the paths of their parts, by the id of their step."""
         self.model: str | None = None
+        self.prompt: str | None = None
         for i, row in enumerate(document):
             if not (isinstance(row, dict) and self._lift(row, i)):
                 sessions.add_event(self.context, row, (i,))
@@ -97,9 +99,11 @@ class _Log:
     def _configure(self, row: Native, i: int) -> bool:
         self.model = as_text(row.get("modelAlias")) or self.model
         prompt = as_text(row.get("systemPrompt"))
-        if prompt is not None:
-            self._add(Message("system", [Text(prompt)]), row, i, [("systemPrompt",)], "systemPrompt")
-        return prompt is not None
+        if prompt is None or prompt == self.prompt:
+            return False
+        self.prompt = prompt
+        self._add(Message("system", [Text(prompt)]), row, i, [("systemPrompt",)], "systemPrompt")
+        return True
 
     def _lift_tools(self, row: Native, i: int) -> None:
         known = ("name", "description", "parameters")
@@ -237,8 +241,9 @@ DIALECT = Dialect(
         ),
     },
     metadata=fields(
-        "turn.prompt turn.steer tools.set_active_tools llm.request llm.tools_snapshot permission profile.bind "
-        "config.update usage.record mcp.tools_discovered tools.update_store display description origin"
+        "turn.prompt turn.steer tools.set_active_tools llm.request llm.tools_snapshot profile.bind "
+        "permission.record_approval_result config.update usage.record "
+        "mcp.tools_discovered tools.update_store display description origin"
     ),
     envelope=fields(
         "event row outer piece end ended agentId protocol_version snapshot uuid stepUuid turnId step parentUuid origin "

@@ -8,7 +8,7 @@ Quirks
 - `is_system` hides a message from the model: it is an event, unless it stores calls. Such a message has
   `tool_invocations`, each with its result. Failed calls are not stored.
 - A name is a field only if it is not that of the header.
-- `swipes` are other answers in place of the last one. They are kept; the one shown is `mes`.
+- `swipes` are the answers among which the user chose. They are kept if there is more than the one shown, `mes`.
 - Times have several spellings, most without a time zone: `August 1, 2026 10:00am`.
 - The character, and with it the instructions, is in another file.
 """
@@ -50,6 +50,8 @@ INVOCATIONS, NARRATOR, JOINT = "tool_invocations", "narrator", "\n\n"
 NAMES = {"user": "user_name", "assistant": "character_name"}
 USUAL = {"user_name": "User", "character_name": "Assistant"}
 NARRATOR_NAME = "System"
+FILES = ("file", "files")
+"""Keys of `extra` with files that the model read."""
 USUAL_CALLS = {"name": NARRATOR_NAME, "mes": "Tool calls"}
 """What a row of calls shows, if another program wrote it."""
 SENT, BEGUN = "%B %d, %Y %I:%M%p", "%Y-%m-%d@%Hh%Mm%Ss"
@@ -136,7 +138,8 @@ def _lift_message(row: Native, i: int, header: Native) -> tuple[Message, Path, l
     native = row.get("extra") or {}
     is_narrator = native.get("type") == NARRATOR and not row["is_user"]
     message = Message("user" if row["is_user"] else "system" if is_narrator else "assistant", [])
-    extra, inner = ROW.lift(row, message), EXTRA.lift(native, message) or {}
+    extra, inner = ROW.lift(row, message) or {}, EXTRA.lift(native, message) or {}
+    extra = omit(extra, *["swipes"] * (extra.get("swipes") == [row["mes"]]))
     message.extras = _extras(extra, omit(inner, "type") if is_narrator else inner)
     name = as_text(row.get("name"))
     message.name = None if name == _usual_name(message.role, header) else name
@@ -152,7 +155,9 @@ def _lift_message(row: Native, i: int, header: Native) -> tuple[Message, Path, l
 
 
 def _extras(row: Native | None, extra: Native) -> Extras | None:
-    return make_extras(NAME, {**(row or {}), **({"extra": extra} if extra else {})})
+    files = {key: extra[key] for key in FILES if key in extra}
+    rest = omit(extra, *FILES)
+    return make_extras(NAME, {**(row or {}), **files, **({"extra": rest} if rest else {})})
 
 
 def _usual_name(role: str, header: Native) -> Any:
@@ -216,14 +221,19 @@ def _write_calls(message: Message, open_calls: dict[str, Native]) -> Native:
             invocations.append(native)
             open_calls[part.id] = native
     extra = dict(get_extras(message.extras, NAME))
-    inner = {"isSmallSys": True, **extra.pop("extra", {})}
+    inner = {"isSmallSys": True, **_inner(extra)}
     written = EXTRA.write(message, inner, **{INVOCATIONS: invocations})
     return ROW.write(message, {**USUAL_CALLS, **extra, "is_user": False, "is_system": True, "extra": written})
 
 
+def _inner(extra: Native) -> Native:
+    """Takes the members of `extra` out of the extras of a message."""
+    return {**{key: extra.pop(key) for key in FILES if key in extra}, **extra.pop("extra", {})}
+
+
 def _write_message(message: Message, header: Native) -> Native:
     extra = dict(get_extras(message.extras, NAME))
-    inner = {**extra.pop("extra", {}), **({"type": NARRATOR} if message.role == "system" else {})}
+    inner = {**_inner(extra), **({"type": NARRATOR} if message.role == "system" else {})}
     thoughts = [part.text for part in message.parts if isinstance(part, Reasoning) and part.text]
     images = [url for part in message.parts if isinstance(part, Media) and (url := _url_of(part))]
     more = {"reasoning": JOINT.join(thoughts)} if thoughts else {}
@@ -283,6 +293,7 @@ DIALECT = Dialect(
     | unsupported.fields(
         "reasoning.summary refusal audio video document tool_result.name tool_result.status image.name image.detail"
     ),
+    event_reason="SillyTavern hides this message from the model",
     reasons={
         **sessions.NOTHING_SENT,
         "event": sessions.REASONS["event"],
@@ -300,8 +311,10 @@ DIALECT = Dialect(
         **EXTRA.places("message", "extra"),
         **paths(
             "message.name=name message.role=is_user tool_call.arguments=parameters tool_call.rawArguments=parameters "
-            "tool_result.value=result tool_result.kind=result extras.extra=extra"
+            "tool_result.value=result tool_result.kind=result extras.extra=extra extras.file=extra/file "
+            "extras.files=extra/files"
         ),
     },
+    content=unsupported.fields("swipes file files"),
     envelope=unsupported.fields("swipe_id gen_started gen_finished force_avatar isSmallSys chat_metadata displayName"),
 )

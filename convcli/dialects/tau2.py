@@ -119,6 +119,7 @@ DIALECT = Dialect(
     is_collected=False,
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)),),
+    event_reason="the agent does not see what the simulated user calls",
     places={
         **SIMULATION.places(),
         **MESSAGE.places("message"),

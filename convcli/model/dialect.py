@@ -226,10 +226,14 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     others are. By form where forms differ."""
     reasons: Mapping[str, str] = {}
     """Why a field is lost or changed, where the usual reason is not good enough."""
+    event_reason: str = ""
+    """Why rows that hold content are events, if convcli knows such rows."""
     form_reasons: Mapping[str, Mapping[str, str]] = {}
     """The same for a form that differs, in place of `reasons`: its body is a document of another dialect."""
     places: Mapping[str, Path] = {}
     """The paths of fields in this dialect, relative to their node, unless it is the node itself; `..` goes up."""
+    content: frozenset[str] = frozenset()
+    """Keys of extras that a model read or a person wrote, with dots between those of nested objects."""
     envelope: frozenset[str] = frozenset()
     """Keys of extras that are transport and bookkeeping."""
     metadata: frozenset[str] = frozenset()

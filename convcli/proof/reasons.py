@@ -93,11 +93,13 @@ USUAL_REASONS = {name: field.why for name, field in fields.FIELDS.items() if fie
 
 def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Level:
     """Returns the least level of a loss of this field; its value may raise it (`levels`). For extras, the dialect that
-    owns them defines which keys are envelope."""
+    owns them defines which keys are content or envelope."""
     if field.startswith("extras."):
         dialect, _, key = field[7:].partition(".")
         owner = source if source is not None and source.owns(dialect) else target
-        return "envelope" if owner is not None and key.partition(".")[0] in owner.envelope else "context"
+        if owner is None or key in owner.content:
+            return "context" if owner is None else "content"
+        return "envelope" if key.partition(".")[0] in owner.envelope else "context"
     return "content" if field in CONTENT or field.partition(".")[0] == PROGRAM_TURN else "context"
 
 

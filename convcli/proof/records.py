@@ -197,7 +197,8 @@ class Differences:
             return type_
         if type_.field == EVENT:
             is_content = self.known.event(self.places.routed(place), value) is not None
-            return type_._replace(level="content", why=UNKNOWN_ROW) if is_content else type_
+            reason = self.source.event_reason if self.source is not None else ""
+            return type_._replace(level="content", why=reason or UNKNOWN_ROW) if is_content else type_
         if not may_be_content(value):
             return type_
         is_content = self.known.unknown_content(type_.field, self.places.routed(place), value) is not None

@@ -10,6 +10,7 @@ from convcli.report.tables import View
 from convcli.report.text import Paint, cut, filled, json_text, safe_text
 from convcli.validation.wording import counted
 from convcli.views.rows import CallPairs, part_text
+from convcli.views.times import moment_of
 from convcli.wire.decimals import builtins
 
 LONGEST_WORD = 40
@@ -61,7 +62,8 @@ def heading(pieces: list[str], paint: Paint, width: int | None = None) -> str:
 
 def _dates(row: dict[str, Any]) -> str:
     """Formats begin and end to the minute."""
-    begin, end = ((row[name] or "")[:16].replace("T", " ") for name in ("begin", "end"))
+    times = (row[name] if moment_of(row[name]) else None for name in ("begin", "end"))
+    begin, end = ((time or "")[:16].replace("T", " ") for time in times)
     return begin if begin == end or not end else f"{begin or '?'} to {end}"
 
 

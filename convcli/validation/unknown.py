@@ -14,7 +14,7 @@ from convcli.model.transcript import Extras, Opaque, Path, Transcript
 from convcli.proof.language import holds_content
 from convcli.proof.levels import EXTRAS, OTHER_BLOCKS, TYPES, Knowledge, is_judged, may_be_content, row_type
 from convcli.proof.places import Places
-from convcli.proof.reasons import Loss
+from convcli.proof.reasons import Loss, level_of
 from convcli.validation import schemas
 from convcli.validation.rules import kinds
 from convcli.validation.wording import SAFE_WORD, shown_key
@@ -97,6 +97,8 @@ def _of_loss(loss: Loss, known: Knowledge, document: Any) -> Finding | None:
         if unknown_type is not None or not isinstance(loss.before, dict):
             return unknown_type
         return _of_part(known, path, loss.before["value"], document)
+    if level_of(loss.field, known.dialect, None) == "content":
+        return None
     if not loss.field.startswith(EXTRAS):
         row = _row_of(loss.before)
         return row_finding(known.dialect, path, row) if is_new(known, path, row) else None

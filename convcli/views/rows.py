@@ -280,12 +280,16 @@ def about(transcript: Transcript) -> Row:
 
 
 def _outer(transcript: Transcript) -> Iterator[Message]:
-    """Yields the messages that have their own place in the source, not inside or together with another one."""
+    """Yields the messages that have their own place in the source, not inside or together with another one of the same
+    speaker. Results speak for nobody."""
     origin = transcript.origin
     known = origin is not None and len(origin.places) == len(transcript.messages)
     before: Path | None = None
+    speaker = ""
     for index, message in enumerate(transcript.messages):
         place = origin.places[index][0] if origin is not None and known else ("messages", index)
-        if before is None or not before or place[: len(before)] != before:
-            before = place
+        has_own_place = before is None or not before or place[: len(before)] != before
+        if has_own_place or (message.role not in (speaker, "tool") and speaker != "tool"):
+            before = place if has_own_place else before
+            speaker = message.role
             yield message

@@ -81,6 +81,12 @@ def test_a_call_and_its_result_have_the_same_mark_and_what_is_alone_says_so(tmp_
     assert (summary["unpaired"], summary["errors"]) == (2, 1)
 
 
+def test_a_prompt_and_its_answer_in_one_record_are_two_messages(tmp_path: Path) -> None:
+    turn = {"conversation_id": "c", "prompt": "Hi.", "response": "Yo.", "datetime_utc": "[cut]"}
+    done = run("inspect", write(tmp_path / "a.json", [turn, turn]))
+    assert "llm, id c, 4 messages, 0 calls, 0 errors\n" in done.stderr.decode().replace("\n  ", " ")
+
+
 def test_two_calls_of_one_id_are_paired_one_by_one(tmp_path: Path) -> None:
     messages = [{"role": "assistant", "parts": [call("a"), call("a")]}, result("a")]
     found = rows(write(tmp_path / "a.json", {**CALLS, "messages": messages}))

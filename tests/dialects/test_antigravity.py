@@ -87,3 +87,8 @@ def test_values_that_the_program_cut_are_reported() -> None:
 def test_its_steps_are_detected() -> None:
     assert detection.detect(log(ASKED, answer(content="Yo."))).dialect == "antigravity"
     assert detection.evidence(Rows([{"type": "USER_INPUT", "content": "Hi."}]), DIALECT) is None
+
+
+def test_a_step_of_an_unknown_source_is_a_result() -> None:
+    (message,) = lifted({"source": "SANDBOX", "type": "GENERIC", "content": "Done."})
+    assert message.parts == [ToolResult("call_1", "generic", "text", "Done.")]

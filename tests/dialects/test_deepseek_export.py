@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from convcli import dialects
 from convcli.dialects.deepseek_export import DIALECT
-from convcli.engine import detection
+from convcli.engine import detection, pipeline
 from convcli.jobs.documents import Document
 from convcli.jobs.inputs import opened
-from convcli.model.transcript import Message, Opaque, Part, Reasoning, Text
+from convcli.model.transcript import Media, Message, Opaque, Part, Reasoning, Text
 from convcli.wire import exact_json
 
 ROOT = {"id": "root", "parent": None, "children": ["1"], "message": None}
@@ -72,3 +73,15 @@ def test_each_conversation_of_an_export_is_a_transcript_and_not_chatgpts(tmp_pat
         found = [item.dialect.name for item in items if isinstance(item, Document)]
     assert found == [DIALECT.name] * 2
     assert detection.detect(conversation(ASKED)).dialect == DIALECT.name
+
+
+def test_a_file_with_its_text_is_a_document_and_the_name_of_another_is_content() -> None:
+    files = [{"id": "f1", "file_name": "a.txt", "content": "Tea."}, {"id": "f2", "file_name": "b.pdf"}]
+    asked = node("1", "root", fragment("REQUEST", "Read it."), files=files)
+    document = {"mapping": {"root": ROOT, "1": asked}}
+    (message,) = DIALECT.lift(document).messages
+    extras = {"deepseek-export": {"id": "f1"}}
+    assert message.parts == [Media("document", text="Tea.", name="a.txt", extras=extras), Text("Read it.")]
+    conversion = pipeline.convert(document, DIALECT, dialects.get("openai-chat"))
+    levels = {loss.field: loss.level for loss in conversion.losses}
+    assert levels["extras.deepseek-export.message.files"] == "content"

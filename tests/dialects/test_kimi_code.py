@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from convcli import dialects
 from convcli.dialects.kimi_code import DIALECT
-from convcli.engine import detection
+from convcli.engine import detection, pipeline
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Reasoning, Text, ToolCall, ToolResult, Transcript
 
@@ -81,6 +82,19 @@ def test_a_system_prompt_is_an_instruction() -> None:
     assert message.extras == {"kimi-code": {"type": "config.update", "profileName": "agent"}}
 
 
+def test_a_session_that_goes_on_states_its_system_prompt_again() -> None:
+    prompts = [{"type": kind, "systemPrompt": "Be brief."} for kind in ("config.update", "profile.bind")]
+    changed = {"type": "config.update", "systemPrompt": "Be kind."}
+    assert [message.role for message in lifted(*prompts, changed).messages] == ["system", "event", "system"]
+
+
+def test_an_approval_is_an_event_without_content() -> None:
+    approval = {"type": "permission.record_approval_result", "action": "Running the command", "toolCallId": "c1"}
+    asked = {"type": "context.append_message", "message": {"role": "user", "content": [{"type": "text", "text": "Hi"}]}}
+    conversion = pipeline.convert(Rows([asked, approval]), DIALECT, dialects.get("openai-chat"))
+    assert [loss.field for loss in conversion.losses if loss.level == "content"] == []
+
+
 def test_the_first_snapshot_of_tools_has_the_definitions() -> None:
     rows = [{"type": "llm.tools_snapshot", "hash": hash_, "tools": [{"name": hash_}]} for hash_ in ("a", "b")]
     transcript = lifted(*rows)
@@ -97,5 +111,5 @@ def test_a_compaction_replaces_what_came_before(keys: Any, text: str) -> None:
 def test_its_rows_are_detected() -> None:
     asked = {"type": "context.append_message", "message": {"role": "user", "content": []}}
     begun = [{"type": "metadata", "protocol_version": "1.4"}, {"type": "config.update", "systemPrompt": "Be brief."}]
-    for rows in ([asked], begun):
+    for rows in ([asked], begun, [{"type": "config.update", "cwd": "/w", "modelAlias": "k2"}]):
         assert detection.detect(Rows(rows)).dialect == "kimi-code"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from convcli import dialects
 from convcli.dialects.sillytavern import DIALECT
 from convcli.engine import detection, pipeline
 from convcli.model.document import Rows
@@ -13,6 +14,7 @@ from convcli.model.transcript import Media, Message, Opaque, Reasoning, Text, To
 
 HEADER = {"user_name": "Ann", "character_name": "Aki", "chat_metadata": {}}
 CALL = ToolCall("c1", "weather", {"city": "Oslo"})
+CHAT = dialects.get("openai-chat")
 RESULT = Message("tool", [ToolResult("c1", "weather", "text", "Rain")])
 
 
@@ -87,6 +89,20 @@ def test_an_image_is_a_path_a_url_or_data(image: str, media: Media) -> None:
 def test_other_answers_are_kept() -> None:
     (message,) = lifted(row("Sun.", swipes=["Rain.", "Sun."], swipe_id=1)).messages
     assert message.extras == {"sillytavern": {"swipes": ["Rain.", "Sun."], "swipe_id": 1}}
+    (message,) = lifted(row("Sun.", swipes=["Sun."])).messages
+    assert message.extras is None
+
+
+def test_other_answers_files_and_hidden_messages_are_content() -> None:
+    chosen = row("Sun.", swipes=["Rain.", "Sun."], extra={"file": {"name": "a.txt", "text": "A text."}})
+    hidden = {**row("A secret plan.", is_user=True), "is_system": True}
+    conversion = pipeline.convert(Rows([HEADER, row("Hi.", is_user=True), hidden, chosen]), DIALECT, CHAT)
+    assert {loss.field: loss.why for loss in conversion.losses if loss.level == "content"} == {
+        "event": "SillyTavern hides this message from the model",
+        "extras.sillytavern.swipes": "OpenAI Chat Completions cannot store this field",
+        "extras.sillytavern.file": "convcli does not convert it to OpenAI Chat Completions",
+    }
+    assert "unknown-content" not in {finding.code for finding in conversion.findings}
 
 
 def test_its_rows_are_detected_with_and_without_a_header() -> None:

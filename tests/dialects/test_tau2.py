@@ -52,7 +52,9 @@ def test_calls_of_the_simulated_user_are_events_whose_loss_is_content() -> None:
     assert [message.role for message in messages] == ["assistant", "user", "assistant", "event", "event", "user"]
     conversion = pipeline.convert(document, DIALECT, dialects.get("openai-chat"))
     assert [one["role"] for one in conversion.document["messages"]] == ["assistant", "user", "assistant", "user"]
-    assert [loss.where for loss in conversion.losses if loss.level == "content"] == ["/messages/3", "/messages/4"]
+    lost = [loss for loss in conversion.losses if loss.level == "content"]
+    assert [loss.where for loss in lost] == ["/messages/3", "/messages/4"]
+    assert {loss.why for loss in lost} == {"the agent does not see what the simulated user calls"}
 
 
 def test_several_results_are_a_message_each_and_a_failure_is_an_error() -> None:
