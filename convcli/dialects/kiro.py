@@ -165,7 +165,7 @@ def _call(native: Native, keys: tuple[str, str, str], context: LiftContext) -> T
 
 
 def _result(native: Native, keys: tuple[str, str, str], context: LiftContext) -> ToolResult:
-    """Returns a result: one JSON value, or texts. Other values next to texts are kept."""
+    """Returns a result: one JSON value, or texts. Other values next to texts are opaque."""
     id_key, json_key, text_key = keys
     ids = context.pairing.result(as_text(native.get(id_key)), None)
     items = native.get("content") or []
@@ -174,11 +174,12 @@ def _result(native: Native, keys: tuple[str, str, str], context: LiftContext) ->
     if len(items) == 1 and isinstance(items[0], dict) and values == [None] and json_key in _pair(items[0]):
         result = ToolResult(*ids, "data", _pair(items[0])[json_key], is_error=failed or None)
     else:
-        texts: list[Part] = [Text(value) for value in values if value is not None]
-        result = results.result_of_parts(*ids, texts or [Text("")], failed=failed)
-    is_read = result.kind == "data" or None not in values
+        parts: list[Part] = [
+            Opaque(NAME, item) if value is None else Text(value) for item, value in zip(items, values, strict=True)
+        ]
+        result = results.result_of_parts(*ids, parts or [Text("")], failed=failed)
     is_usual = failed or native.get("status") in ("Success", "success")
-    used = (id_key, *["content"] * is_read, *["status"] * is_usual)
+    used = (id_key, "content", *["status"] * is_usual)
     result.extras = make_extras(NAME, without_empty(native, *used))
     return result
 

@@ -5,7 +5,8 @@ Specification: semantic-kernel 1.45 (`contents/`, https://github.com/microsoft/s
 Quirks
 - A message has items with a `content_type`. One with only a text under `content` is read too.
 - The name of a tool is `plugin-function`. `function_name` and `plugin_name` repeat it.
-- A result is a string: the library writes other values as Python does (`{'a': 1}`). A failure has no field.
+- A result is any value: the library makes strings of other values (`{'a': 1}`), but a program may set them. A failure
+  has no field.
 - Images and audio have kinds of their own; any other file is `binary`. A file by URL has no media type.
 - The library refuses a history with a data URL whose media type has a digit or a dot (`audio/mp3`).
 - Model, name and finish reason are keys of a message; the usage of an answer is in its metadata.
@@ -143,7 +144,10 @@ def _lift_item(native: Native, context: LiftContext) -> Part:
     if native[TAG] == "function_call":
         return BLOCKS.lift(native, context)
     call = context.pairing.result(as_text(native.get("id")), native["name"])
-    return ToolResult(*call, "text", native.get("result") or "", extras=make_extras(NAME, RESULT.extra(native)))
+    value = "" if native.get("result") is None else native["result"]
+    return ToolResult(
+        *call, "text" if isinstance(value, str) else "data", value, extras=make_extras(NAME, RESULT.extra(native))
+    )
 
 
 def _halves(name: str) -> Native:
@@ -186,7 +190,7 @@ def _write_item(part: Part) -> Native | None:
     )
 
 
-RESULTS = results.ResultTexts("").convention()
+RESULTS = results.ResultTexts("", data=True).convention()
 DATA_TYPE = pattern(r"[a-zA-Z]+/[a-zA-Z-]+\Z")
 """The media types that the library reads in a data URL (`contents/utils/data_uri.py`)."""
 

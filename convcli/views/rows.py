@@ -156,8 +156,10 @@ def kind_of(part: Part) -> str:
 def part_text(part: Part) -> str:
     """Returns the visible text of a part: its text, its arguments or value as JSON, or a description of its file."""
     match part:
-        case Text() | Reasoning() | Refusal():
+        case Text() | Refusal():
             return part.text
+        case Reasoning():
+            return part.text or "\n".join(part.summary or ())
         case ToolCall():
             return part.raw_arguments if part.raw_arguments is not None else _json(part.arguments)
         case ToolResult():
@@ -280,16 +282,17 @@ def about(transcript: Transcript) -> Row:
 
 
 def _outer(transcript: Transcript) -> Iterator[Message]:
-    """Yields the messages that have their own place in the source, not inside or together with another one of the same
-    speaker. Results speak for nobody."""
+    """Yields the messages that have their own place in the source, or their own id, not inside or together with another
+    one of the same speaker. Results speak for nobody."""
     origin = transcript.origin
     known = origin is not None and len(origin.places) == len(transcript.messages)
     before: Path | None = None
-    speaker = ""
+    speaker, id_ = "", None
     for index, message in enumerate(transcript.messages):
         place = origin.places[index][0] if origin is not None and known else ("messages", index)
         has_own_place = before is None or not before or place[: len(before)] != before
-        if has_own_place or (message.role not in (speaker, "tool") and speaker != "tool"):
+        is_other = message.role != speaker or message.id not in (None, id_)
+        if has_own_place or (is_other and "tool" not in (speaker, message.role)):
             before = place if has_own_place else before
-            speaker = message.role
+            speaker, id_ = message.role, message.id
             yield message

@@ -115,3 +115,11 @@ def test_both_forms_are_detected() -> None:
     whole = {"conversation_id": "k", "history": [{"user": prompt(), "assistant": response()}]}
     rows = Rows([row("Prompt", {"kind": "text", "data": "Hi."})])
     assert [detection.detect(document).dialect for document in (whole, rows)] == ["kiro", "kiro"]
+
+
+def test_json_next_to_texts_of_a_result_is_content() -> None:
+    content = [{"Text": "Listed."}, {"Json": {"exit": 0}}]
+    answered = question({"ToolUseResults": {"tool_use_results": [{"tool_use_id": "c1", "content": content}]}})
+    (result,) = lifted((prompt(), uses(USE)), (answered, response())).messages[2].parts
+    assert isinstance(result, ToolResult)
+    assert (result.kind, result.value) == ("multimodal", [Text("Listed."), Opaque("kiro", content[1])])

@@ -67,3 +67,8 @@ def test_the_manifest_of_a_session_is_named() -> None:
     manifest = {"session_id": "s", "environment": {"working_directory": "/a"}, "stats": {"steps": 1}}
     with pytest.raises(Exception, match="manifest of a Mistral Vibe session"):
         detection.detect(manifest)
+
+
+def test_a_result_may_lack_an_id() -> None:
+    result = {"role": "tool", "content": "1", "tool_call_id": "c1", "name": "f"}
+    assert detection.detect(Rows([row("user", "Go."), result])).dialect == "vibe"
