@@ -221,6 +221,49 @@ FORMATS = (
         ("event_id source=devin|user message:str created_at", "items/*/event_id items/*/source=devin|user"),
         "they have what Devin and the user wrote, without its calls",
     ),
+    Foreign("a chat of Cody", ("interactions/*/humanMessage lastInteractionTimestamp",)),
+    Foreign(
+        "activities of Jules",
+        (
+            "activities/*/originator=agent|user|system activities/*/createTime",
+            "originator=agent|user|system createTime",
+        ),
+        "they have what Jules and the user wrote, without its calls",
+    ),
+    Foreign(
+        "the description of a Jules session",
+        ("sourceContext/source prompt:str state",),
+        "its activities are a list of their own",
+        is_piece=True,
+    ),
+    Foreign(
+        "the task list of Cline or Roo Code",
+        ("task:str tokensIn tokensOut totalCost", "entries/*/tokensIn entries/*/task"),
+        "the messages are in api_conversation_history.json in the folder of a task",
+        is_piece=True,
+    ),
+    Foreign(
+        "what Cline or Roo Code displays of a task",
+        ("ts type=say say:str", "ts type=ask ask:str", "files_in_context:list"),
+        "the messages are in api_conversation_history.json next to it",
+        is_piece=True,
+    ),
+    Foreign(
+        "the analytics of Aider",
+        ("event:str properties/edit_format user_id", "event:str properties/main_model user_id"),
+        "they have counts, without messages",
+        is_piece=True,
+    ),
+    Foreign(
+        "the history of Gemini Apps from Google Takeout", ("header^Gemini title:str time", "title^Prompted products")
+    ),
+    Foreign(
+        "messages of Dify",
+        ("data/*/query data/*/answer data/*/conversation_id", "query answer conversation_id inputs:dict"),
+    ),
+    Foreign("messages of Flowise", ("chatflowid chatType",)),
+    Foreign("messages of Langflow", ("flow_id sender session_id text:str",)),
+    Foreign("a chat of text-generation-webui", ("internal:list visible:list",)),
     Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
     Foreign(
         "messages of a Letta agent",

@@ -20,10 +20,14 @@ from convcli.wire.strict_json import DuplicateKeys
 # ---------------------------------------------------------------- the source
 
 
+OF_WARP = {"ai_queries", "terminal_panes"}
+"""Tables of Warp's database (`warp.sqlite`)."""
+
+
 class DatabaseSource:
     """An opened database. Sessions are counted from 1, like lines; `lines` of them were read.
 
-    Raises ContentError `not-json` for one of another program, and `broken-compression` for one that is damaged."""
+    Raises ContentError `not-json` or `unknown-dialect` for one of another program, and `broken-compression` for one that is damaged."""
 
     framing: Framing = "jsonl"
     unpacked_size = 0
@@ -47,10 +51,17 @@ class DatabaseSource:
     def _all_ids(self) -> list[Any]:
         """Returns the ids of the sessions: strings, unless the database is damaged; None for one that is missing."""
         if self._program is None:
-            other = of_beginning(DATABASE)
-            assert other is not None
-            raise ContentError(other.code, other.message, file=self.name, help=other.help)
+            raise self._not_read()
         return self._program.ids(self._query)
+
+    def _not_read(self) -> ContentError:
+        """Names a database that convcli does not read."""
+        if self._query.tables() >= OF_WARP:
+            message, help_ = "this looks like the database of Warp; convcli cannot read it yet", "it has prompts only"
+            return ContentError("unknown-dialect", message, file=self.name, help=help_)
+        other = of_beginning(DATABASE)
+        assert other is not None
+        return ContentError(other.code, other.message, file=self.name, help=other.help)
 
     @property
     def ids(self) -> list[str]:

@@ -121,7 +121,13 @@ def test_a_session_with_broken_json_does_not_stop_the_others(goose: Path) -> Non
     assert whole.error is None
 
 
-@pytest.mark.parametrize(("script", "what"), [("CREATE TABLE t (x);", "looks like a SQLite"), (None, "damaged")])
+WARP = "CREATE TABLE ai_queries (input); CREATE TABLE terminal_panes (id);"
+
+
+@pytest.mark.parametrize(
+    ("script", "what"),
+    [("CREATE TABLE t (x);", "looks like a SQLite"), (WARP, "the database of Warp"), (None, "damaged")],
+)
 def test_other_and_damaged_databases_are_refused(script: str | None, what: str, tmp_path: Path) -> None:
     path = database(tmp_path, script or GOOSE)
     if script is None:
