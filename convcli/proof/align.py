@@ -249,23 +249,24 @@ def _messages_by_parts(count: int, ours: _Placed, part_of: dict[Spot, Spot]) -> 
 
 
 def _pair_leftovers(before: list[Message], after: list[Message], message_of: list[int | None]) -> None:
-    """Matches messages without matched parts: the same role, between the same neighbors."""
+    """Matches messages without matched parts: the next one of the same role, between the same neighbors."""
     used = {j for j in message_of if j is not None}
-    free = [j for j in range(len(after)) if j not in used]
+    free: dict[str, deque[int]] = {}
+    for j, message in enumerate(after):
+        if j not in used:
+            free.setdefault(message.role, deque()).append(j)
     lower = -1
     upper = _next_paired(message_of, len(after))
-    start = 0
     for i, message in enumerate(before):
         home = message_of[i]
         if home is not None:
             lower = max(lower, home)
             continue
-        while start < len(free) and free[start] <= lower:
-            start += 1
-        if start < len(free) and free[start] < upper[i] and message.role == after[free[start]].role:
-            message_of[i] = free[start]
-            lower = free[start]
-            start += 1
+        queue = free.get(message.role, deque())
+        while queue and queue[0] <= lower:
+            queue.popleft()
+        if queue and queue[0] < upper[i]:
+            message_of[i] = lower = queue.popleft()
 
 
 def _next_paired(message_of: list[int | None], end: int) -> list[int]:

@@ -159,6 +159,13 @@ def test_an_added_message_is_reported_as_invented() -> None:
     assert reported([user("a")], [user("a"), user("Continue.")]) == [("invented", "/messages/0", "message")]
 
 
+def test_an_empty_message_behind_an_added_one_is_kept() -> None:
+    asked, empty = Message("user", [Text("Hi.")]), Message("assistant", [])
+    added = Message("user", [Text("More.")])
+    losses = difference(Transcript([asked, empty]), Transcript([asked, added, empty]))
+    assert [(loss.kind, loss.field) for loss in losses] == [("invented", "message")]
+
+
 def test_a_dropped_part_tells_its_metadata_and_extras_too() -> None:
     part = Text("b", {"signature": "s"}, {"a-dialect": {"k": 1}})
     before = Message("user", [Text("a"), part])
