@@ -97,8 +97,10 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
     if field.startswith("extras."):
         dialect, _, key = field[7:].partition(".")
         owner = source if source is not None and source.owns(dialect) else target
-        if owner is None or key in owner.content:
-            return "context" if owner is None else "content"
+        if owner is None:
+            return "context"
+        if key in owner.content:
+            return "content"
         return "envelope" if key.partition(".")[0] in owner.envelope else "context"
     return "content" if field in CONTENT or field.partition(".")[0] == PROGRAM_TURN else "context"
 
