@@ -27,8 +27,8 @@ OF_WARP = {"ai_queries", "terminal_panes"}
 class DatabaseSource:
     """An opened database. Sessions are counted from 1, like lines; `lines` of them were read.
 
-    Raises ContentError `not-json` or `unknown-dialect` for one of another program, and `broken-compression` for one that
-    is damaged."""
+    Raises ContentError `not-json` or `unknown-dialect` for one of another program, and `broken-compression` for one
+    that is damaged."""
 
     framing: Framing = "jsonl"
     unpacked_size = 0

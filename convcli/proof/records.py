@@ -197,8 +197,8 @@ class Differences:
             return type_
         if type_.field == EVENT:
             is_content = self.known.event(self.places.routed(place), value) is not None
-            reason = self.source.event_reason if self.source is not None else ""
-            return type_._replace(level="content", why=reason or UNKNOWN_ROW) if is_content else type_
+            why = self.known.dialect.event_reason or UNKNOWN_ROW
+            return type_._replace(level="content", why=why) if is_content else type_
         if not may_be_content(value):
             return type_
         is_content = self.known.unknown_content(type_.field, self.places.routed(place), value) is not None
