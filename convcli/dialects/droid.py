@@ -21,7 +21,6 @@ from msgspec.structs import replace
 
 from convcli.families.anthropic import places, policy
 from convcli.families.anthropic.blocks import Blocks, kind_of, usual_blocks
-from convcli.families.anthropic.messages import MESSAGE as TURN
 from convcli.families.anthropic.messages import Turns
 from convcli.families.anthropic.response import IDS, NAMES
 from convcli.kit import sessions, unsupported
@@ -156,7 +155,7 @@ def _write_row(group: list[Message]) -> Any:
     row, id_ = extra.pop("row", {}), extra.pop("messageId", None)
     role = "assistant" if first.role == "assistant" else "user"
     content = TURNS.blocks.write_all([part for message in group for part in message.parts])
-    message = TURN.write(replace(first, id=id_), extra, role=role, content=content)
+    message = TURNS.envelope.write(replace(first, id=id_), extra, role=role, content=content)
     return ROW.write(first, row, type=MESSAGE, message=message)
 
 
