@@ -65,7 +65,7 @@ def _lift_step(row: Native, i: int, context: LiftContext) -> bool:
         _add(Message("user", [Text(text)], replaces="all"), row, i, [("content",)], context)
     elif (kind == ASKED or kind in NOTES) and text is not None:
         _add(Message("user", [Text(text)]), row, i, [("content",)], context)
-    elif row.get("source") != SYSTEM and kind not in (None, ASKED):
+    elif row.get("source") not in (None, SYSTEM) and kind not in (None, ASKED):
         _lift_result(row, kind, i, context)
     else:
         return False

@@ -37,6 +37,7 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.validation.rules import arguments, links
+from convcli.wire import exact_json
 
 NAME = "kiro"
 CONVERSATION, ROWS = "conversation", "rows"
@@ -165,7 +166,7 @@ def _call(native: Native, keys: tuple[str, str, str], context: LiftContext) -> T
 
 
 def _result(native: Native, keys: tuple[str, str, str], context: LiftContext) -> ToolResult:
-    """Returns a result: one JSON value, or texts. Other values next to texts are opaque."""
+    """Returns a result: one JSON value, or texts. Other values next to texts are JSON in a text."""
     id_key, json_key, text_key = keys
     ids = context.pairing.result(as_text(native.get(id_key)), None)
     items = native.get("content") or []
@@ -175,7 +176,8 @@ def _result(native: Native, keys: tuple[str, str, str], context: LiftContext) ->
         result = ToolResult(*ids, "data", _pair(items[0])[json_key], is_error=failed or None)
     else:
         parts: list[Part] = [
-            Opaque(NAME, item) if value is None else Text(value) for item, value in zip(items, values, strict=True)
+            Text(exact_json.write_text(item) if value is None else value)
+            for item, value in zip(items, values, strict=True)
         ]
         result = results.result_of_parts(*ids, parts or [Text("")], failed=failed)
     is_usual = failed or native.get("status") in ("Success", "success")

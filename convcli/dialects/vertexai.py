@@ -20,7 +20,7 @@ from typing import Any
 from convcli.families.google.dialect import dialect
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, names, snake
 from convcli.families.google.rules import ROLES_ARE_NAMED
-from convcli.kit.objects import Native, as_object
+from convcli.kit.objects import Native, as_object, objects_in
 from convcli.model.dialect import Evidence
 from convcli.validation.rules import turns
 
@@ -78,11 +78,10 @@ def _objects(owner: Native, key: str) -> list[Native]:
 
 def _contents(document: Any) -> list[Native]:
     if isinstance(document, list):
-        return document
-    candidates = _objects(document, "candidates")
-    return _objects(document, "contents") + [
-        item for candidate in candidates for item in _objects(candidate, "content")
-    ]
+        return objects_in(document)
+    top = as_object(document)
+    answers = [item for candidate in _objects(top, "candidates") for item in _objects(candidate, "content")]
+    return _objects(top, "contents") + answers
 
 
 DIALECT = dialect(

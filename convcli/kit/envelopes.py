@@ -128,12 +128,13 @@ class Envelope:
 
     def writer(self, owner: str, constants: Mapping[str, Any] | None = None, *content: str) -> Callable[..., Native]:
         """Returns the function that writes a record, and the values of the `content` keys, as an object with these
-        constants and the owner's extras."""
+        constants and the owner's extras. A constant of a key that may be an extra gives way to one."""
         constants = constants or {}
 
         def with_extras(record: Any, *values: Any) -> Native:
-            stated = {**constants, **dict(zip(content, values, strict=True))}
-            return self.write(record, get_extras(record.extras, owner), **stated)
+            extra = get_extras(record.extras, owner)
+            usual = {key: value for key, value in constants.items() if key in self._known or key not in extra}
+            return self.write(record, extra, **usual, **dict(zip(content, values, strict=True)))
 
         arguments = ", ".join(["record", *(f"content_{i}" for i in range(len(content)))])
         values = {key: repr(value) for key, value in constants.items()}
@@ -184,7 +185,7 @@ class Envelope:
             if field.lift is same and not field.partial:
                 lines += [f"        {name} = value"]
             elif field.lift is as_text:
-                lines += ["        if value.__class__ is str:", f"            {name} = value"]
+                lines += ["        if isinstance(value, str):", f"            {name} = value"]
                 lines += ["        else:", f"            {keep}"]
             else:
                 lines += [
@@ -218,7 +219,7 @@ class Envelope:
                 if field.write is same:
                     lines += ["    if value is not None:", f"        {put}"]
                 elif field.write is as_text:
-                    lines += ["    if value and value.__class__ is str:", f"        {put}"]
+                    lines += ["    if value and isinstance(value, str):", f"        {put}"]
                 else:
                     lines += ["    if value is not None:", f"        value = write_{i}(value)"]
                     lines += ["        if value is not None:", f"            {put}"]

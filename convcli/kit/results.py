@@ -170,21 +170,24 @@ def _disorder(inventory: Inventory) -> tuple[bool, bool]:
         return False, bool(inventory.ask(results))
     is_displaced, alone = False, 0
     caller: Message | None = None
+    open_calls: set[str] | None = set()
     for message in inventory.messages:
         if message.role != "tool":
-            caller = message
+            caller, open_calls = message, None
             continue
+        if open_calls is None:
+            open_calls = _calls_of(caller)
         result = result_of(message)
         alone += result is not None and len(message.parts) == 1
-        is_displaced = is_displaced or result is None or not _has_called(caller, result.tool_call_id)
+        is_displaced = is_displaced or result is None or result.tool_call_id not in open_calls
     return is_displaced, not alone == len(inventory.ask(results)) == inventory.ask(roles).count("tool")
 
 
-def _has_called(message: Message | None, id_: str) -> bool:
-    """True for an answer with the call of this id."""
+def _calls_of(message: Message | None) -> set[str]:
+    """Returns the ids of the calls of an answer; of another message, none."""
     if message is None or message.role != "assistant":
-        return False
-    return id_ in [part.id for part in message.parts if part.__class__ is ToolCall]
+        return set()
+    return {part.id for part in message.parts if part.__class__ is ToolCall}
 
 
 def are_displaced(inventory: Inventory) -> bool:

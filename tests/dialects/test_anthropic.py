@@ -22,6 +22,7 @@ from convcli.model.transcript import (
     Transcript,
 )
 from convcli.proof.reasons import Loss
+from convcli.wire import exact_json
 from tests.support import dumped, samples_of
 
 ANTHROPIC = dialects.get("anthropic")
@@ -596,3 +597,9 @@ def test_the_reason_for_lost_request_metadata_names_the_user_id() -> None:
     document = {"messages": [{"role": "user", "content": "Hi."}], "metadata": {"team": "a"}}
     (loss,) = pipeline.convert(document, dialects.get("openai-chat"), dialects.get("anthropic")).losses
     assert (loss.field, loss.why) == ("settings.metadata", "Anthropic request metadata has only `user_id`")
+
+
+def test_content_may_be_half_of_a_surrogate_pair() -> None:
+    half = exact_json.parse(rb'"\uDd1e"')
+    (message,) = dialects.get("anthropic").lift({"messages": [{"role": "user", "content": half}]}).messages
+    assert message.parts == [Text(half)]

@@ -306,3 +306,8 @@ def test_the_time_of_a_session_is_lost_at_its_row() -> None:
     rows_[0]["payload"].pop("timestamp")
     losses = pipeline.convert(rows_, CODEX, CHAT).losses
     assert [loss.where for loss in losses if loss.field == "createdAt"] == ["/0/timestamp"]
+
+
+def test_a_row_between_agents_whose_payload_is_no_object_is_an_event() -> None:
+    document = [*samples_of("codex")[0].document, {"timestamp": "", "type": "inter_agent_communication", "payload": []}]
+    assert dialects.get("codex").lift(Rows(document)).messages[-1].role == "event"

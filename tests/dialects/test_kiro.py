@@ -10,6 +10,7 @@ from convcli.dialects.kiro import DIALECT
 from convcli.engine import detection
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Opaque, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.wire import exact_json
 
 USE = {"id": "c1", "name": "f", "orig_name": "f", "args": {"n": 1}, "orig_args": {"n": 1}}
 CALL = ToolCall("c1", "f", {"n": 1})
@@ -122,4 +123,4 @@ def test_json_next_to_texts_of_a_result_is_content() -> None:
     answered = question({"ToolUseResults": {"tool_use_results": [{"tool_use_id": "c1", "content": content}]}})
     (result,) = lifted((prompt(), uses(USE)), (answered, response())).messages[2].parts
     assert isinstance(result, ToolResult)
-    assert (result.kind, result.value) == ("multimodal", [Text("Listed."), Opaque("kiro", content[1])])
+    assert (result.kind, result.value) == ("multimodal", [Text("Listed."), Text(exact_json.write_text(content[1]))])

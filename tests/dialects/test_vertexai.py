@@ -208,3 +208,10 @@ def test_a_schema_and_a_mode_in_numbers_are_read() -> None:
     assert lifted.tools is not None
     assert lifted.tools[0].parameters == {"type": "object", "properties": {"port": {"type": ["string", "null"]}}}
     assert lifted.tool_choice == {"name": "tide"}
+
+
+@pytest.mark.parametrize("contents", [None, [None], [{"parts": [None]}], ["a"], "a"])
+def test_what_is_no_object_is_no_evidence(contents: Any) -> None:
+    for document in ({"contents": contents}, contents):
+        found = detection.evidence(document, dialects.get("vertexai"))
+        assert found is None or found.strength == 20

@@ -10,6 +10,7 @@ from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelop
 from convcli.kit.settings import Setting
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Text
+from convcli.wire import exact_json
 
 ROW = Envelope("type= id=id parentId=parent_id timestamp=created_at message=")
 
@@ -124,3 +125,12 @@ def test_a_generated_writer_has_the_same_keys_as_the_envelope() -> None:
     plain, extended = turn("a", model="m"), turn("a", model="m", extras={"demo": {"other": 1}})
     assert list(write(plain, 17).items()) == [("role", "user"), ("info", {"id": "m"}), ("time", 17)]
     assert list(write(extended, 17)) == ["role", "info", "time", "other"]
+
+
+def test_a_text_with_half_of_a_surrogate_pair_is_a_text() -> None:
+    half, message = exact_json.parse(rb'"\uDd1e"'), turn("a")
+    row = {"type": "message", "id": half, "timestamp": None}
+    assert half.__class__ is not str
+    assert ROW.lift(row, message) is None
+    assert message.id is half
+    assert ROW.write(message, type="message")["id"] is half

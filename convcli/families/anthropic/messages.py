@@ -86,7 +86,7 @@ class Turns:
             add_event(context, native, path)
             return
         content, role, start = native["content"], native["role"], len(context.messages)
-        if content.__class__ is str:
+        if isinstance(content, str):
             context.add(Message(role, [Text(content)] if content else []), path)
         elif content:
             self._lift_blocks(content, role, path, context)
