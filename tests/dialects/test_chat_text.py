@@ -16,7 +16,7 @@ from convcli.dialects.chat_text.families import FAMILIES, family_of
 from convcli.engine import detection, pipeline
 from convcli.model.dialect import Options
 from convcli.model.errors import ConvcliError
-from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from tests import tiers
 from tests.support import samples
 
@@ -142,6 +142,7 @@ CHAT: list[Any] = [
 BOS = {
     "llama3": "<|begin_of_text|>",
     "llama3_1": "<|begin_of_text|>",
+    "llama3_2": "<|begin_of_text|>",
     "gemma": "<bos>",
     "gemma3": "<bos>",
     "gemma4": "<bos>",
@@ -150,8 +151,8 @@ BOS = {
 }
 
 
-def rendered(template: str, chat: list[Any]) -> str:
-    """What a template of TRL makes of a chat."""
+def rendered(template: str, chat: list[Any], tools: list[Any] | None = None) -> str:
+    """What a template of TRL makes of a chat and its tools."""
     trl = pytest.importorskip("trl")
     rendering = pytest.importorskip("transformers.utils.chat_template_utils")
     path = Path(trl.__file__).parent / "chat_templates" / f"{template}.jinja"
@@ -159,7 +160,7 @@ def rendered(template: str, chat: list[Any]) -> str:
         pytest.skip(f"this version of TRL has no {path.name}")
     bos = BOS.get(template, "")
     texts, _ = rendering.render_jinja_template(
-        [chat], chat_template=path.read_text("utf-8"), bos_token=bos, eos_token=""
+        [chat], tools=tools, chat_template=path.read_text("utf-8"), bos_token=bos, eos_token=""
     )
     return str(texts[0])
 
@@ -251,6 +252,111 @@ def test_what_is_written_is_the_text_of_the_template(template: str, chat: str) -
         assert ours in text
         text = text.replace(ours, theirs)
     assert text == rendered(template, as_asked(template, CHATS[chat]))
+
+
+# ---------------------------------------------------------------- tools
+
+TOOLS: list[Any] = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": 'Looks it up, in °C:\n\n"</tools>".',
+            "parameters": {"type": "object", "properties": {"n": {"type": "number", "minimum": 1.5}}, "required": []},
+        },
+    }
+    for name in "fg"
+]
+ENVIRONMENT = (
+    "Be short.",
+    "Environment: ipython\nCutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\nBe short.",
+)
+
+
+@pytest.mark.parametrize("chat", ["plain", "call"])
+@pytest.mark.parametrize(
+    ("template", "differences"),
+    [
+        ("qwen2_5", []),
+        ("qwen3", EMPTY_THOUGHT),
+        ("qwen3_instruct_2507", []),
+        ("llama3_1", [ENVIRONMENT, ("\n\n3<", '\n\n"3"<')]),
+        ("glm4moe", []),
+    ],
+)
+def test_tools_are_written_as_the_template_writes_them(template: str, differences: Replaced, chat: str) -> None:
+    row = {"messages": CHATS[chat], "tools": TOOLS}
+    done = convcli.convert(row, "chat-text", source="hf-chat", form=TEMPLATES[template][0])
+    text = done.document["text"]
+    for ours, theirs in differences:
+        text = text.replace(ours, theirs)
+    assert text == rendered(template, CHATS[chat], TOOLS)
+    assert {loss.field for loss in done.losses} <= {"tool_call.id", "tool_result.toolCallId"}
+
+
+@pytest.mark.parametrize("template", ["qwen2_5", "qwen3", "qwen3_vl", "qwen3_6", "llama3_1", "llama3_2", "glm4moe"])
+def test_tools_of_a_template_are_read_back_and_leave_the_instruction(template: str) -> None:
+    text = rendered(template, CHATS["call"], TOOLS)
+    back = convcli.convert({"text": text}, "hf-chat", source="chat-text").document
+    assert back["tools"] == TOOLS
+    assert [one["role"] for one in back["messages"]] == [one["role"] for one in CHATS["call"]]
+    assert back["messages"][0]["content"].endswith("Be short.")
+    assert back["messages"][1]["content"] == "Hi."
+    assert back["messages"][2]["tool_calls"][0]["function"] == NATIVE["function"]
+    assert "Tools" not in back["messages"][0]["content"]
+
+
+FIND = ToolDefinition("f", "Finds.", {"type": "object"})
+FOUND = '{"name": "f", "description": "Finds.", "parameters": {"type": "object"}}'
+WRAPPED = f'{{"type": "function", "function": {FOUND}}}'
+COMPACT = WRAPPED.replace(": ", ":").replace(", ", ",")
+SECTIONS = {
+    "chatml": f"<|im_start|>system\n# Tools\n\n_<tools>\n{WRAPPED}\n</tools>\n\n_</tool_call><|im_end|>\n",
+    "llama-3": "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nGiven _variables.\n\n"
+    '{\n    "type": "function",\n    "function": {\n        "name": "f",\n        "description": "Finds.",\n        '
+    '"parameters": {\n            "type": "object"\n        }\n    }\n}\n\nHi.<|eot_id|>',
+    "kimi": f"<|im_system|>tool_declare<|im_middle|>[{COMPACT}]<|im_end|><|im_user|>",
+    "glm": f"[gMASK]<sop><|system|>\n# Tools\n\n_<tools>\n{WRAPPED}\n</tools>\n\n_\n...\n</tool_call><|user|>\nHi.",
+    "minimax": f"]~!b[]~b]system\n# Tools\n_<tools>\n<tool>{FOUND}</tool>\n</tools>\n\n_</minimax:tool_call>[e~[\n]~b]",
+}
+"""How a text with a tool and a question begins; `_` stands for more words of the template."""
+
+
+def written(name: str, messages: list[Message], tools: list[ToolDefinition]) -> Any:
+    transcript = Transcript(messages, tools=tools)
+    return pipeline.lower(transcript, DIALECT, Options(form=name), source=dialects.get("intermediate"))
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+@pytest.mark.parametrize("messages", [[HI], [Message("system", [Text("Be short.")]), HI]], ids=["asked", "instructed"])
+def test_tools_stand_in_a_section_and_are_read_back(name: str, messages: list[Message]) -> None:
+    done = written(name, messages, [FIND])
+    assert done.losses == []
+    read = DIALECT.lift(done.document)
+    assert (read.messages, read.tools) == (messages, [FIND])
+    if len(messages) == 1:
+        at = 0
+        for piece in SECTIONS[name].split("_") if name != "kimi" else [SECTIONS[name]]:
+            at = done.document["text"].index(piece, at)
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_text_that_is_not_exactly_a_section_stays_text(name: str) -> None:
+    text = written(name, [HI], [FIND]).document["text"]
+    for changed in (text.replace('"name"', '"title"'), text.replace('"f"', '"f', 1)):
+        read = DIALECT.lift({"text": changed})
+        assert read.tools is None
+        assert any(
+            "Finds." in part.text for message in read.messages for part in message.parts if isinstance(part, Text)
+        )
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_tool_that_cannot_be_written_is_a_loss(name: str) -> None:
+    done = written(name, [HI], [FIND, ToolDefinition("g", f"Says {BEGINS[name]}", {})])
+    read = DIALECT.lift(done.document)
+    assert (read.messages, read.tools) == ([HI], [FIND] if name in SECTIONS else None)
+    assert {loss.field for loss in done.losses} & {"tool", "tools"}
 
 
 # ---------------------------------------------------------------- writing

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from convcli.dialects.hermes import DIALECT, qwen
+from convcli.dialects.hermes import DIALECT
 from convcli.engine import detection, pipeline
+from convcli.families.rows import qwen
 from convcli.model.dialect import Options
 from convcli.model.transcript import (
     Message,

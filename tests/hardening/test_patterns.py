@@ -112,7 +112,7 @@ def test_steps_are_counted_of_the_search_that_re_does() -> None:
 
 
 BOUNDED = {
-    "convcli.dialects.hermes.qwen.PARAMETER": "only sees text that ends in its closing tag",
+    "convcli.families.rows.qwen.PARAMETER": "only sees text that ends in its closing tag",
     "convcli.jobs.joining.THOUGHT": "only sees text that ends in its closing tag",
     "convcli.views.conditions._JOINED": "only sees a condition of the command line",
 }

@@ -6,7 +6,8 @@ MiniMax M2 and Llama 4, the published templates.
 Quirks
 - Each form is one family, recognized by how the text begins. A table has its marks: the head of a turn, its end, the
   thought, the call and the result.
-- Tools are part of the instruction, in the words of each template: they stay text, and convcli writes none.
+- Templates write tools in words of their own, with which `tools` of a family begins and ends. Text that is not exactly
+  that stays text. ChatML has the words of Qwen, Llama 3 those of Llama 3.1. convcli writes none in other families.
 - The form is the family that is written. Gemma 1 to 3 have no calls, results or instruction: an instruction is the
   beginning of the next user message, as their template has it.
 - Marks of the family in a text would be read as such: convcli removes them.
@@ -30,10 +31,11 @@ from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.thoughts import JOINT, one_thought, without
 from convcli.kit import custom, fitting, results, unsupported
-from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
+from convcli.kit.definitions import described
+from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.model.dialect import Dialect, Evidence, Pass
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolResult
+from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
 from convcli.validation.rules import turns
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire.patterns import pattern
@@ -96,6 +98,15 @@ def _is_read_back(family: Family, part: Part, message: Message) -> bool:
     again = lift({TEXT: text_in(family, spoken)}).messages
     parts = [one for each in again for one in each.parts if not isinstance(one, ToolCall)]
     return len(parts) == 1 and parts[0].type == part.type and _text(parts[0]) == _text(part)
+
+
+def _is_tool_read_back(family: Family, tool: ToolDefinition) -> bool:
+    """True if the family has a section for tools, and the tool is read as it is."""
+    again = lift({TEXT: text_in(family, [HELLO], [tool])})
+    return again.tools == [tool] and again.messages == [HELLO]
+
+
+HELLO = Message("user", [Text("Hello.")])
 
 
 def _text(part: Part) -> Any:
@@ -164,6 +175,10 @@ def _fit(name: str, family: Family) -> tuple[Pass, ...]:
         results.apply_convention(ROW_TEXTS),
         custom.as_functions,
         calls.without_raw_arguments,
+        fitting.keep_functions(NAME),
+        fitting.drop_empty_tools,
+        described,
+        on_tools(lambda tool: tool if _is_tool_read_back(family, tool) else None),
     ]
     if name == "gemma":
         passes += [on_parts(lambda part, _: None, "tool_call", "tool_result", "reasoning")]
@@ -204,7 +219,7 @@ DIALECT = Dialect(
     write=write,
     rules=(Rule(("wrong-format", "invalid-arguments"), _find_unread), for_outputs(turns.some_message())),
     conventions=(ROW_TEXTS,),
-    unsupported=training.UNSUPPORTED | unsupported.TOOLS | unsupported.MEDIA | unsupported.fields("opaque"),
+    unsupported=training.UNSUPPORTED | unsupported.MEDIA | unsupported.fields("opaque"),
     reasons={
         **training.REASONS,
         "message": "in such texts a result answers a call of the turn before it, and no message is empty",
@@ -215,8 +230,8 @@ DIALECT = Dialect(
         "text": "a turn has one text without the family's marks",
         "reasoning": "a turn has one thought without the family's marks",
         "reasoning.metadata": "a thought is text only",
-        "tools": "templates write tools in words of their own: convcli writes none",
-        "tool": "templates write tools in words of their own: convcli writes none",
+        "tools": "convcli knows no section for tools in this family, or their text would not be read back",
+        "tool": "convcli knows no section for tools in this family, or their text would not be read back",
         "tool_call": "the family has no marks for calls",
         "tool_result": "the family has no marks for results",
         "tool_result.value": "a result is one text without the family's marks",

@@ -1,4 +1,4 @@
-"""Calls and results as the texts of each family have them: one function reads, one writes."""
+"""Calls, results and tools as the texts of each family have them: one function reads, one writes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from convcli.families.rows import calls
+from convcli.families.rows.qwen import read_function
 from convcli.kit.objects import Native, as_text
 from convcli.kit.values import read_json
 from convcli.model.transcript import ToolCall, ToolResult
+from convcli.wire import exact_json
 from convcli.wire.patterns import pattern
 
 
@@ -73,6 +75,14 @@ def read_glm(text: str) -> list[WrittenCall] | None:
     read = [one.partition("</arg_key>") for one in pairs]
     values = {key: value.partition("<arg_value>")[2].partition("</arg_value>")[0] for key, _, value in read}
     return [WrittenCall(name.strip(), {key: _value(value) for key, value in values.items()})] if name.strip() else None
+
+
+def read_qwen(text: str) -> list[WrittenCall] | None:
+    """Reads JSON, the XML of Qwen3-Coder, or the tags of GLM."""
+    native = read_function(text, {})
+    if native is None:
+        return read_glm(text)
+    return [WrittenCall(native["name"], {key: _value(value) for key, value in native["arguments"].items()})]
 
 
 def read_minimax(text: str) -> list[WrittenCall] | None:
@@ -196,3 +206,29 @@ def _tagged(value: Any) -> str:
 
 def write_gemma_result(result: ToolResult, _: str) -> str:
     return f"<|tool_response>response:{result.name}{_gemma({'value': result.value})}<tool_response|>"
+
+
+# ---------------------------------------------------------------- tools
+
+
+def write_tool(native: Native) -> str:
+    return _json(native)
+
+
+def write_bare_tool(native: Native) -> str:
+    """Returns the function of a definition."""
+    return _json(native["function"])
+
+
+def write_compact_tool(native: Native) -> str:
+    """Returns a definition without spaces."""
+    return calls.write_json(native)
+
+
+def write_indented_tool(native: Native) -> str:
+    """Returns a definition indented by four."""
+    lines = exact_json.write(native, indent=True).decode()  # JSON strings contain no line break
+    return INDENT.sub(lambda spaces: spaces[0] * 2, lines)
+
+
+INDENT = pattern(r"^ +", re.MULTILINE)

@@ -17,18 +17,26 @@ from convcli.dialects.chat_text.calls import (
     read_kimi,
     read_minimax,
     read_mistral,
+    read_qwen,
+    write_bare_tool,
+    write_compact_tool,
     write_deepseek,
     write_gemma,
     write_gemma_result,
     write_glm,
+    write_indented_tool,
     write_json,
     write_kimi,
     write_llama,
     write_minimax,
     write_mistral,
     write_python,
+    write_tool,
 )
-from convcli.families.rows import signatures
+from convcli.families.rows import qwen, signatures
+from convcli.families.rows.sections import ToolSection
+from convcli.families.rows.thoughts import JOINT
+from convcli.kit.objects import Native
 from convcli.model.transcript import ToolCall, ToolResult
 from convcli.wire.patterns import pattern
 
@@ -58,11 +66,20 @@ class TextStyle(NamedTuple):
     id: Callable[[ToolCall, int], str] = lambda call, _: call.id
 
 
+class Tools(NamedTuple):
+    """The tools of a family: the key of their turn, their section, and the function that writes a definition."""
+
+    turn: str
+    section: ToolSection
+    write: Callable[[Native], str] = write_tool
+
+
 class Family(NamedTuple):
     """The marks of a family of models.
 
     `begin` is how its texts begin. `head` matches the head of a turn; its group is a key of `roles`. `ends` are marks
-    that end a turn or a section. `call` and `result` are the marks around one call and around one result.
+    that end a turn or a section. `call` and `result` are the marks around one call and around one result. `tools` are
+    the sections with tools that are read; the first is written.
     """
 
     begin: re.Pattern[str]
@@ -74,6 +91,7 @@ class Family(NamedTuple):
     read_calls: ReadCalls = read_json_calls
     result: tuple[str, str] | None = None
     thought: tuple[str, str] = ("<think>", "</think>")
+    tools: tuple[Tools, ...] = ()
 
 
 ROLES = {"model": "assistant", "ai": "assistant", "ipython": "tool", "observation": "tool", "tool_declare": "system"}
@@ -98,6 +116,54 @@ def _tagged_result(result: ToolResult, _: str) -> str:
     return f"<tool_response>\n{result.value}\n</tool_response>"
 
 
+CALL_IN_JSON = (
+    'Respond in the format {"name": function name, "parameters": dictionary of argument name and its value}.'
+    "Do not use variables.\n\n"
+)
+QWEN_TOOLS = (Tools("system", qwen.JSON_TOOLS), Tools("system", qwen.XML_TOOLS))
+LLAMA_TOOLS = tuple(
+    Tools(turn, ToolSection(f"{head}{CALL_IN_JSON}", "", JOINT), write_indented_tool)
+    for turn, head in (
+        (
+            "user",
+            "Given the following functions, please respond with a JSON for a function call with its proper arguments "
+            "that best answers the given prompt.\n\n",
+        ),
+        (
+            "system",
+            "You have access to the following functions. To call a function, please respond with JSON for a function "
+            "call.",
+        ),
+    )
+)
+KIMI_TOOLS = (Tools("tool_declare", ToolSection("[", "]", ",", None), write_compact_tool),)
+GLM_TOOLS = (
+    Tools(
+        "system",
+        ToolSection(
+            qwen.JSON_HEAD,
+            "\n</tools>\n\nFor each function call, output the function name and arguments within the following XML "
+            "format:\n<tool_call>{function-name}\n<arg_key>{arg-key-1}</arg_key>\n<arg_value>{arg-value-1}</arg_value>"
+            "\n<arg_key>{arg-key-2}</arg_key>\n<arg_value>{arg-value-2}</arg_value>\n...\n</tool_call>",
+            joint=None,
+        ),
+    ),
+)
+MINIMAX_TOOLS = (
+    Tools(
+        "system",
+        ToolSection(
+            "# Tools\nYou may call one or more tools to assist with the user query.\nHere are the tools available in "
+            "JSONSchema format:\n\n<tools>\n<tool>",
+            "</tool>\n</tools>\n\nWhen making tool calls, use XML format to invoke tools and pass parameters:\n\n"
+            '<minimax:tool_call>\n<invoke name="tool-name-1">\n<parameter name="param-key-1">param-value-1</parameter>'
+            '\n<parameter name="param-key-2">param-value-2</parameter>\n...\n</invoke>\n</minimax:tool_call>',
+            "</tool>\n<tool>",
+        ),
+        write_bare_tool,
+    ),
+)
+"""Texts of templates, which are part of the format: models were trained on them."""
 LLAMA_3 = "<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\n"
 LLAMA_4 = "<|eot|><|header_start|>ipython<|header_end|>\n\n"
 FAMILIES = {
@@ -115,7 +181,8 @@ FAMILIES = {
         ),
         call=TOOL_CALL,
         result=TOOL_RESPONSE,
-        read_calls=read_glm,
+        read_calls=read_qwen,
+        tools=QWEN_TOOLS,
     ),
     "llama-3": _family(
         r"<\|begin_of_text\|>",
@@ -128,6 +195,7 @@ FAMILIES = {
             calls=("[", ", ", "]"),
             results=("", LLAMA_3, ""),
         ),
+        tools=LLAMA_TOOLS,
     ),
     "llama-4": _family(
         r"<\|begin_of_text\|>",
@@ -227,6 +295,7 @@ FAMILIES = {
                 "user": "<|im_user|>user<|im_middle|>",
                 "assistant": "<|im_assistant|>assistant<|im_middle|>",
                 "tool": "<|im_system|>tool<|im_middle|>",
+                "tool_declare": "<|im_system|>tool_declare<|im_middle|>",
             },
             dict.fromkeys(ALL_ROLES, "<|im_end|>"),
             write_kimi,
@@ -238,6 +307,7 @@ FAMILIES = {
         ),
         call=("<|tool_call_begin|>", "<|tool_call_end|>"),
         read_calls=read_kimi,
+        tools=KIMI_TOOLS,
     ),
     "glm": _family(
         r"\[gMASK\]<sop>",
@@ -255,6 +325,7 @@ FAMILIES = {
         ),
         call=TOOL_CALL,
         read_calls=read_glm,
+        tools=GLM_TOOLS,
         result=TOOL_RESPONSE,
     ),
     "minimax": _family(
@@ -270,6 +341,7 @@ FAMILIES = {
         ),
         call=('<invoke name="', "</invoke>"),
         read_calls=read_minimax,
+        tools=MINIMAX_TOOLS,
         result=("<response>", "</response>"),
     ),
 }

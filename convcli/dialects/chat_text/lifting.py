@@ -12,11 +12,12 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, make_extras
 from convcli.kit.texts import split_between
 from convcli.kit.values import read_arguments, read_json
-from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 
 NAME = "chat-text"
 ROW = Keys("text")
 TEXT = "text"
+INSTRUCTIONS = ("system", "developer")
 RETURN, RESPONSE = "## Return of ", "response:"
 """How a result of Kimi K2 and of Gemma 4 begins."""
 
@@ -41,21 +42,44 @@ def lift(document: Any) -> Transcript:
     context.origin.form = name or next(iter(FAMILIES))
     if not name and document[TEXT]:
         turns.add(signatures.text_message("assistant", document[TEXT]), (TEXT,))
-    for role, text in _turns(document[TEXT], FAMILIES[name]) if name else ():
-        _add(role, text, FAMILIES[name], turns)
-    return context.transcript(extras=make_extras(NAME, ROW.extra(document)))
+    tools: list[ToolDefinition] | None = None
+    for key, text in _turns(document[TEXT], FAMILIES[name]) if name else ():
+        family, rest = FAMILIES[name], text
+        if tools is None:
+            rest, tools = _read_tools(key, text, family, context)
+        if rest.strip():
+            _add(family.roles.get(key, key), rest, family, turns)
+    return context.transcript(tools=tools, extras=make_extras(NAME, ROW.extra(document)))
+
+
+def _read_tools(key: str, text: str, family: Family, context: LiftContext) -> tuple[str, list[ToolDefinition] | None]:
+    """Returns the text of a turn and the tools in it. They stand in the first turn, or in the first of the user."""
+    before = [message for message in context.messages if key != "user" or message.role not in INSTRUCTIONS]
+    for tools in family.tools if not before else ():
+        section = tools.section
+        section = section._replace(head=_without_ends(section.head, family), tail=_without_ends(section.tail, family))
+        read = section.read(text) if tools.turn == key else None
+        if read is not None:
+            return read[0], [calls.lift_tool(native, context, (TEXT,)) for native in read[1]]
+    return text, None
+
+
+def _without_ends(text: str, family: Family) -> str:
+    """Removes marks that end a turn or a section, and white space between them."""
+    for mark in family.ends:
+        text = "".join(piece for at, piece in enumerate(text.split(mark)) if at == 0 or piece.strip())
+    return text
 
 
 def _turns(text: str, family: Family) -> Iterator[tuple[str, str]]:
-    """Yields the role and the text of each turn that has text."""
+    """Yields the key and the text of each turn that has text."""
     pieces = family.head.split(text)
     for key, value in zip(pieces[1::2], pieces[2::2], strict=True):
-        for mark in family.ends:
-            value = "".join(piece for at, piece in enumerate(value.split(mark)) if at == 0 or piece.strip())
+        value = _without_ends(value, family)
         if family is FAMILIES["mistral"]:
             value = value.removeprefix(" ").removesuffix(" ")
         if value.strip():
-            yield family.roles.get(key, key), value
+            yield key, value
 
 
 def _add(role: str, text: str, family: Family, turns: signatures.RowTurns) -> None:

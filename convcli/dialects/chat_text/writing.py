@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
-from convcli.dialects.chat_text.families import FAMILIES, Family
-from convcli.dialects.chat_text.lifting import NAME, ROW, TEXT
+from msgspec.structs import replace
+
+from convcli.dialects.chat_text.families import FAMILIES, Family, Tools
+from convcli.dialects.chat_text.lifting import INSTRUCTIONS, NAME, ROW, TEXT
+from convcli.families.rows.calls import write_tool
 from convcli.families.rows.order import turns_of
 from convcli.kit.objects import get_extras
 from convcli.kit.texts import text_of
 from convcli.model.dialect import Options
-from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 
 
 def write(transcript: Transcript, options: Options) -> Any:
     """Returns a row with the text. The form is the family."""
     family = FAMILIES[options.form or next(iter(FAMILIES))]
-    return ROW.put({TEXT: text_in(family, transcript.messages)}, get_extras(transcript.extras, NAME))
+    return ROW.put({TEXT: text_in(family, transcript.messages, transcript.tools)}, get_extras(transcript.extras, NAME))
 
 
-def text_in(family: Family, messages: Sequence[Message]) -> str:
-    """Returns the text of these messages in a family."""
+def text_in(family: Family, messages: Sequence[Message], offered: Sequence[ToolDefinition] | None = None) -> str:
+    """Returns the text of these messages and tools in a family."""
     writer = _TextWriter(family)
-    for turn in turns_of(list(messages)):
+    spoken = list(messages)
+    if family.tools and offered:
+        spoken = writer.add_tools(spoken, family.tools[0], offered)
+    for turn in turns_of(spoken):
         writer.add(turn)
     return writer.text()
 
@@ -38,6 +44,22 @@ class _TextWriter:
         self.before, self.is_open = "", False
         self.ids: dict[str, str] = {}
         self.count = 0
+
+    def add_tools(self, messages: list[Message], tools: Tools, offered: Sequence[ToolDefinition]) -> list[Message]:
+        """Adds the section with tools as a turn of its own, or returns the messages with it."""
+        definitions = [tools.write(write_tool(tool, NAME, wrapped=True)) for tool in offered]
+        if tools.section.joint is None:
+            text = tools.section.put("", definitions)
+            self.pieces.append(f"{self.style.heads[tools.turn]}{text}{self._end(tools.turn)}")
+            return messages
+        role: Literal["user", "system"] = "user" if tools.turn == "user" else "system"
+        instructions = (at for at, message in enumerate(messages) if message.role not in INSTRUCTIONS)
+        at = next(instructions, len(messages)) if role == "user" else 0
+        first = messages[at] if at < len(messages) and messages[at].role == role else None
+        text = tools.section.put(text_of(first.parts) if first else "", definitions)
+        if first is None:
+            return [*messages[:at], Message(role, [Text(text)]), *messages[at:]]
+        return [*messages[:at], replace(first, parts=[Text(text)]), *messages[at + 1 :]]
 
     def add(self, turn: list[Message]) -> None:
         """Adds a message, or the results of one turn."""

@@ -1,7 +1,7 @@
 """Rows in the style of Hermes and Qwen: calls and results between tags in the texts of a conversation.
 
 Specification: the ShareGPT rows of Hermes' function calling as ms-swift 4.6 reads them, and Qwen's chat templates
-(`hermes/qwen.py`); read 2026-11-22.
+(`families/rows/qwen.py`); read 2026-11-22.
 
 Quirks
 - A call is `<tool_call>` and the JSON of its name and arguments in the text of an answer, with any text around it. If
@@ -25,7 +25,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.hermes import qwen, text
+from convcli.dialects.hermes import text
 from convcli.dialects.hermes.lifting import (
     CONVERSATIONS,
     MESSAGES,
@@ -39,7 +39,7 @@ from convcli.dialects.hermes.lifting import (
 )
 from convcli.dialects.hermes.writing import stated_tools, write
 from convcli.families.openai.calls import AS_TEXT, ROW_TEXTS
-from convcli.families.rows import calls, order, training
+from convcli.families.rows import calls, order, qwen, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, one_thought, read_thought, without

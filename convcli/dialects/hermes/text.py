@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from convcli.dialects.hermes.qwen import FUNCTION, read_function
-from convcli.dialects.hermes.qwen import read_tools as read_tools_of_qwen
 from convcli.families.rows import calls
+from convcli.families.rows.qwen import FUNCTION, JSON_TOOLS, XML_TOOLS, read_function
 from convcli.families.rows.thoughts import JOINT
 from convcli.kit.objects import Native
 from convcli.kit.texts import split_between
@@ -113,7 +112,7 @@ def read_tools(text: str) -> tuple[str, list[Native]] | None:
 
     Returns None if it has no list of tools, or several.
     """
-    as_templates = read_tools_of_qwen(text)
+    as_templates = JSON_TOOLS.read(text) or XML_TOOLS.read(text)
     if as_templates is not None:
         return as_templates
     tool_lists = _split_between(text, "tools")[1::2]

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from convcli.dialects.hermes.lifting import CONVERSATIONS, MESSAGES, NAME, NAMES, QWEN, QWEN_XML, RESULT, ROWS, TURNS
-from convcli.dialects.hermes.qwen import with_json_tools, with_xml_tools, write_function
-from convcli.dialects.hermes.qwen import write_call as write_call_of_qwen
 from convcli.dialects.hermes.text import (
     BREAK,
     CALL_END,
@@ -17,7 +15,8 @@ from convcli.dialects.hermes.text import (
     write_result,
     write_text_result,
 )
-from convcli.families.rows import calls, order
+from convcli.families.rows import calls, order, qwen
+from convcli.families.rows.sections import ToolSection
 from convcli.families.rows.thoughts import JOINT, write_thought
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, get_extras, omit
@@ -43,10 +42,16 @@ class Style(NamedTuple):
     with_tools: Callable[[str, list[Native]], str]
 
 
+def _with_tools_of(section: ToolSection) -> Callable[[str, list[Native]], str]:
+    return lambda text, natives: section.put(text, list(map(qwen.write_json, natives)))
+
+
 STYLES = {
     CONVERSATIONS: Style(CONVERSATIONS, TAGS, BREAK, write_call, write_result, with_tools),
-    QWEN: Style(MESSAGES, ROLES_OF_QWEN, BREAK, write_call_of_qwen, write_text_result, with_json_tools),
-    QWEN_XML: Style(MESSAGES, ROLES_OF_QWEN, JOINT, write_function, write_text_result, with_xml_tools),
+    QWEN: Style(MESSAGES, ROLES_OF_QWEN, BREAK, qwen.write_call, write_text_result, _with_tools_of(qwen.JSON_TOOLS)),
+    QWEN_XML: Style(
+        MESSAGES, ROLES_OF_QWEN, JOINT, qwen.write_function, write_text_result, _with_tools_of(qwen.XML_TOOLS)
+    ),
 }
 
 

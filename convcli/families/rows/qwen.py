@@ -15,8 +15,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from convcli.families.rows import calls
-from convcli.families.rows.thoughts import JOINT, without
+from convcli.families.rows.sections import ToolSection
+from convcli.families.rows.thoughts import without
 from convcli.kit.objects import Native
 from convcli.kit.values import read_json
 from convcli.wire import exact_json
@@ -50,6 +50,9 @@ XML_TAIL = (
     "language BEFORE the function call, but NOT after\n- If there is no function call available, answer the question "
     "like normal with your current knowledge and do not tell the user about function calls\n</IMPORTANT>"
 )
+JSON_TOOLS = ToolSection(JSON_HEAD, JSON_TAIL)
+XML_TOOLS = ToolSection(XML_HEAD, XML_TAIL, is_first=True)
+"""The tools of both templates, one a line."""
 
 
 def write_json(value: Any) -> str:
@@ -125,35 +128,3 @@ def _remove_ends(text: str) -> str:
         for end in ENDS:
             text = without(end, text)
     return text
-
-
-# ---------------------------------------------------------------- tools
-
-
-def read_tools(text: str) -> tuple[str, list[Native]] | None:
-    """Returns the instruction and the tools after or before it; None for any other text."""
-    if text.endswith(JSON_TAIL):
-        before, head, listed = text.removesuffix(JSON_TAIL).rpartition(JSON_HEAD)
-        natives = _listed(listed) if head else None
-        is_apart = not before or (before.endswith(JOINT) and before != JOINT)
-        return (before.removesuffix(JOINT), natives) if natives and is_apart else None
-    listed, tail, after = text.removeprefix(XML_HEAD).partition(XML_TAIL)
-    natives = _listed(listed) if tail and text.startswith(XML_HEAD) else None
-    is_apart = not after or (after.startswith(JOINT) and after != JOINT)
-    return (after.removeprefix(JOINT), natives) if natives and is_apart else None
-
-
-def _listed(lines: str) -> list[Native] | None:
-    """Returns the tools, one a line, or None."""
-    natives = [read_json(line) for line in lines.split(BREAK)]
-    return natives if calls.are_tools(natives) else None
-
-
-def with_json_tools(text: str, natives: list[Native]) -> str:
-    """Returns the instruction followed by these tools."""
-    return f"{text}{JOINT if text else ''}{JSON_HEAD}{BREAK.join(map(write_json, natives))}{JSON_TAIL}"
-
-
-def with_xml_tools(text: str, natives: list[Native]) -> str:
-    """Returns the instruction preceded by these tools."""
-    return f"{XML_HEAD}{BREAK.join(map(write_json, natives))}{XML_TAIL}{JOINT if text else ''}{text}"
