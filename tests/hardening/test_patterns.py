@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import pkgutil
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -43,12 +42,13 @@ def uses() -> tuple[Use, ...]:
 def _of_modules() -> Iterator[Use]:
     """Yields the patterns that are constants of modules."""
     searched = {name for tree in _trees().values() for name in _searched(tree)}
-    for found in pkgutil.walk_packages([str(ROOT)], "convcli."):
-        module = importlib.import_module(found.name)
+    for path in sorted(ROOT.rglob("*.py")):  # families have no `__init__`, so `pkgutil` does not find them
+        name_of_module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+        module = importlib.import_module(name_of_module)
         for name, value in vars(module).items():
             for pattern in value.values() if isinstance(value, dict) else [value]:
                 if isinstance(pattern, re.Pattern) or type(pattern).__name__ == "_Uncompiled":
-                    yield Use(f"{found.name}.{name}", pattern.pattern, pattern.flags, name not in searched)
+                    yield Use(f"{name_of_module}.{name}", pattern.pattern, pattern.flags, name not in searched)
 
 
 def _of_calls() -> Iterator[Use]:
