@@ -170,7 +170,7 @@ def _disorder(inventory: Inventory) -> tuple[bool, bool]:
         return False, bool(inventory.ask(results))
     is_displaced, alone = False, 0
     caller: Message | None = None
-    open_calls: set[str] | None = set()
+    open_calls: set[str] | None = None
     for message in inventory.messages:
         if message.role != "tool":
             caller, open_calls = message, None

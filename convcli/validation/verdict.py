@@ -74,7 +74,8 @@ def of_output(
     breaches = _in_order(_breaches(Survey(after, written, target, purpose), target))
     if all(breach.at == ROOT and not breach.notes for breach in breaches):
         return [_finding(breach, _whole) for breach in breaches]
-    placing, places = _in_source(before, after, source), Places(before, source)
+    places = Places(before, source)
+    placing = _in_source(before, after, places)
     return [_finding(breach, lambda at: places.existing(placing(at))) for breach in breaches]
 
 
@@ -117,9 +118,8 @@ def _finding(breach: Breach, placing: Placing) -> Finding:
     )
 
 
-def _in_source(before: Transcript, after: Transcript, source: Dialect | None) -> Placing:
+def _in_source(before: Transcript, after: Transcript, places: Places) -> Placing:
     """Maps nodes of `after` to paths in the document of `before`; a generated node maps to the one before it."""
-    places = Places(before, source)
     tools = {tool.name: i for i, tool in enumerate(before.tools or ())}
     in_message: Placing | None = None
 

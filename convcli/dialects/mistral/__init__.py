@@ -52,7 +52,7 @@ from convcli.kit.objects import (
     omit,
     without_nulls,
 )
-from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, when
+from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, rename_tools_and_ids
 from convcli.kit.settings import Settings, in_snake_case
 from convcli.kit.unsupported import MEDIA as MEDIA_FIELDS
@@ -60,7 +60,6 @@ from convcli.kit.unsupported import TOOLS, fields, settings_but
 from convcli.kit.values import usage_places
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.dialect import Evidence as Evidence
-from convcli.model.inventory import has_empty_text
 from convcli.model.transcript import Media, Message, Part, Refusal, Text, ToolChoice, Transcript
 from convcli.validation.rules import arguments, keys, links, models, names, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
@@ -168,7 +167,7 @@ PARTS = (
     fitting.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
     on_parts(_keep_supported_media, "refusal", *MEDIA),
     fitting.drop_other_opaque(NAME),
-    when(has_empty_text, without_empty_text(NAME)),
+    without_empty_text(NAME),
     fitting.sort_parts("text reasoning image document audio opaque", "tool_call", kind=kind_in_turn),
 )
 MESSAGES = fused(

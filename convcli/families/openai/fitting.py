@@ -24,11 +24,11 @@ from convcli.kit.fitting import (
     keep_parts_of_roles,
     sort_parts,
 )
-from convcli.kit.passes import MEDIA, PartFit, on_each_message, on_messages, on_parts, on_results, when
+from convcli.kit.passes import MEDIA, PartFit, on_each_message, on_messages, on_parts, on_results
 from convcli.kit.renaming import rename_tools_and_ids
 from convcli.kit.results import apply_convention, one_result_each, results_behind_calls, with_plain_failures
 from convcli.model.dialect import Convention, Pass
-from convcli.model.inventory import has_empty_text, has_field, has_kind
+from convcli.model.inventory import has_field, has_kind
 from convcli.model.transcript import Media, Message, Part
 
 RESULTS = Convention(
@@ -93,7 +93,7 @@ def parts_of_turns(owner: str) -> tuple[Pass, ...]:
         on_parts(_spoken_or_shown(owner), *MEDIA),
         drop_other_opaque(owner),
         messages.without_empty_refusal(owner),
-        when(has_empty_text, messages.without_empty_text(owner)),
+        messages.without_empty_text(owner),
         sort_parts("reasoning", "text image document opaque", "refusal", "audio", "tool_call", kind=kind_in_turn),
     )
 

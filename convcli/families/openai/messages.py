@@ -21,6 +21,7 @@ from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import PartPass, on_each_message, on_parts
 from convcli.kit.texts import only_text
 from convcli.model.dialect import Pass
+from convcli.model.inventory import has_empty_text
 from convcli.model.transcript import (
     Media,
     Message,
@@ -260,7 +261,7 @@ def without_empty_text(owner: str) -> Pass:
             return message
         return replace(message, parts=[part for part in message.parts if part is not contents[0]])
 
-    return on_each_message(drop_empty_text)
+    return on_each_message(drop_empty_text, has_empty_text)
 
 
 def _is_empty(part: Part) -> bool:
