@@ -10,9 +10,9 @@ import json
 import re
 from typing import Any
 
-from convcli.wire.patterns import pattern
+from convcli.wire.patterns import JSON_STRING, pattern
 
-_TEXT = pattern(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_TEXT = pattern(JSON_STRING, re.DOTALL)
 _CAPITAL = pattern(r"\\u(?=[dD][89a-fA-F])[0-9a-f]{0,3}[A-F]")
 
 

@@ -13,7 +13,7 @@ from convcli.kit.objects import Native, as_text
 from convcli.kit.values import read_json
 from convcli.model.transcript import ToolCall, ToolResult
 from convcli.wire import exact_json
-from convcli.wire.patterns import pattern
+from convcli.wire.patterns import JSON_STRING, pattern
 
 
 class WrittenCall(NamedTuple):
@@ -114,7 +114,7 @@ KEY = pattern(r"([{,]\s?)([\w.-]+):")
 # ---------------------------------------------------------------- writing
 
 
-TOKEN = pattern(r'("(?:[^"\\]|\\.)*")(:)?|[,:]|true|false|null')
+TOKEN = pattern(rf"({JSON_STRING})(:)?|[,:]|true|false|null")
 """What the families write in another way than JSON without spaces: strings, which may be keys, separators and names."""
 PYTHON_NAMES = {"true": "True", "false": "False", "null": "None"}
 

@@ -21,9 +21,10 @@ SIMPLE = ("string", "number", "boolean", "object", "null")
 _WORDS = {**{name: name for name in SIMPLE}, "integer": "number"}
 _KEY = pattern(r"[A-Za-z0-9_$-]+")
 _FUNCTION = pattern(r"type ([A-Za-z0-9_.-]+) = \(")
-_STRING = pattern(r'"(?:[^"\\\n]|\\.)*"')
+_QUOTED = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
+_STRING = pattern(_QUOTED)
 _COMMENT = pattern(r"[ \t]*//(?: ([^\n]*))?\n")
-_PROPERTY = pattern(r"[ \t]*([A-Za-z0-9_$-]+|\"(?:[^\"\\\n]|\\.)*\")(\??): ")
+_PROPERTY = pattern(rf"[ \t]*([A-Za-z0-9_$-]+|{_QUOTED})(\??): ")
 _INDENT = pattern(r"^[ \t]+", re.MULTILINE)
 
 

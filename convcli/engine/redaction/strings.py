@@ -16,11 +16,11 @@ from convcli.engine.redaction.matches import Match, apart
 from convcli.engine.redaction.rules import KINDS, Kind, secrets
 from convcli.model.document import Rows, with_value
 from convcli.model.transcript import Path
-from convcli.wire.patterns import pattern
+from convcli.wire.patterns import JSON_STRING, pattern
 
 PLACEHOLDER = pattern(rf"(?<![A-Z])({'|'.join(KINDS)})[-_]([0-9]{{1,9}})(?![0-9])")
 _WHOLE = pattern(rf"<(?:{'|'.join(KINDS)})-[0-9]{{1,9}}>")
-_TOKEN = pattern(r'"(?:[^"\\]|\\.)*"')
+_TOKEN = pattern(JSON_STRING)
 """A string of JSON text."""
 _BASE64 = pattern(r"[A-Za-z0-9+/]{24,}={0,2}|[A-Za-z0-9_-]{24,}={0,2}")
 _BINARY = pattern(r"[A-Za-z0-9+/_=-]{512,}")
