@@ -20,6 +20,7 @@ import time
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 
+from convcli.model import modules
 from convcli.model.version import __version__
 
 TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
@@ -167,7 +168,7 @@ class _Stop:
         self.number = self.number or number
         if self._is_raised:
             return
-        if _loads_module(frame):
+        if modules.is_loaded_in(frame):
             self._repeat()
             return
         self._is_raised = True
@@ -183,14 +184,6 @@ class _Stop:
 
     def _repeat(self) -> None:
         _thread.start_new_thread(_send_soon, (self.number, _thread.get_ident()))
-
-
-def _loads_module(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib._bootstrap"):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _send_soon(number: int, thread: int) -> None:

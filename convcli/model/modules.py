@@ -1,9 +1,13 @@
-"""Lists the modules of a package: its folders are the registry."""
+"""The modules of a package, whose folders are the registry, and whether one is being loaded."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+
+TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the interpreter to start
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import FrameType
 
 
 def names(folders: Iterable[str]) -> list[str]:
@@ -17,6 +21,17 @@ def names(folders: Iterable[str]) -> list[str]:
         for entry in os.listdir(folder)
         if not entry.startswith("_") and (entry.endswith(".py") or _is_package(folder, entry))
     )
+
+
+def is_loaded_in(frame: FrameType | None) -> bool:
+    """True if a module is being loaded in this frame or a caller of it.
+
+    An exception of a signal handler must wait until it is loaded: some modules in C end by signal 11 otherwise."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib._bootstrap"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_package(folder: str, entry: str) -> bool:

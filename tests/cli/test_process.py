@@ -39,7 +39,7 @@ def imported(*arguments: object, cwd: Path | None = None) -> set[str]:
 
 
 def test_the_version_needs_nothing_but_the_program() -> None:
-    needed = {"convcli", "convcli.__main__", "convcli.model", "convcli.model.version"}
+    needed = {"convcli", "convcli.__main__", "convcli.model", "convcli.model.modules", "convcli.model.version"}
     assert {name for name in imported("--version") if name.startswith("convcli")} == needed
     assert not {"click", "msgspec", "orjson", "re", "typing"} & imported("--version")
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from convcli.jobs import workers
 from convcli.model.errors import OutputError
 from convcli.parts import Part, Task, attempts, begin, finish, plan, run_part, unfinished
 from convcli.parts.attempts import attempt
+from convcli.parts.limits import limited
 from tests import tiers
 from tests.cli_cases import OTHER
 
@@ -104,6 +108,36 @@ def test_a_cleanup_that_hangs_is_ended_too(folder: Path, monkeypatch: pytest.Mon
     error = attempt(parts[0], seconds=LIMIT)
     assert getattr(error, "code", "") == "time-limit"
     assert len(calls) > 2, "other outputs are discarded all the same"
+
+
+class Dying:
+    """Takes long at the end of its life, where Python ignores exceptions."""
+
+    def __del__(self) -> None:
+        end = time.monotonic() + 3 * LIMIT
+        while time.monotonic() < end:
+            pass
+
+
+def end_after(step: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes a step that is longer than the limit, and then a long one, in which no second alarm comes."""
+    monkeypatch.setattr("convcli.parts.limits.CLEANUP", 1000)
+    with limited(LIMIT):
+        step()
+        time.sleep(10)
+
+
+def test_an_alarm_that_python_ignores_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OutputError, match="was ended"):
+        end_after(Dying, monkeypatch)
+
+
+def test_an_alarm_waits_for_a_module_that_is_being_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(tmp_path, "slow_module.py").write_text(f"import time\ntime.sleep({3 * LIMIT})\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(OutputError, match="was ended"):
+        end_after(lambda: importlib.import_module("slow_module"), monkeypatch)
+    assert sys.modules.pop("slow_module").time is time
 
 
 @pytest.mark.exhaustive
