@@ -39,7 +39,8 @@ def make_home(home: Path) -> None:
     project.mkdir(parents=True)
     for name, (sample, count) in SESSIONS.items():
         lines = (ROOT / "samples" / "claude-code" / sample).read_bytes().splitlines(keepends=True)
-        (project / f"{name}.jsonl").write_bytes(b"".join(lines[:count]))
+        dated = b"".join(lines[:count]).replace(b"1970-01-01", b"2026-02-04")  # twins have no times
+        (project / f"{name}.jsonl").write_bytes(dated)
 
 
 def run(command: str, folder: Path) -> str:
