@@ -37,6 +37,7 @@ BEGINS = {
     "gemma": "<bos><start_of_turn>user\nHi.<end_of_turn>\n<start_of_turn>model\n",
     "gemma-4": "<bos><|turn>user\nHi.<turn|>\n<|turn>model\n",
     "deepseek": "<｜begin▁of▁sentence｜><｜User｜>Hi.<｜Assistant｜>",
+    "deepseek-3.1": "<｜begin▁of▁sentence｜><｜User｜>Hi.<｜Assistant｜></think>",
     "kimi": "<|im_user|>user<|im_middle|>Hi.<|im_end|><|im_assistant|>assistant<|im_middle|>",
     "glm": "[gMASK]<sop><|user|>\nHi.<|assistant|>\n",
     "minimax": "]~!b[]~b]user\nHi.[e~[\n]~b]ai\n",
@@ -44,7 +45,7 @@ BEGINS = {
 CALLS = {
     "chatml": '<tool_call>\n{"name": "f", "arguments": {"a": "x", "n": 2}}\n</tool_call>',
     "llama-3": '{"name": "f", "parameters": {"a": "x", "n": 2}}',
-    "llama-4": '[f(a="x", n=2)]',
+    "llama-4": '<|python_start|><|python_end|>{"name": "f", "parameters": {"a": "x", "n": 2}}',
     "mistral": '[TOOL_CALLS]f[ARGS]{"a": "x", "n": 2}',
     "gemma-4": '<|tool_call>call:f{a:<|"|>x<|"|>,n:2}<tool_call|>',
     "deepseek": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>"
@@ -73,6 +74,14 @@ def test_calls_are_read(name: str) -> None:
     (call,) = answer.parts
     assert isinstance(call, ToolCall)
     assert (call.name, call.arguments, call.raw_arguments) == (CALL.name, CALL.arguments, None)
+
+
+@pytest.mark.parametrize("text", ['<|python_start|>[f(a="x", n=2)]<|python_end|>', '[f(a="x", n=2)]'])
+def test_calls_of_llama_4_may_be_in_the_syntax_of_python(text: str) -> None:
+    _, answer = lifted(BEGINS["llama-4"] + text)
+    assert [(part.name, part.arguments) for part in answer.parts if isinstance(part, ToolCall)] == [
+        ("f", CALL.arguments)
+    ]
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in ("llama-3", "llama-4")])
@@ -128,7 +137,7 @@ def test_a_text_without_marks_is_an_answer_and_a_finding() -> None:
     assert detection.evidence({"text": "<|start|>user<|message|>Hi.<|end|>"}, DIALECT) is None
 
 
-# ---------------------------------------------------------------- TRL's templates
+# ---------------------------------------------------------------- templates of TRL and Mistral
 
 NATIVE = {"id": "abcdefghi", "type": "function", "function": {"name": "f", "arguments": {"a": "x", "n": 2}}}
 CHAT: list[Any] = [
@@ -152,17 +161,30 @@ BOS = {
 
 
 def rendered(template: str, chat: list[Any], tools: list[Any] | None = None) -> str:
-    """What a template of TRL makes of a chat and its tools."""
-    trl = pytest.importorskip("trl")
+    """What a template of TRL or Mistral makes of a chat and its tools."""
     rendering = pytest.importorskip("transformers.utils.chat_template_utils")
-    path = Path(trl.__file__).parent / "chat_templates" / f"{template}.jinja"
+    text = mistral_template(template.removeprefix("mistral_")) if "mistral" in template else trl_template(template)
+    bos = BOS.get(template, "")
+    texts, _ = rendering.render_jinja_template([chat], tools=tools, chat_template=text, bos_token=bos, eos_token="")
+    return str(texts[0])
+
+
+def trl_template(name: str) -> str:
+    trl = pytest.importorskip("trl")
+    path = Path(trl.__file__).parent / "chat_templates" / f"{name}.jinja"
     if not path.exists():
         pytest.skip(f"this version of TRL has no {path.name}")
-    bos = BOS.get(template, "")
-    texts, _ = rendering.render_jinja_template(
-        [chat], tools=tools, chat_template=path.read_text("utf-8"), bos_token=bos, eos_token=""
-    )
-    return str(texts[0])
+    return path.read_text("utf-8")
+
+
+def mistral_template(version: str) -> str:
+    """The template that mistral_common builds for a version of its tokenizers."""
+    templates = pytest.importorskip("mistral_common.integrations.chat_templates.template_generator")
+    tokenizers = pytest.importorskip("mistral_common.tokens.tokenizers.base")
+    settings = {"reasoning_effort_values": ("none", "high"), "reasoning_effort_default": "high"}
+    more = settings if version == "v15" else {}
+    config = templates.TemplateConfig(version=tokenizers.TokenizerVersion[version], **more)
+    return str(templates.build_chat_template(config))
 
 
 @pytest.mark.parametrize(
@@ -176,13 +198,18 @@ def rendered(template: str, chat: list[Any], tools: list[Any] | None = None) -> 
         ("gemma4", "gemma-4", True),
         ("deepseekv3", "deepseek", False),  # it takes arguments as strings
         ("glm4moe", "glm", True),
+        ("mistral_v7", "mistral", True),
+        ("mistral_v11", "mistral", True),
+        ("mistral_v13", "mistral", True),
     ],
 )
 def test_what_a_template_of_trl_writes_is_read_back(template: str, name: str, has_calls: bool) -> None:
     text = rendered(template, CHAT if has_calls else [CHAT[0], *CHAT[3:]])
     assert family_of(text) == name
     read = [message for message in lifted(text) if message.role != "system"]
-    expected = [HI, Message("assistant", [CALL]), Message("tool", [ToolResult("call_1", "f", "text", "3")])]
+    id_ = CHAT[2]["tool_call_id"] if template in ("mistral_v7", "mistral_v11") else CALL.id
+    call, result = ToolCall(id_, "f", CALL.arguments), ToolResult(id_, "f", "text", "3")
+    expected = [HI, Message("assistant", [call]), Message("tool", [result])]
     texts_after = [Message("assistant", [Text("Yo.\nAnd more.")]), Message("user", [Text("Bye.")])]
     assert read == [*(expected if has_calls else [HI]), *texts_after, Message("assistant", [Text("Bye.")])]
 
@@ -213,8 +240,9 @@ TEMPLATES = {
     "gemma4_v5": ("gemma-4", "plain call calls thought"),
     "deepseekv3": ("deepseek", "plain call calls thought"),
     "glm4moe": ("glm", "plain call calls thought"),
+    "mistral_v11": ("mistral", "plain call calls"),  # it has no thoughts
 }
-"""The templates of TRL, each with its family and the chats that it takes."""
+"""The templates of TRL and Mistral, each with its family and the chats that it takes."""
 Replaced = list[tuple[str, str]]
 NO_THOUGHT: Replaced = [("<think>\nHm.\n</think>\n\n", "")]
 EMPTY_THOUGHT: Replaced = [("assistant\nBye.", "assistant\n<think>\n\n</think>\n\nBye.")]
@@ -282,6 +310,8 @@ ENVIRONMENT = (
         ("qwen3_instruct_2507", []),
         ("llama3_1", [ENVIRONMENT, ("\n\n3<", '\n\n"3"<')]),
         ("glm4moe", []),
+        ("gemma4_v5", []),
+        ("mistral_v11", []),
     ],
 )
 def test_tools_are_written_as_the_template_writes_them(template: str, differences: Replaced, chat: str) -> None:
@@ -291,10 +321,14 @@ def test_tools_are_written_as_the_template_writes_them(template: str, difference
     for ours, theirs in differences:
         text = text.replace(ours, theirs)
     assert text == rendered(template, CHATS[chat], TOOLS)
-    assert {loss.field for loss in done.losses} <= {"tool_call.id", "tool_result.toolCallId"}
+    without_minimum = {"tool.parameters"} if template == "gemma4_v5" else set()
+    assert {loss.field for loss in done.losses} - {"tool_call.id", "tool_result.toolCallId"} == without_minimum
 
 
-@pytest.mark.parametrize("template", ["qwen2_5", "qwen3", "qwen3_vl", "qwen3_6", "llama3_1", "llama3_2", "glm4moe"])
+READ = "qwen2_5 qwen3 qwen3_vl qwen3_6 llama3_1 llama3_2 glm4moe mistral_v7 mistral_v11 mistral_v13"
+
+
+@pytest.mark.parametrize("template", READ.split())
 def test_tools_of_a_template_are_read_back_and_leave_the_instruction(template: str) -> None:
     text = rendered(template, CHATS["call"], TOOLS)
     back = convcli.convert({"text": text}, "hf-chat", source="chat-text").document
@@ -306,6 +340,59 @@ def test_tools_of_a_template_are_read_back_and_leave_the_instruction(template: s
     assert "Tools" not in back["messages"][0]["content"]
 
 
+def test_settings_of_mistral_are_no_message_of_the_user() -> None:
+    back = convcli.convert(
+        {"text": rendered("mistral_v15", CHATS["plain"], TOOLS)}, "hf-chat", source="chat-text"
+    ).document
+    assert back["tools"] == TOOLS
+    assert [one["role"] for one in back["messages"][:3]] == ["system", "system", "user"]
+
+
+ITEM = {"type": "object", "properties": {"q": {"type": "string", "enum": ["a"]}}, "required": ["q"], "maxItems": 2}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "All": {},
+        "list": {"type": "array", "items": ITEM, "nullable": True},
+        "n": {"type": "number", "description": "A number"},
+        "of": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+        "open": {"type": "object", "description": "Anything"},
+        "words": {"type": "array", "items": {"type": "string", "examples": [{"x": None, "y": True}]}},
+    },
+    "required": ["n", "list"],
+}
+
+
+def test_schemas_are_written_as_gemma_writes_them_and_read_back() -> None:
+    tools = [{"type": "function", "function": {"name": "f", "description": "Finds.", "parameters": SCHEMA}}]
+    tools += [{"type": "function", "function": {"name": "g", "description": "Goes."}}]
+    done = convcli.convert({"messages": CHATS["plain"], "tools": tools}, "chat-text", source="hf-chat", form="gemma-4")
+    assert done.losses == []
+    assert done.document["text"] == rendered("gemma4_v5", CHATS["plain"], tools)
+    assert convcli.convert(done.document, "hf-chat", source="chat-text").document["tools"] == tools
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kept"),
+    [
+        ({**SCHEMA, "additionalProperties": False}, SCHEMA),
+        (
+            {"properties": {"n": {"type": "NUMBER", "minimum": 1}}},
+            {"type": "object", "properties": {"n": {"type": "number"}}},
+        ),
+        (
+            {"type": "object", "properties": {"n": {"type": ["string", "null"], "description": ""}, "m": True}},
+            {"type": "object", "properties": {"n": {"type": "string", "nullable": True}, "m": {}}},
+        ),
+        ({"type": "object", "properties": {}}, {"type": "object"}),
+    ],
+)
+def test_keywords_that_gemma_lacks_are_losses_of_the_tool(parameters: Any, kept: Any) -> None:
+    done = written("gemma-4", [HI], [ToolDefinition("f", "Finds.", parameters)])
+    assert {loss.field for loss in done.losses} == {"tool.parameters"}
+    assert DIALECT.lift(done.document).tools == [ToolDefinition("f", "Finds.", kept)]
+
+
 FIND = ToolDefinition("f", "Finds.", {"type": "object"})
 FOUND = '{"name": "f", "description": "Finds.", "parameters": {"type": "object"}}'
 WRAPPED = f'{{"type": "function", "function": {FOUND}}}'
@@ -315,6 +402,14 @@ SECTIONS = {
     "llama-3": "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nGiven _variables.\n\n"
     '{\n    "type": "function",\n    "function": {\n        "name": "f",\n        "description": "Finds.",\n        '
     '"parameters": {\n            "type": "object"\n        }\n    }\n}\n\nHi.<|eot_id|>',
+    "llama-4": "<|begin_of_text|><|header_start|>user<|header_end|>\n\nGiven _variables.\n\n"
+    '{\n    "type": "function",\n    "function": {\n        "name": "f",\n        "description": "Finds.",\n        '
+    '"parameters": {\n            "type": "object"\n        }\n    }\n}\n\nHi.<|eot|>',
+    "mistral": f"[AVAILABLE_TOOLS][{WRAPPED}][/AVAILABLE_TOOLS][INST]Hi.[/INST]",
+    "gemma-4": '<bos><|turn>system\n<|tool>declaration:f{description:<|"|>Finds.<|"|>,'
+    'parameters:{type:<|"|>OBJECT<|"|>}}<tool|><turn|>\n<|turn>user\nHi.<turn|>\n',
+    "deepseek-3.1": "<｜begin▁of▁sentence｜>\n\n## Tools\nYou have access to the following tools:\n\n### f\n"
+    'Description: Finds.\n\nParameters: {"type": "object"}\n\nIMPORTANT: _without separators or spaces\n<｜User｜>Hi.',
     "kimi": f"<|im_system|>tool_declare<|im_middle|>[{COMPACT}]<|im_end|><|im_user|>",
     "glm": f"[gMASK]<sop><|system|>\n# Tools\n\n_<tools>\n{WRAPPED}\n</tools>\n\n_\n...\n</tool_call><|user|>\nHi.",
     "minimax": f"]~!b[]~b]system\n# Tools\n_<tools>\n<tool>{FOUND}</tool>\n</tools>\n\n_</minimax:tool_call>[e~[\n]~b]",
@@ -340,10 +435,19 @@ def test_tools_stand_in_a_section_and_are_read_back(name: str, messages: list[Me
             at = done.document["text"].index(piece, at)
 
 
+NOT_EXACT = {
+    "gemma-4": (("declaration:", "statement:"), ("}}<tool|>", "}<tool|>")),
+    "deepseek-3.1": (("Description: ", "Title: "), ("Parameters: {", "Parameters: {{")),
+}
+"""What makes a section another text, where it has no JSON of a whole tool."""
+
+
 @pytest.mark.parametrize("name", SECTIONS)
 def test_text_that_is_not_exactly_a_section_stays_text(name: str) -> None:
     text = written(name, [HI], [FIND]).document["text"]
-    for changed in (text.replace('"name"', '"title"'), text.replace('"f"', '"f', 1)):
+    for old, new in NOT_EXACT.get(name, (('"name"', '"title"'), ('"f"', '"f'))):
+        changed = text.replace(old, new, 1)
+        assert changed != text
         read = DIALECT.lift({"text": changed})
         assert read.tools is None
         assert any(

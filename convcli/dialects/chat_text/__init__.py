@@ -1,13 +1,16 @@
 """Text of chat templates, as models read and write it: rows with the marks of a family of models.
 
-Specification: the chat templates of TRL 1.16 and the tokens of mistral_common 1.13.1; read 2026-11-28. For Kimi K2,
-MiniMax M2 and Llama 4, the published templates.
+Specification: the chat templates of TRL 1.16, and those that mistral_common 1.13.1 builds; for Kimi K2 and MiniMax M2
+the published templates, for Llama 4 that in Axolotl 0.19, for DeepSeek V3.1 that in llama.cpp, with tools as in vLLM
+(examples/tool_chat_template_deepseekv31.jinja), Ollama and the model card; read 2026-11-28.
 
 Quirks
 - Each form is one family, recognized by how the text begins. A table has its marks: the head of a turn, its end, the
   thought, the call and the result.
 - Templates write tools in words of their own, with which `tools` of a family begins and ends. Text that is not exactly
-  that stays text. ChatML has the words of Qwen, Llama 3 those of Llama 3.1. convcli writes none in other families.
+  that stays text. ChatML has the words of Qwen, Llama 3 those of Llama 3.1. Gemma 1 to 3 and DeepSeek V3 have none.
+- Mistral has a text for each version of its tokenizers; v3 to v15 are read. convcli writes v11: tools before the last
+  user message.
 - The form is the family that is written. Gemma 1 to 3 have no calls, results or instruction: an instruction is the
   beginning of the next user message, as their template has it.
 - Marks of the family in a text would be read as such: convcli removes them.
@@ -23,6 +26,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.dialects.chat_text.definitions import keep_keywords_of_gemma
 from convcli.dialects.chat_text.families import FAMILIES, Family, family_of
 from convcli.dialects.chat_text.lifting import NAME, TEXT, lift
 from convcli.dialects.chat_text.writing import text_in, write
@@ -100,6 +104,12 @@ def _is_read_back(family: Family, part: Part, message: Message) -> bool:
     return len(parts) == 1 and parts[0].type == part.type and _text(parts[0]) == _text(part)
 
 
+def _as_gemma_has_it(tool: ToolDefinition) -> ToolDefinition:
+    """Returns a tool with a schema that the syntax of Gemma 4 has."""
+    parameters = keep_keywords_of_gemma(tool.parameters)
+    return tool if parameters == tool.parameters else replace(tool, parameters=parameters)
+
+
 def _is_tool_read_back(family: Family, tool: ToolDefinition) -> bool:
     """True if the family has a section for tools, and the tool is read as it is."""
     again = lift({TEXT: text_in(family, [HELLO], [tool])})
@@ -158,7 +168,7 @@ def _as_user(message: Message) -> Message:
     return replace(message, role="user") if message.role == "system" else message
 
 
-MARKLESS = ("mistral", "gemma", "deepseek", "glm")
+MARKLESS = ("mistral", "gemma", "deepseek-3.1", "deepseek", "glm")
 """Families whose heads have no word for other roles."""
 
 
@@ -178,6 +188,7 @@ def _fit(name: str, family: Family) -> tuple[Pass, ...]:
         fitting.keep_functions(NAME),
         fitting.drop_empty_tools,
         described,
+        *([on_tools(_as_gemma_has_it)] if name == "gemma-4" else []),
         on_tools(lambda tool: tool if _is_tool_read_back(family, tool) else None),
     ]
     if name == "gemma":
@@ -185,7 +196,7 @@ def _fit(name: str, family: Family) -> tuple[Pass, ...]:
     passes += [_remove_marks(family), on_each_message(_join_texts), on_messages(order.results_by_position)]
     if name == "gemma":
         passes += [on_messages(_instruction_in_question)]
-    if name == "deepseek":
+    if name.startswith("deepseek"):
         passes += [on_messages(_one_instruction)]
     if family.call is None:
         passes += [on_messages(_texts_alone)]
@@ -232,6 +243,7 @@ DIALECT = Dialect(
         "reasoning.metadata": "a thought is text only",
         "tools": "convcli knows no section for tools in this family, or their text would not be read back",
         "tool": "convcli knows no section for tools in this family, or their text would not be read back",
+        "tool.parameters": "Gemma's syntax has few keywords of JSON Schema, and sorts the names of properties",
         "tool_call": "the family has no marks for calls",
         "tool_result": "the family has no marks for results",
         "tool_result.value": "a result is one text without the family's marks",

@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from convcli.families.rows import calls
+from convcli.families.rows import calls, signatures
 from convcli.families.rows.qwen import read_function
 from convcli.kit.objects import Native, as_text
 from convcli.kit.values import read_json
 from convcli.model.transcript import ToolCall, ToolResult
-from convcli.wire import exact_json
 from convcli.wire.patterns import JSON_STRING, pattern
 
 
@@ -38,6 +37,17 @@ def read_json_calls(text: str) -> list[WrittenCall] | None:
         WrittenCall(one["name"], one.get("arguments", one.get("parameters", {})), as_text(one.get("id")))
         for one in natives
     ]
+
+
+def read_llama_4(text: str) -> list[WrittenCall] | None:
+    """Reads objects in turn, or calls in the syntax of Python."""
+    text = text.removesuffix("<|python_end|>")
+    written = read_json_calls(f"[{text.replace(BETWEEN, BETWEEN[0] + ',' + BETWEEN[1:])}]")
+    return written or [WrittenCall(**one) for one in signatures.read_calls(text) or ()] or None
+
+
+BETWEEN = '}{"name": "'
+"""Where a call of Llama 4 ends and the next begins: no JSON string has a bare quote."""
 
 
 def read_mistral(text: str) -> list[WrittenCall] | None:
@@ -114,12 +124,11 @@ KEY = pattern(r"([{,]\s?)([\w.-]+):")
 # ---------------------------------------------------------------- writing
 
 
-TOKEN = pattern(rf"({JSON_STRING})(:)?|[,:]|true|false|null")
-"""What the families write in another way than JSON without spaces: strings, which may be keys, separators and names."""
-PYTHON_NAMES = {"true": "True", "false": "False", "null": "None"}
+TOKEN = pattern(rf"({JSON_STRING})(:)?|,")
+"""What the families write in another way than JSON without spaces: strings, which may be keys, and separators."""
 
 
-def _json(value: Any) -> str:
+def spaced_json(value: Any) -> str:
     """Returns JSON with spaces, as templates write it."""
     return TOKEN.sub(_spaced, calls.write_json(value))
 
@@ -130,38 +139,29 @@ def _spaced(token: re.Match[str]) -> str:
     return ", " if token[0] == "," else token[0]
 
 
-def _python(value: Any) -> str:
-    """Returns a literal of Python with the quotes of JSON."""
-    return TOKEN.sub(lambda token: PYTHON_NAMES.get(token[0]) or _spaced(token), calls.write_json(value))
-
-
-def _gemma(value: Any) -> str:
+def gemma_text(value: Any, *, quoted_keys: bool = False) -> str:
     """Returns a value in Gemma 4's syntax."""
-    return TOKEN.sub(_of_gemma, calls.write_json(value))
 
+    def write(token: re.Match[str]) -> str:
+        if not token[1]:
+            return token[0]
+        text = json.loads(token[1])
+        text = text if token[2] and not quoted_keys else f'<|"|>{text}<|"|>'
+        return f"{text}:" if token[2] else text
 
-def _of_gemma(token: re.Match[str]) -> str:
-    if not token[1]:
-        return token[0]
-    text = json.loads(token[1])
-    return f"{text}:" if token[2] else f'<|"|>{text}<|"|>'
+    return TOKEN.sub(write, calls.write_json(value))
 
 
 def _arguments(call: ToolCall) -> str:
-    return _json(call.arguments)
+    return spaced_json(call.arguments)
 
 
 def write_json(call: ToolCall, _: int) -> str:
-    return f'<tool_call>\n{{"name": {_json(call.name)}, "arguments": {_arguments(call)}}}\n</tool_call>'
+    return f'<tool_call>\n{{"name": {spaced_json(call.name)}, "arguments": {_arguments(call)}}}\n</tool_call>'
 
 
 def write_llama(call: ToolCall, _: int) -> str:
-    return f'{{"name": {_json(call.name)}, "parameters": {_arguments(call)}}}'
-
-
-def write_python(call: ToolCall, _: int) -> str:
-    values = (f"{name}={_python(value)}" for name, value in call.arguments.items())
-    return f"{call.name}({', '.join(values)})"
+    return f'{{"name": {spaced_json(call.name)}, "parameters": {_arguments(call)}}}'
 
 
 def write_mistral(call: ToolCall, _: int) -> str:
@@ -169,7 +169,11 @@ def write_mistral(call: ToolCall, _: int) -> str:
 
 
 def write_gemma(call: ToolCall, _: int) -> str:
-    return f"<|tool_call>call:{call.name}{_gemma(call.arguments)}<tool_call|>"
+    return f"<|tool_call>call:{call.name}{gemma_text(call.arguments)}<tool_call|>"
+
+
+def write_deepseek_3_1(call: ToolCall, _: int) -> str:
+    return f"<｜tool▁call▁begin｜>{call.name}<｜tool▁sep｜>{_arguments(call)}<｜tool▁call▁end｜>"
 
 
 def write_deepseek(call: ToolCall, _: int) -> str:
@@ -201,34 +205,8 @@ def write_minimax(call: ToolCall, _: int) -> str:
 
 def _tagged(value: Any) -> str:
     """Returns an argument between tags. A string is written without quotes, and may be read as another type."""
-    return value if isinstance(value, str) else _json(value)
+    return value if isinstance(value, str) else spaced_json(value)
 
 
 def write_gemma_result(result: ToolResult, _: str) -> str:
-    return f"<|tool_response>response:{result.name}{_gemma({'value': result.value})}<tool_response|>"
-
-
-# ---------------------------------------------------------------- tools
-
-
-def write_tool(native: Native) -> str:
-    return _json(native)
-
-
-def write_bare_tool(native: Native) -> str:
-    """Returns the function of a definition."""
-    return _json(native["function"])
-
-
-def write_compact_tool(native: Native) -> str:
-    """Returns a definition without spaces."""
-    return calls.write_json(native)
-
-
-def write_indented_tool(native: Native) -> str:
-    """Returns a definition indented by four."""
-    lines = exact_json.write(native, indent=True).decode()  # JSON strings contain no line break
-    return INDENT.sub(lambda spaces: spaces[0] * 2, lines)
-
-
-INDENT = pattern(r"^ +", re.MULTILINE)
+    return f"<|tool_response>response:{result.name}{gemma_text({'value': result.value})}<tool_response|>"

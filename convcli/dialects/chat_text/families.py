@@ -8,32 +8,38 @@ from typing import Any, NamedTuple
 
 from convcli.dialects.chat_text.calls import (
     ReadCalls,
-    WrittenCall,
     kimi_id,
     read_deepseek,
     read_gemma,
     read_glm,
     read_json_calls,
     read_kimi,
+    read_llama_4,
     read_minimax,
     read_mistral,
     read_qwen,
-    write_bare_tool,
-    write_compact_tool,
     write_deepseek,
+    write_deepseek_3_1,
     write_gemma,
     write_gemma_result,
     write_glm,
-    write_indented_tool,
     write_json,
     write_kimi,
     write_llama,
     write_minimax,
     write_mistral,
-    write_python,
+)
+from convcli.dialects.chat_text.definitions import (
+    read_deepseek_tool,
+    read_gemma_tool,
+    write_bare_tool,
+    write_compact_tool,
+    write_deepseek_tool,
+    write_gemma_tool,
+    write_indented_tool,
     write_tool,
 )
-from convcli.families.rows import qwen, signatures
+from convcli.families.rows import qwen
 from convcli.families.rows.sections import ToolSection
 from convcli.families.rows.thoughts import JOINT
 from convcli.kit.objects import Native
@@ -46,10 +52,10 @@ class TextStyle(NamedTuple):
 
     `start` is how a text begins. `heads` and `ends` are those of turns, by role; a role that `heads` lacks stands in
     the head of the user in place of `user`. `call` writes a call and its number, and `calls` are the texts before,
-    between and after the calls of an answer; `before_calls` follows a text. `result` writes a result and the id of its
-    call, and `results` are the texts before, between and after those of one turn. `thought` is around a thought, and
-    `no_thought` in its place. `goes_on`: an answer behind results has no head of its own. `id` is the id of a
-    call and its number.
+    between and after the calls of an answer; `before_text` and `before_calls` are around their text. `result` writes a
+    result and the id of its call, and `results` are the texts before, between and after those of one turn. `thought` is
+    around a thought, and `no_thought` in its place. `goes_on`: an answer behind results has no head of its own.
+    `holds_results`: they stand in the turn of their calls. `id` is the id of a call and its number.
     """
 
     start: str
@@ -57,29 +63,36 @@ class TextStyle(NamedTuple):
     ends: Mapping[str, str]
     call: Callable[[ToolCall, int], str] | None = None
     calls: tuple[str, str, str] = ("", "", "")
+    before_text: str = ""
     before_calls: str = ""
     result: Callable[[ToolResult, str], str] = lambda result, _: str(result.value)
     results: tuple[str, str, str] = ("", "", "")
     thought: tuple[str, str] = ("<think>\n", "\n</think>\n\n")
     no_thought: str = ""
     goes_on: bool = False
+    holds_results: bool = False
     id: Callable[[ToolCall, int], str] = lambda call, _: call.id
 
 
 class Tools(NamedTuple):
-    """The tools of a family: the key of their turn, their section, and the function that writes a definition."""
+    """The tools of a family: the key of their turn, their section, and the function that writes a definition.
+
+    `is_late`: they stand before the last user message, and are read before any turn.
+    """
 
     turn: str
     section: ToolSection
     write: Callable[[Native], str] = write_tool
+    is_late: bool = False
 
 
 class Family(NamedTuple):
     """The marks of a family of models.
 
     `begin` is how its texts begin. `head` matches the head of a turn; its group is a key of `roles`. `ends` are marks
-    that end a turn or a section. `call` and `result` are the marks around one call and around one result. `tools` are
-    the sections with tools that are read; the first is written.
+    that end a turn or a section. `call` and `result` are the marks around one call and around one result. `whole` reads
+    calls without marks, which are all of an answer. `tools` are the sections with tools that are read; the first is
+    written.
     """
 
     begin: re.Pattern[str]
@@ -89,6 +102,7 @@ class Family(NamedTuple):
     style: TextStyle
     call: tuple[str, str] | None = None
     read_calls: ReadCalls = read_json_calls
+    whole: ReadCalls | None = None
     result: tuple[str, str] | None = None
     thought: tuple[str, str] = ("<think>", "</think>")
     tools: tuple[Tools, ...] = ()
@@ -163,9 +177,63 @@ MINIMAX_TOOLS = (
         write_bare_tool,
     ),
 )
-"""Texts of templates, which are part of the format: models were trained on them."""
+GEMMA_TOOLS = (
+    Tools(
+        "system",
+        ToolSection("<|tool>", "<tool|>", "<tool|><|tool>", "", read_tool=read_gemma_tool),
+        write_gemma_tool,
+    ),
+)
+DEEPSEEK_TOOLS = tuple(
+    Tools(
+        "begin▁of▁sentence",
+        ToolSection(
+            "\n\n## Tools\nYou have access to the following tools:\n\n### ",
+            "\n\nIMPORTANT: ALWAYS adhere to this exact format for tool use:\n<｜tool▁calls▁begin｜>"
+            "<｜tool▁call▁begin｜>tool_call_name<｜tool▁sep｜>tool_call_arguments<｜tool▁call▁end｜>"
+            f"{others}<｜tool▁calls▁end｜>\n\nWhere:{joint}- `tool_call_name` must be an exact match to one of the "
+            "available tools\n- `tool_call_arguments` must be valid JSON that strictly follows the tool's Parameters "
+            f"Schema\n- For multiple tool calls, chain them directly without separators or spaces{end}",
+            "\n\n### ",
+            "",
+            read_tool=read_deepseek_tool,
+        ),
+        write_deepseek_tool,
+    )
+    for others, joint, end in (("{{additional_tool_calls}}", "\n\n", "\n"), ("{additional_tool_calls}", "\n", ""))
+)
+"""Texts of templates, which are part of the format: models were trained on them. For DeepSeek V3.1 those of vLLM and
+Ollama, and of its model card."""
 LLAMA_3 = "<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\n"
 LLAMA_4 = "<|eot|><|header_start|>ipython<|header_end|>\n\n"
+DEEPSEEK_HEAD = r"<｜(begin▁of▁sentence|User|Assistant|tool▁outputs▁begin|tool▁outputs▁end)｜>"
+OF_3_1 = r"\n\n## Tools\nYou have access to the following tools:\n"
+DEEPSEEK = _family(
+    "",
+    DEEPSEEK_HEAD,
+    "<｜end▁of▁sentence｜> <｜tool▁calls▁begin｜> <｜tool▁calls▁end｜>",
+    TextStyle(
+        "<｜begin▁of▁sentence｜>",
+        {"system": "", "user": "<｜User｜>", "assistant": "<｜Assistant｜>", "tool": ""},
+        {"system": "", "user": "", "assistant": "<｜end▁of▁sentence｜>", "tool": ""},
+        write_deepseek,
+        ("<｜tool▁calls▁begin｜>", "\n", "<｜tool▁calls▁end｜>"),
+        result=lambda result, _: f"<｜tool▁output▁begin｜>{result.value}<｜tool▁output▁end｜>",
+        results=("<｜tool▁outputs▁begin｜>", "", "<｜tool▁outputs▁end｜>"),
+        thought=("<think>", "</think>"),
+        goes_on=True,
+    ),
+    roles={
+        "begin▁of▁sentence": "system",
+        "User": "user",
+        "Assistant": "assistant",
+        "tool▁outputs▁begin": "tool",
+        "tool▁outputs▁end": "assistant",
+    },
+    call=("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"),
+    read_calls=read_deepseek,
+    result=("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"),
+)
 FAMILIES = {
     "chatml": _family(
         "",
@@ -195,28 +263,45 @@ FAMILIES = {
             calls=("[", ", ", "]"),
             results=("", LLAMA_3, ""),
         ),
+        whole=read_json_calls,
         tools=LLAMA_TOOLS,
     ),
     "llama-4": _family(
         r"<\|begin_of_text\|>",
         r"<\|header_start\|>(\w+)<\|header_end\|>\n\n",
-        "<|eot|> <|eom|> <|python_start|> <|python_end|>",
+        "<|eot|> <|eom|> <|python_start|>",
         _style(
             *("<|begin_of_text|>", "<|header_start|>{}<|header_end|>\n\n", "<|eot|>", "user assistant ipython"),
-            call=write_python,
-            calls=("<|python_start|>[", ", ", "]<|python_end|>"),
+            call=write_llama,
+            calls=("<|python_end|>", "", ""),
+            before_text="<|python_start|>",
             results=("", LLAMA_4, ""),
         ),
-        read_calls=lambda text: [WrittenCall(**one) for one in signatures.read_calls(text) or ()] or None,
+        call=("<|python_end|>", ""),
+        read_calls=read_llama_4,
+        whole=read_llama_4,
+        tools=LLAMA_TOOLS,
     ),
     "mistral": _family(
         "<s>",
-        r"\[(/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS)\]",
+        r"\[(/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS|/?MODEL_SETTINGS)\]",
         "</s>",
         TextStyle(
             "<s>",
-            {"system": "[SYSTEM_PROMPT]", "user": "[INST]", "assistant": "", "tool": "[TOOL_RESULTS]"},
-            {"system": "[/SYSTEM_PROMPT]", "user": "[/INST]", "assistant": "</s>", "tool": "[/TOOL_RESULTS]"},
+            {
+                "system": "[SYSTEM_PROMPT]",
+                "user": "[INST]",
+                "assistant": "",
+                "tool": "[TOOL_RESULTS]",
+                "AVAILABLE_TOOLS": "[AVAILABLE_TOOLS]",
+            },
+            {
+                "system": "[/SYSTEM_PROMPT]",
+                "user": "[/INST]",
+                "assistant": "</s>",
+                "tool": "[/TOOL_RESULTS]",
+                "AVAILABLE_TOOLS": "[/AVAILABLE_TOOLS]",
+            },
             write_mistral,
             result=lambda result, id_: f"{id_}[TOOL_CONTENT]{result.value}",
             results=("", "[/TOOL_RESULTS][TOOL_RESULTS]", ""),
@@ -231,10 +316,13 @@ FAMILIES = {
             "/SYSTEM_PROMPT": "user",
             "AVAILABLE_TOOLS": "system",
             "/AVAILABLE_TOOLS": "user",
+            "MODEL_SETTINGS": "system",
+            "/MODEL_SETTINGS": "user",
         },
         call=("[TOOL_CALLS]", ""),
         read_calls=read_mistral,
         thought=("[THINK]", "[/THINK]"),
+        tools=(Tools("AVAILABLE_TOOLS", ToolSection("[", "]", ", ", None), is_late=True),),
     ),
     "gemma": _family(
         "<bos>",
@@ -252,38 +340,27 @@ FAMILIES = {
             result=write_gemma_result,
             thought=("<|channel>thought\n", "\n<channel|>"),
             goes_on=True,
+            holds_results=True,
         ),
         call=("<|tool_call>", "<tool_call|>"),
         read_calls=read_gemma,
         result=("<|tool_response>", "<tool_response|>"),
         thought=("<|channel>thought", "<channel|>"),
+        tools=GEMMA_TOOLS,
     ),
-    "deepseek": _family(
-        "",
-        r"<｜(begin▁of▁sentence|User|Assistant|tool▁outputs▁begin|tool▁outputs▁end)｜>",
-        "<｜end▁of▁sentence｜> <｜tool▁calls▁begin｜> <｜tool▁calls▁end｜>",
-        TextStyle(
-            "<｜begin▁of▁sentence｜>",
-            {"system": "", "user": "<｜User｜>", "assistant": "<｜Assistant｜>", "tool": ""},
-            {"system": "", "user": "", "assistant": "<｜end▁of▁sentence｜>", "tool": ""},
-            write_deepseek,
-            ("<｜tool▁calls▁begin｜>", "\n", "<｜tool▁calls▁end｜>"),
-            result=lambda result, _: f"<｜tool▁output▁begin｜>{result.value}<｜tool▁output▁end｜>",
-            results=("<｜tool▁outputs▁begin｜>", "", "<｜tool▁outputs▁end｜>"),
-            thought=("<think>", "</think>"),
-            goes_on=True,
+    "deepseek-3.1": DEEPSEEK._replace(
+        begin=pattern(
+            rf"\s?(?={DEEPSEEK_HEAD})(?:(?!<｜Assistant｜>|{OF_3_1}).)*+(?:<｜Assistant｜></think>|{OF_3_1})", re.DOTALL
         ),
-        roles={
-            "begin▁of▁sentence": "system",
-            "User": "user",
-            "Assistant": "assistant",
-            "tool▁outputs▁begin": "tool",
-            "tool▁outputs▁end": "assistant",
-        },
-        call=("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"),
-        read_calls=read_deepseek,
-        result=("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"),
+        style=DEEPSEEK.style._replace(
+            call=write_deepseek_3_1,
+            calls=("<｜tool▁calls▁begin｜>", "", "<｜tool▁calls▁end｜>"),
+            results=("", "", ""),
+            no_thought="</think>",
+        ),
+        tools=DEEPSEEK_TOOLS,
     ),
+    "deepseek": DEEPSEEK,
     "kimi": _family(
         "",
         r"<\|im_(?:system|user|assistant)\|>([\w.-]+)<\|im_middle\|>",

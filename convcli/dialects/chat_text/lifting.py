@@ -53,12 +53,13 @@ def lift(document: Any) -> Transcript:
 
 
 def _read_tools(key: str, text: str, family: Family, context: LiftContext) -> tuple[str, list[ToolDefinition] | None]:
-    """Returns the text of a turn and the tools in it. They stand in the first turn, or in the first of the user."""
+    """Returns the text of a turn and the tools in it. They stand in the first turn, in the first of the user, or in a
+    turn of their own."""
     before = [message for message in context.messages if key != "user" or message.role not in INSTRUCTIONS]
-    for tools in family.tools if not before else ():
+    for tools in family.tools:
         section = tools.section
         section = section._replace(head=_without_ends(section.head, family), tail=_without_ends(section.tail, family))
-        read = section.read(text) if tools.turn == key else None
+        read = section.read(text) if tools.turn == key and (tools.is_late or not before) else None
         if read is not None:
             return read[0], [calls.lift_tool(native, context, (TEXT,)) for native in read[1]]
     return text, None
@@ -99,8 +100,8 @@ def _add_answer(pieces: list[str], family: Family, turns: signatures.RowTurns) -
     for at, piece in enumerate(pieces):
         if at % 2:
             _add_results([piece], turns)
-        elif piece.strip():
-            turns.add(Message("assistant", _answer(piece, family, turns.context)), (TEXT,))
+        elif parts := _answer(piece, family, turns.context):
+            turns.add(Message("assistant", parts), (TEXT,))
 
 
 def _add_results(texts: list[str], turns: signatures.RowTurns) -> None:
@@ -139,7 +140,7 @@ def _answer(text: str, family: Family, context: LiftContext) -> list[Part]:
     if mark and (before.lstrip().startswith(begin) or not inside.strip()):
         parts = [Reasoning(inside.strip("\n"))] if inside.strip() else []
         text = rest.lstrip("\n")
-    whole = family.read_calls(text) if family.call is None and family is not FAMILIES["gemma"] else None
+    whole = family.whole(text) if family.whole is not None else None
     if whole is not None:
         return [*parts, *(_call(one, context) for one in whole)]
     said = ""

@@ -26,10 +26,13 @@ def write(transcript: Transcript, options: Options) -> Any:
 def text_in(family: Family, messages: Sequence[Message], offered: Sequence[ToolDefinition] | None = None) -> str:
     """Returns the text of these messages and tools in a family."""
     writer = _TextWriter(family)
-    spoken = list(messages)
+    spoken, at, section = list(messages), 0, ""
     if family.tools and offered:
-        spoken = writer.add_tools(spoken, family.tools[0], offered)
-    for turn in turns_of(spoken):
+        spoken, at, section = writer.put_tools(spoken, family.tools[0], offered)
+    for turn in turns_of(spoken[:at]):
+        writer.add(turn)
+    writer.pieces += [section] if section else []
+    for turn in turns_of(spoken[at:]):
         writer.add(turn)
     return writer.text()
 
@@ -45,21 +48,24 @@ class _TextWriter:
         self.ids: dict[str, str] = {}
         self.count = 0
 
-    def add_tools(self, messages: list[Message], tools: Tools, offered: Sequence[ToolDefinition]) -> list[Message]:
-        """Adds the section with tools as a turn of its own, or returns the messages with it."""
+    def put_tools(
+        self, messages: list[Message], tools: Tools, offered: Sequence[ToolDefinition]
+    ) -> tuple[list[Message], int, str]:
+        """Returns the messages with the section in one of them; or the messages, the place of the turn of the tools
+        between them, and this turn."""
         definitions = [tools.write(write_tool(tool, NAME, wrapped=True)) for tool in offered]
+        role: Literal["user", "system"] = "user" if tools.turn == "user" else "system"
+        of_user = [at for at, message in enumerate(messages) if message.role == "user"]
         if tools.section.joint is None:
             text = tools.section.put("", definitions)
-            self.pieces.append(f"{self.style.heads[tools.turn]}{text}{self._end(tools.turn)}")
-            return messages
-        role: Literal["user", "system"] = "user" if tools.turn == "user" else "system"
+            at = of_user[-1] if tools.is_late and of_user else 0
+            return messages, at, f"{self.style.heads[tools.turn]}{text}{self._end(tools.turn)}"
         instructions = (at for at, message in enumerate(messages) if message.role not in INSTRUCTIONS)
         at = next(instructions, len(messages)) if role == "user" else 0
         first = messages[at] if at < len(messages) and messages[at].role == role else None
         text = tools.section.put(text_of(first.parts) if first else "", definitions)
-        if first is None:
-            return [*messages[:at], Message(role, [Text(text)]), *messages[at:]]
-        return [*messages[:at], replace(first, parts=[Text(text)]), *messages[at + 1 :]]
+        holder = Message(role, [Text(text)]) if first is None else replace(first, parts=[Text(text)])
+        return [*messages[:at], holder, *messages[at if first is None else at + 1 :]], 0, ""
 
     def add(self, turn: list[Message]) -> None:
         """Adds a message, or the results of one turn."""
@@ -70,15 +76,15 @@ class _TextWriter:
         self.is_open = False
         if message.role == "assistant":
             head = "" if goes_on else self._head(message)
-            self.pieces.append(f"{head}{self._answer(message)}")
+            self.pieces.append(f"{head}{self._answer(message, goes_on=goes_on)}")
             self._end_answer(message)
         elif message.role == "tool":
             before, between, after = style.results
             results = [part for one in turn for part in one.parts if isinstance(part, ToolResult)]
             written = (style.result(one, self.ids.get(one.tool_call_id, one.tool_call_id)) for one in results)
             body = f"{before}{between.join(written)}{after}"
-            self.pieces.append(body if self._has_own_results() else f"{style.heads['tool']}{body}{style.ends['tool']}")
-            self.is_open = self._has_own_results()
+            self.pieces.append(body if self.style.holds_results else f"{style.heads['tool']}{body}{style.ends['tool']}")
+            self.is_open = self.style.holds_results
         else:
             self.pieces.append(f"{self._head(message)}{text_of(message.parts)}{self._end(message.role)}")
         self.before = message.role
@@ -86,10 +92,6 @@ class _TextWriter:
     def text(self) -> str:
         """Returns the whole text; nothing without turns."""
         return "".join(self.pieces) if self.pieces[1:] else ""
-
-    def _has_own_results(self) -> bool:
-        """True if results stand in the turn of the assistant."""
-        return self.style.goes_on and not self.style.results[0]
 
     def _head(self, message: Message) -> str:
         """Returns the head of a turn. A role, or the name of a user, that has no head is a word in that of the user."""
@@ -107,18 +109,18 @@ class _TextWriter:
     def _end(self, role: str) -> str:
         return self.style.ends.get(role, self.style.ends["user"])
 
-    def _answer(self, message: Message) -> str:
+    def _answer(self, message: Message, *, goes_on: bool) -> str:
         """Returns the thought, the texts and the calls of an answer."""
         style = self.style
         thought = "".join(part.text for part in message.parts if isinstance(part, Reasoning))
         begin, end = style.thought
-        pieces = [f"{begin}{thought}{end}" if thought else style.no_thought]
+        pieces = [f"{begin}{thought}{end}" if thought else "" if goes_on else style.no_thought]
         texts = [part.text for part in message.parts if isinstance(part, Text)]
         written = [self._call(part) for part in message.parts if isinstance(part, ToolCall)]
         before, between, after = style.calls
         if len(written) == 1 and before == "[":  # Llama 3 has a list only of several calls
             before = after = ""
-        pieces += texts
+        pieces += [style.before_text, *texts] if written else texts
         if written:
             joint = style.before_calls if any(texts) else ""
             pieces.append(f"{joint}{before}{between.join(written)}{after}")
@@ -132,6 +134,6 @@ class _TextWriter:
 
     def _end_answer(self, message: Message) -> None:
         """Ends the turn, unless results and another answer may stand in it."""
-        self.is_open = self._has_own_results() and any(isinstance(part, ToolCall) for part in message.parts)
+        self.is_open = self.style.holds_results and any(isinstance(part, ToolCall) for part in message.parts)
         if not self.is_open:
             self.pieces.append(self.style.ends["assistant"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from convcli.families.rows import calls
@@ -15,7 +15,8 @@ class ToolSection(NamedTuple):
     """The texts around the tools, and between two of them.
 
     `joint` is between the section and the text of its turn, which follows the section if `is_first`; None if the turn
-    has no other text. A section without a `tail` ends with its last tool. It may stand inside a text.
+    has no other text. A section without a `tail` ends with its last tool. It may stand inside a text. `read_tool` reads
+    a definition; tools that a comma separates are a JSON list.
     """
 
     head: str
@@ -23,6 +24,7 @@ class ToolSection(NamedTuple):
     between: str = "\n"
     joint: str | None = JOINT
     is_first: bool = False
+    read_tool: Callable[[str], Any] = read_json
 
     def put(self, text: str, definitions: Sequence[str]) -> str:
         """Returns the text with these tools."""
@@ -40,9 +42,11 @@ class ToolSection(NamedTuple):
         natives = self._natives(listed)
         if not natives or not rest:
             return ("", natives) if natives else None
-        joint = self.joint or text
+        joint = self.joint
+        if joint is None or not (rest.startswith(joint) if self.is_first else rest.endswith(joint)):
+            return None
         bare = rest.removeprefix(joint) if self.is_first else rest.removesuffix(joint)
-        return (bare, natives) if bare and bare != rest else None
+        return (bare, natives) if bare else None
 
     def _split(self, text: str) -> tuple[str, str]:
         """Returns the text between head and tail, empty if there is none, and the text before or after."""
@@ -54,7 +58,8 @@ class ToolSection(NamedTuple):
         if self.is_first:
             listed, mark, rest = text.removeprefix(head).partition(tail)
         else:
-            rest, mark, listed = text.removesuffix(tail).rpartition(head)
+            whole = text.removesuffix(tail)  # a head of each tool is between two of them as well
+            rest, mark, listed = whole.partition(head) if head in self.between else whole.rpartition(head)
         return listed if mark else "", rest
 
     def _read_open(self, text: str) -> tuple[str, list[Native]] | None:
@@ -69,6 +74,6 @@ class ToolSection(NamedTuple):
         return (f"{before}{listed}", natives) if natives else None
 
     def _natives(self, listed: str) -> list[Native] | None:
-        is_list = self.between == ","
-        natives: Any = read_json(f"[{listed}]") if is_list else [read_json(one) for one in listed.split(self.between)]
+        is_list = self.between.strip() == ","
+        natives: Any = read_json(f"[{listed}]") if is_list else list(map(self.read_tool, listed.split(self.between)))
         return natives if natives and calls.are_tools(natives) else None
