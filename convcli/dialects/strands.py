@@ -24,13 +24,13 @@ from msgspec.structs import replace
 from convcli.families.anthropic.usage import keep_supported_usage, lift_usage, write_usage
 from convcli.families.converse import policy
 from convcli.families.converse.media import ConverseService
-from convcli.families.converse.messages import SESSION, USAGE, lift_message, side, write_messages
+from convcli.families.converse.messages import USAGE, lift_message, side, write_messages
 from convcli.families.converse.places import PLACES, REASONS
 from convcli.families.converse.places import UNSUPPORTED as BLOCKS_UNSUPPORTED
 from convcli.kit import fitting, passes, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, omit
+from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, omit
 from convcli.kit.results import with_parts
 from convcli.kit.values import paths, with_total
 from convcli.model.dialect import Dialect, Options, Pass, Program
@@ -46,7 +46,9 @@ ID = "tracking_id"
 MESSAGE = Envelope(f"role= content= {ID}=id metadata=")
 COUNTED = {"inputTokens", "outputTokens"}
 """Counts that the library reads of each answer with usage."""
-OWN = (ID, "metadata")
+METADATA, ROW_KEYS = "metadata", "row"
+"""The extras of a message: what Strands stores of it, and the keys of its row in a session."""
+OWN = (ID, METADATA)
 """The keys of a message that Converse does not have."""
 
 
@@ -67,7 +69,7 @@ def lift(document: Any) -> Transcript:
     transcript = context.transcript()
     header = HEADER.lift(document.get("session") or {}, transcript)
     extra = {**(DOCUMENT.extra(document) or {}), **({"session": header} if header else {})}
-    transcript.extras = make_extras(FAMILY, {SESSION: extra} if extra else None)
+    transcript.extras = make_extras(NAME, extra)
     return transcript
 
 
@@ -78,7 +80,7 @@ def _lift_row(row: Native, path: Path, context: LiftContext) -> None:
     extra = ROW.lift(row, message) or {}
     extra |= {"message": row["message"]} if key != "message" else {}
     extra |= {"message_id": row["message_id"]} if row["message_id"] != path[-1] else {}
-    _keep(message, extra)
+    add_extras(message, NAME, {ROW_KEYS: extra} if extra else {})
 
 
 def _lift_message(native: Native, path: Path, context: LiftContext) -> Message:
@@ -91,15 +93,8 @@ def _lift_message(native: Native, path: Path, context: LiftContext) -> Message:
     usage, rest = lift_usage(metadata.get("usage") or {}, USAGE)
     message.usage = usage or None
     metadata = {**omit(metadata, "usage"), **({"usage": rest} if rest else {})}
-    _keep(message, {**extra, **({"metadata": metadata} if metadata else {})})
+    add_extras(message, NAME, {**extra, **({METADATA: metadata} if metadata else {})})
     return message
-
-
-def _keep(message: Message, extra: Native) -> None:
-    """Adds what only a session stores to the extras of a message."""
-    if extra:
-        kept = get_extras(message.extras, FAMILY).get(SESSION, {})
-        add_extras(message, FAMILY, {SESSION: {**kept, **extra}})
 
 
 # ---------------------------------------------------------------- write
@@ -114,13 +109,13 @@ def write(transcript: Transcript, options: Options) -> Any:
     rows: list[Native] = []
     for native, first in zip(natives, firsts, strict=True):
         rows.append(_write_row(native, first, rows[-1]["message_id"] + 1 if rows else 0))
-    extra = get_extras(transcript.extras, FAMILY).get(SESSION, {})
+    extra = get_extras(transcript.extras, NAME)
     header = HEADER.write(transcript, extra.get("session"))
     return DOCUMENT.write({"session": header or None, "messages": rows}, omit(extra, "session"))
 
 
 def _write_message(native: Native, first: Message) -> Native:
-    metadata: Native = get_extras(first.extras, FAMILY).get(SESSION, {}).get("metadata", {})
+    metadata: Native = get_extras(first.extras, NAME).get(METADATA, {})
     usage = write_usage(first.usage or {}, metadata.get("usage", {}), USAGE)
     metadata = {**({"usage": usage} if usage else {}), **omit(metadata, "usage")}
     facts = MESSAGE.write(first)
@@ -129,7 +124,7 @@ def _write_message(native: Native, first: Message) -> Native:
 
 def _write_row(native: Native, first: Message, number: int) -> Native:
     """Returns the row of a message. Numbers grow, and a row that was removed leaves a gap."""
-    extra = omit(get_extras(first.extras, FAMILY).get(SESSION, {}), "metadata")
+    extra = dict(get_extras(first.extras, NAME).get(ROW_KEYS, {}))
     original = extra.pop("message", None)
     content = {
         "message": native if original is None else original,
@@ -152,6 +147,12 @@ def _keep_counts_of_answers(message: Message) -> Message:
     usage = keep_supported_usage(with_total(message.usage or {}), USAGE) if message.role == "assistant" else None
     usage = None if usage is None or not usage.keys() >= COUNTED else usage
     return message if usage == message.usage else replace(message, usage=usage)
+
+
+def _without_session(transcript: Transcript) -> Transcript:
+    """Drops what only a session stores."""
+    messages = [drop_extras(message, NAME, ROW_KEYS) for message in transcript.messages]
+    return replace(transcript, messages=messages, extras=omit(transcript.extras or {}, NAME) or None)
 
 
 def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
@@ -181,7 +182,7 @@ DIALECT = Dialect(
     forms=("session", "list"),
     lift=lift,
     write=write,
-    fit={"session": _fit("session"), "list": _fit("list", policy.drop_session_keys(FAMILY))},
+    fit={"session": _fit("session"), "list": _fit("list", _without_session)},
     rules=(
         turns.decodable(),
         turns.keep_parts_of_roles({"tool_call": ("assistant",), "reasoning": ("assistant",)}),
@@ -203,9 +204,9 @@ DIALECT = Dialect(
         **HEADER.places("", "session"),
         **ROW.places("message", ".."),
         **MESSAGE.places("message"),
-        **paths("message.usage=metadata/usage extras.session=.."),
+        **paths(f"message.usage=metadata/usage extras.{ROW_KEYS}=.."),
     },
-    envelope=frozenset(("session", "message_id", "updated_at", "metrics", "type")),
+    envelope=frozenset(("session", "agent", ROW_KEYS, METADATA, "message_id", "updated_at", "metrics", "type")),
     metadata=unsupported.fields("agent"),
     programs=(Program(NAME, ".strands", "sessions/session_*/agents/agent_*/agent.json"),),
     family=FAMILY,

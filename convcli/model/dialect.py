@@ -246,7 +246,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Paths whose values only repeat other values of the document, as pointers with `*` for any step. They are not
     facts."""
     family: str = ""
-    """The name for its extras and opaque parts, if related dialects share one; else its own name."""
+    """The name for extras and opaque parts that related dialects share; empty if all are under its own name."""
     programs: tuple[Program, ...] = ()
     """The agent programs that keep their sessions in it."""
     carries_all: bool = False
@@ -325,12 +325,13 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def owners(self) -> frozenset[str]:
-        """The names under which its extras are kept: its own, and those of its bodies."""
-        return frozenset((self.family or self.name,)).union(*(body.owners for body in self.inner.values()))
+        """The names under which its extras are kept: its own, that of its family, and those of its bodies."""
+        own = frozenset((self.name, self.family or self.name))
+        return own.union(*(body.owners for body in self.inner.values()))
 
     def owns(self, name: str) -> bool:
         """True if extras under this name are its own, or those of a body."""
-        return name == (self.family or self.name) or any(one.owns(name) for one in self.inner.values())
+        return name in (self.name, self.family or self.name) or any(one.owns(name) for one in self.inner.values())
 
     def form(self, transcript: Transcript, options: Options = USUAL) -> str:
         """Returns the form in which a transcript is written."""

@@ -105,11 +105,12 @@ def test_what_it_supports_is_not_lacking_although_a_set_of_many_formats_names_it
     assert some.unsupported_in() == AROUND_PARTS - {"title"}
 
 
-def test_it_owns_the_extras_of_its_family_or_else_of_its_name() -> None:
+def test_it_owns_the_extras_of_its_name_and_of_its_family() -> None:
     assert made().owns("made")
     relative = made(family="clan")
-    assert relative.owns("clan")
-    assert not relative.owns("made")
+    assert relative.owners == {"made", "clan"}
+    assert all(map(relative.owns, relative.owners))
+    assert not relative.owns("")
 
 
 @pytest.mark.parametrize("dialect", dialects.builtin(), ids=lambda dialect: dialect.name)

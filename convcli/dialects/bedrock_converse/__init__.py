@@ -136,7 +136,7 @@ def _without_own_keys(extra: Native, own_keys: tuple[str, ...]) -> Native:
     return omit(extra, *own_keys)
 
 
-TURNS = (policy.drop_session_keys(NAME), *policy.keep_supported_turns(SERVICE))
+TURNS = policy.keep_supported_turns(SERVICE)
 REQUESTED: tuple[Pass, ...] = (
     *TURNS,
     policy.not_empty,

@@ -7,12 +7,10 @@ from itertools import groupby
 from convcli.families.converse.blocks import is_cache_point, lift_block, lift_result, mark_cache, write_blocks
 from convcli.families.converse.media import ConverseService, kind_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.model.transcript import Message, Part, Path
 
 MESSAGE = Keys("role content")
-SESSION = "session"
-"""The extras key for what only a session of Strands Agents stores with a message."""
 USAGE: dict[tuple[str, ...], str] = {
     **{(name,): name for name in ("inputTokens", "outputTokens", "totalTokens")},
     ("cacheReadInputTokens",): "cacheReadTokens",
@@ -79,4 +77,4 @@ def side(message: Message) -> str:
 
 def _write_turn(role: str, turn: list[Message], service: ConverseService) -> Native:
     blocks = write_blocks([part for message in turn for part in message.parts], service)
-    return MESSAGE.put({"role": role, "content": blocks}, omit(get_extras(turn[0].extras, service.owner), SESSION))
+    return MESSAGE.put({"role": role, "content": blocks}, get_extras(turn[0].extras, service.owner))

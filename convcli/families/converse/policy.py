@@ -13,10 +13,9 @@ from msgspec.structs import replace
 from convcli.families.anthropic import policy
 from convcli.families.converse.blocks import lift_block
 from convcli.families.converse.media import FORMATS, TYPES, ConverseService, kind_of, other_keys
-from convcli.families.converse.messages import SESSION, side
+from convcli.families.converse.messages import side
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import keep_parts_of_roles, refusals_as_texts
-from convcli.kit.objects import drop_extras
 from convcli.kit.passes import MEDIA, on_each_message, on_each_part, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import DIGITS, LETTERS, WORD, Alphabet, Renaming, identifiers
 from convcli.kit.results import apply_convention, with_parts
@@ -193,9 +192,3 @@ def keep_supported_turns(
 
 joined = on_messages(_join_sides)
 not_empty = on_each_message(lambda message: message if message.parts else None)
-
-
-def drop_session_keys(owner: str) -> Pass:
-    """Drops what only a session stores, of the whole and of its messages."""
-    of_messages = on_each_message(lambda message: drop_extras(message, owner, SESSION))
-    return lambda transcript: drop_extras(of_messages(transcript), owner, SESSION)
