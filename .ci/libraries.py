@@ -105,11 +105,16 @@ def strands() -> Load:
             rows = [SessionMessage.from_dict({"message": native, "message_id": i}) for i, native in enumerate(document)]
         else:
             with tempfile.TemporaryDirectory() as folder:
-                manager = FileSessionManager("s", storage_dir=folder)
                 store = Path(folder, "session_s", "agents", "agent_a", "messages")
                 store.mkdir(parents=True)
+                session = {"session_id": "s", "session_type": "AGENT", **document.get("session", {})}
+                store.parents[2].joinpath("session.json").write_text(json.dumps(session))
+                if "agent" in document:
+                    store.parent.joinpath("agent.json").write_text(json.dumps(document["agent"]))
                 for native in document["messages"]:
                     store.joinpath(f"message_{native['message_id']}.json").write_text(json.dumps(native))
+                manager = FileSessionManager("s", storage_dir=folder)
+                manager.read_agent("s", "a")
                 rows = manager.list_messages("s", "a")
         return [message.validate_python(row.to_message()) for row in rows]
 

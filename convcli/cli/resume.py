@@ -49,7 +49,7 @@ def _programs() -> list[str]:
     required=True,
     metavar="PROGRAM",
     help="The program that continues: claude-code, cline, codex, continue, copilot-cli, droid, gemini-cli, goose, "
-    "gptme, grok-build, openclaw, opencode, pi or qwen-code.",
+    "gptme, grok-build, openclaw, opencode, pi, qwen-code or strands.",
 )
 @_shared.from_option
 @_shared.reading_options
@@ -168,11 +168,11 @@ def _converted(
 
 
 def _contents(document: Any, program: Program, facts: SessionFacts, path: str) -> dict[str, Any]:
-    """Returns the documents to write, by path: the session and the manifest of programs that need one."""
-    if program.manifest is None:
+    """Returns the documents to write, by path: that of the session first."""
+    if program.files is None:
         return {path: document}
-    name, manifest = program.manifest(facts, path)
-    return {path: document, os.path.join(os.path.dirname(path), name): manifest}
+    files, folder = program.files(document, facts, path), os.path.dirname(path)
+    return {os.path.normpath(os.path.join(folder, name)): content for name, content in files.items()}
 
 
 def _write(contents: dict[str, Any], source: str) -> None:

@@ -122,8 +122,8 @@ def _place(facts: SessionFacts) -> str:
     return f"data/sessions/{facts.id}/{facts.id}{SESSION_SUFFIX}"
 
 
-def _manifest(facts: SessionFacts, path: str) -> tuple[str, Native]:
-    """Returns the manifest of an ended session.
+def _files(document: Any, facts: SessionFacts, path: str) -> dict[str, Any]:
+    """Returns the session, and the manifest of an ended session.
 
     @cline/core 0.0.86 does not find a session without one, and accepts no empty string in it.
     """
@@ -144,7 +144,8 @@ def _manifest(facts: SessionFacts, path: str) -> tuple[str, Native]:
         "enable_teams": True,
         "messages_path": path,
     }
-    return f"{facts.id}.json", {**manifest, **({"metadata": {"title": facts.title}} if facts.title else {})}
+    manifest |= {"metadata": {"title": facts.title}} if facts.title else {}
+    return {os.path.basename(path): document, f"{facts.id}.json": manifest}
 
 
 MAX_RESULT_CHARACTERS = 8_000
@@ -192,7 +193,7 @@ PROGRAM = Program(
     place=_place,
     command="cline --id {id}",
     form="session",
-    manifest=_manifest,
+    files=_files,
     unsent=("system",),
     resent=_resent,
     directory=_directory,

@@ -229,17 +229,13 @@ def _place(facts: SessionFacts) -> str:
     return f"sessions/{folder}/{facts.id}/chat_history.jsonl"
 
 
-def _manifest(facts: SessionFacts, _: str) -> tuple[str, Native]:
-    """Returns the summary of a session, without which the program does not find it."""
+def _files(document: Any, facts: SessionFacts, path: str) -> dict[str, Any]:
+    """Returns a session, and its summary, without which the program does not find it."""
     titled = {"generated_title": facts.title} if facts.title else {}
     times = {"created_at": facts.begin, "updated_at": facts.begin, "num_messages": 0}
     summary = {"info": {"id": facts.id, "cwd": facts.cwd}, "session_summary": facts.title or "", **times}
-    return "summary.json", {
-        **summary,
-        "current_model_id": facts.model or "grok-build",
-        "chat_format_version": 1,
-        **titled,
-    }
+    summary |= {"current_model_id": facts.model or "grok-build", "chat_format_version": 1, **titled}
+    return {os.path.basename(path): document, "summary.json": summary}
 
 
 def _directory(path: str, read: ReadCompanion) -> Any:
@@ -254,7 +250,7 @@ PROGRAM = Program(
     "GROK_HOME",
     _place,
     "grok --resume {id}",
-    manifest=_manifest,
+    files=_files,
     directory=_directory,
 )
 

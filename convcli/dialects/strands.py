@@ -8,7 +8,7 @@ Quirks
   in S3 is a `location`.
 - A session is a folder: `session.json`, and for each agent `agents/agent_ID/agent.json` and
   `agents/agent_ID/messages/message_N.json`. convcli reads `agent.json` with the files around it as one document with
-  the keys `session`, `agent` and `messages`, and writes such a document.
+  the keys `session`, `agent` and `messages`, and writes such a document. `convcli resume` writes the folder.
 - A redaction is stored next to the original message. convcli reads the redaction and keeps the original as an extra.
 - Instructions, model and tools are in the program. The session does not store them.
 - When the library restores a session, it invents missing results and drops results without a call.
@@ -30,10 +30,10 @@ from convcli.families.converse.places import UNSUPPORTED as BLOCKS_UNSUPPORTED
 from convcli.kit import fitting, passes, unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, omit
+from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, omit, set_extra_key
 from convcli.kit.results import with_parts
 from convcli.kit.values import paths, with_total
-from convcli.model.dialect import Dialect, Options, Pass, Program
+from convcli.model.dialect import Dialect, Options, Pass, Program, SessionFacts
 from convcli.model.transcript import Media, Message, Part, Path, Transcript
 from convcli.validation.rules import links, turns
 
@@ -169,6 +169,47 @@ def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
     )
 
 
+# ---------------------------------------------------------------- resume
+
+AGENT = "default"
+"""The id of an agent to which a program gives none."""
+MANAGER = {"__name__": "SlidingWindowConversationManager", "removed_message_count": 0, "model_call_count": 0}
+"""The state of the conversation manager that an agent has by default. The library accepts only that of its manager."""
+
+
+def _files(document: Any, facts: SessionFacts, _: str) -> dict[str, Any]:
+    """Returns the files of a session, as `FileSessionManager` reads them."""
+    times = {"created_at": facts.begin, "updated_at": facts.begin}
+    agent = {"agent_id": AGENT, "state": {}, "conversation_manager_state": MANAGER, "_internal_state": {}, **times}
+    session = {"session_id": facts.id, "session_type": "AGENT", **times}
+    return {
+        "agent.json": {**agent, **document.get("agent", {})},
+        "../../session.json": {**session, **document.get("session", {})},
+        **{f"messages/message_{row['message_id']}.json": row for row in document["messages"]},
+    }
+
+
+def _for_default_agent(transcript: Transcript) -> Transcript:
+    """Keeps the user's state of the agent: the default agent has another id, and a conversation manager of its own."""
+    agent = get_extras(transcript.extras, NAME).get("agent", {})
+    kept = {"state": agent["state"]} if "state" in agent else {}
+    return replace(transcript, extras=set_extra_key(transcript.extras, NAME, "agent", kept))
+
+
+PROGRAM = Program(
+    NAME,
+    ".strands",
+    "sessions/session_*/agents/agent_*/agent.json",
+    place=lambda facts: f"sessions/session_{facts.id}/agents/agent_{AGENT}/agent.json",
+    command=(
+        "python -c 'import sys; from strands import Agent; from strands.session.file_session_manager import "
+        "FileSessionManager; Agent(session_manager=FileSessionManager(sys.argv[1]))(input())' {id}"
+    ),
+    form="session",
+    files=_files,
+    fit=_for_default_agent,
+)
+
 SUPPORTS = MESSAGE.supports("message") | {"message.usage"}
 UNSUPPORTED = BLOCKS_UNSUPPORTED | unsupported.AROUND_PARTS
 UNSUPPORTED |= unsupported.fields("message.model message.usage.reasoningTokens")
@@ -208,6 +249,6 @@ DIALECT = Dialect(
     },
     envelope=frozenset(("session", "agent", ROW_KEYS, METADATA, "message_id", "updated_at", "metrics", "type")),
     metadata=unsupported.fields("agent"),
-    programs=(Program(NAME, ".strands", "sessions/session_*/agents/agent_*/agent.json"),),
+    programs=(PROGRAM,),
     family=FAMILY,
 )

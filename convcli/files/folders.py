@@ -2,8 +2,8 @@
 
 The files of a session are `session.json` and, for each agent, `agents/agent_ID/agent.json` and
 `agents/agent_ID/messages/message_N.json`. Together they are one document with the keys `session`, `agent` and
-`messages`, in the order of N. Format: strands/session/file_session_manager.py of strands-agents 1.62; read
-2026-11-28."""
+`messages`, in the order of N. `convcli resume` writes these files. Format: strands/session/file_session_manager.py of
+strands-agents 1.62; read 2026-11-28."""
 
 from __future__ import annotations
 

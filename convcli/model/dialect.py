@@ -134,10 +134,10 @@ class Program(msgspec.Struct, frozen=True):
     globs for its sessions in that folder, separated by spaces. `place` returns the file of a session there, and
     `command` resumes it ({id}, {path}). Without both, sessions are listed but not written.
 
-    `form` is the form of its sessions. `manifest` returns the name and the document of a second file, next to a session
-    at a path, without which the program does not find the session. `unsent` are message roles and part types that a
-    session stores but that the program does not send when it resumes. `resent` returns what the program sends instead
-    of a part. `fit` converts a transcript to one that can be resumed.
+    `form` is the form of its sessions. `files` returns the documents of the files that a session at a path needs, by
+    their paths from its folder, that of the session first; by default this is the only one. `unsent` are message roles
+    and part types that a session stores but that the program does not send when it resumes. `resent` returns what the
+    program sends instead of a part. `fit` converts a transcript to one that can be resumed.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Program(msgspec.Struct, frozen=True):
     place: Callable[[SessionFacts], str] | None = None
     command: str = ""
     form: str | None = None
-    manifest: Callable[[SessionFacts, str], tuple[str, Any]] | None = None
+    files: Callable[[Any, SessionFacts, str], dict[str, Any]] | None = None
     unsent: tuple[str, ...] = ()
     resent: Callable[[Part], str | None] | None = None
     fit: Callable[[Transcript], Transcript] | None = None

@@ -274,3 +274,21 @@ def test_a_view_without_a_message_is_refused(tmp_path: Path) -> None:
     done = run("resume", source, "--from", "qwen-code", "--in", "claude-code", "--home", tmp_path / "home")
     assert (done.returncode, b"error[no-messages]" in done.stderr) == (1, True), done.stderr
     assert not (tmp_path / "home").exists()
+
+
+def test_strands_finds_a_session_in_a_folder(tmp_path: Path) -> None:
+    source = ROOT / "samples" / "strands" / "recorded.json"
+    done = run("resume", source, "--in", "strands", "--home", tmp_path, "--cwd", tmp_path)
+    assert done.returncode == 0, done.stderr
+    [agent] = map(Path, programs.files(programs.get("strands"), str(tmp_path)))
+    document = json.loads(source.read_bytes())
+    contents = {path.name: json.loads(path.read_bytes()) for path in agent.parents[2].rglob("*.json")}
+    session, of_agent = contents.pop("session.json"), contents.pop("agent.json")
+    assert agent.parents[2].name == f"session_{session['session_id']}"
+    assert (agent.parent.name, of_agent["agent_id"]) == ("agent_default", "default")
+    assert of_agent["state"] == document["agent"]["state"], "the user's state is kept"
+    rows = {f"message_{row['message_id']}.json": row for row in document["messages"]}
+    assert {name: row["message"]["content"] for name, row in contents.items()} == {
+        name: row["message"]["content"] for name, row in rows.items()
+    }
+    assert run("resume", source, "--in", "strands", "--home", tmp_path, "--cwd", tmp_path).returncode == 2

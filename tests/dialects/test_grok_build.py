@@ -79,8 +79,9 @@ def test_the_summary_names_the_session_and_its_directory() -> None:
     facts = SessionFacts("s1", "/tmp/a b", "2026-11-27T10:00:00Z", title="A title")
     assert PROGRAM.place is not None
     assert PROGRAM.place(facts) == "sessions/%2Ftmp%2Fa%20b/s1/chat_history.jsonl"
-    assert PROGRAM.manifest is not None
-    name, summary = PROGRAM.manifest(facts, "")
+    assert PROGRAM.files is not None
+    [(path, document), (name, summary)] = PROGRAM.files([], facts, "/s/chat_history.jsonl").items()
+    assert (path, document) == ("chat_history.jsonl", [])
     assert (name, summary["info"]) == ("summary.json", {"id": "s1", "cwd": "/tmp/a b"})
     assert summary["chat_format_version"] == 1
     assert PROGRAM.directory is not None

@@ -24,6 +24,7 @@ Quirks
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -179,8 +180,8 @@ def _resent(part: Part) -> str | None:
     return "arguments that are not JSON as an empty object" if is_broken else None
 
 
-def _index(facts: SessionFacts, _: str) -> tuple[str, Native]:
-    """Returns the index by which `openclaw doctor` (2026.9.6) imports a session; an unlisted one is archived."""
+def _files(document: Any, facts: SessionFacts, path: str) -> dict[str, Any]:
+    """Returns the session, and the index without which `openclaw doctor` (2026.9.6) archives it."""
     title = {"displayName": facts.title} if facts.title else {}
     entry = {
         "sessionId": facts.id,
@@ -188,7 +189,7 @@ def _index(facts: SessionFacts, _: str) -> tuple[str, Native]:
         "sessionFile": f"{facts.id}.jsonl",
         **title,
     }
-    return "sessions.json", {f"agent:main:{facts.id}": entry}
+    return {os.path.basename(path): document, "sessions.json": {f"agent:main:{facts.id}": entry}}
 
 
 PI = Program("pi", ".pi", "agent/sessions/*/*.jsonl", place=_place, command="pi --session {path}", resent=_resent)
@@ -201,7 +202,7 @@ OPENCLAW = Program(
     command=(
         "openclaw doctor --session-sqlite import --session-sqlite-all-agents && openclaw chat --session agent:main:{id}"
     ),
-    manifest=_index,
+    files=_files,
     unsent=("system",),
     resent=_resent,
 )
