@@ -52,7 +52,7 @@ def validate(
     transcript = answers.lift(document, dialect)
     if transcript.origin is not None:
         transcript.origin.document = document
-    problem = not_understood(document, transcript, dialect)
+    problem = not_understood(document, transcript, dialect) or empty_finding(document, transcript, dialect)
     if problem is not None:
         findings = [*findings, problem]
         if detection.evidence(document, dialect) is None:  # the rules do not apply to another program
@@ -201,5 +201,6 @@ def _judged(document: Any, transcript: Transcript, dialect: Dialect) -> list[Fin
     purpose = usual_purpose(dialect)
     if purpose == "document" and is_clean(document, dialect):
         return []
+    empty = empty_finding(document, transcript, dialect)
     findings = verdict.of_document(document, transcript, dialect, purpose)
-    return findings + unknown.of_transcript(transcript, dialect)
+    return [*filter(None, [empty]), *findings, *unknown.of_transcript(transcript, dialect)]

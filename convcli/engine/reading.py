@@ -59,7 +59,7 @@ def not_understood(document: Any, transcript: Transcript, dialect: Dialect) -> F
     The same holds if messages are empty while their extras contain the text: the claim of the dialect fails.
 
     Session schemas are open, because programs add new kinds of rows. So a session of another program passes, and each
-    of its rows becomes an event. An empty conversation has no records and is accepted (but see `empty_finding`).
+    of its rows becomes an event. An empty conversation has no records and is read (but see `empty_finding`).
     """
     if is_emptied(transcript):
         message = f"the messages come out empty: their text is in keys that {dialect.title} does not define"
@@ -95,7 +95,8 @@ def _all_rolled_back(count: int, origin: Origin) -> Finding:
 
 
 def empty_finding(document: Any, transcript: Transcript, dialect: Dialect) -> Finding | None:
-    """Returns a finding for a session without records after its header: its output would be empty."""
+    """Returns a finding for a session without records after its header: in another dialect it would be empty. Its
+    document is judged so, and not converted."""
     if transcript.messages or not dialect.is_session:
         return None
     message = f"there is no {dialect.title} message"

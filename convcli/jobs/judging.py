@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from convcli.engine import conversion, detection, pipeline
+from convcli.engine import conversion, detection, pipeline, reading
 from convcli.jobs.choosing import CERTAIN, HELD
 from convcli.jobs.config import IgnoredPlace
 from convcli.jobs.documents import skipped
@@ -243,6 +243,9 @@ def _converted(item: Document, options: JudgingOptions, target: Dialect) -> list
     except RefusedError as error:
         may_be_of_target = detection.evidence(item.value, target) is not None
         return _as_it_is(item, options, target, "request") if may_be_of_target else error.findings
+    empty = reading.empty_finding(item.value, transcript, item.dialect)
+    if empty is not None:
+        return item.located([empty])
     unread = () if item.dialect.carries_all else (known_types(item.dialect.name),)  # unread parts are not sent
     findings = verdict.findings(item.value, transcript, item.dialect, (*options.more, *unread))
     findings += unknown.of_transcript(transcript, item.dialect)

@@ -49,6 +49,9 @@ HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T0
 def test_a_session_that_only_began_is_no_empty_request(options: Options) -> None:
     with pytest.raises(RefusedError, match=f"there is no {SESSION.title} message"):
         pipeline.convert(Rows([HEADER]), SESSION, CHAT, options)
+    assert [(finding.code, finding.severity) for finding in pipeline.validate(Rows([HEADER]), SESSION)] == [
+        ("no-messages", "error")
+    ]
     assert pipeline.convert(Rows([HEADER]), SESSION, SESSION).document == [HEADER]
     assert pipeline.convert(Rows([HEADER]), SESSION, dialects.get("intermediate")).document["id"] == "s"
 

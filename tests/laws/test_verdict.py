@@ -19,6 +19,7 @@ from convcli.model.dialect import Dialect
 from convcli.model.document import Rows
 from convcli.model.errors import ContentError, RefusedError
 from convcli.model.findings import Finding
+from convcli.validation import schemas
 from convcli.validation.unknown import CODE as UNKNOWN
 from convcli.validation.verdict import rules_of
 from tests import tiers
@@ -169,3 +170,23 @@ def test_l14_validate_finds_all_content_that_convert_does_not_know(name: str) ->
                 warned = codes_of(converted.findings).keys() & CODES
                 if warned:
                     assert warned <= codes_of(pipeline.validate(document, dialect)).keys(), (str(sample), target.name)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if dialects.get(name).is_session])
+def test_l14_a_session_that_only_began_is_found_by_validate_and_refused_by_convert(name: str) -> None:
+    dialect, target = dialects.get(name), dialects.get("openai-chat")
+    for document in (Rows(sample.document[:1]) for sample in samples_of(name) if isinstance(sample.document, list)):
+        if not schemas.accepts(name, document):
+            continue
+        try:
+            pipeline.convert(document, dialect, target)
+            refused = set[str]()
+        except RefusedError as error:
+            refused = {finding.code for finding in error.findings}
+        found = verdict(document, name)
+        assert ("no-messages" in found) == ("no-messages" in refused)
+        for judged_as in (found, verdict(document, name, target.name)):
+            assert refused <= {code for code, severity in judged_as.items() if severity == ERROR}
+        if dialect.is_written and not refused - {"no-messages"}:
+            (done,) = item_results([Document("", 0, document, b"", dialect)], dialect)
+            assert ("no-messages" in codes_of(done.findings)) == ("no-messages" in found)
