@@ -25,13 +25,16 @@ LOOKS_LIKE = "this looks like"
 class Foreign(NamedTuple):
     """A known format that is not a dialect: its description, its marks, and what can be done with it.
 
-    `at`: the `--at` value that reads the transcripts inside · `is_piece`: the file alone is not a conversation."""
+    `at`: the `--at` value that reads the transcripts inside · `is_piece`: the file alone is not a conversation ·
+    `source`: the source code or documentation with which the marks were compared, on 2026-11-28; empty if they are from
+    a sample or from memory."""
 
     name: str
     marks: tuple[str, ...]
     note: str = ""
     at: str = ""
     is_piece: bool = False
+    source: str = ""
 
     @property
     def message(self) -> str:
@@ -65,7 +68,11 @@ FORMATS = (
         "without the system prompt; hermes sessions export writes what convcli reads whole",
         "/messages",
     ),
-    Foreign("an Amp thread", ("v messages/*/content/*/toolUseID",)),
+    Foreign(
+        "an Amp thread",
+        ("messages/*/content/*/toolUseID", "id^T- created messages:list"),
+        source="kenn-io/agentsview, internal/parser/amp.go",
+    ),
     Foreign(
         "the manifest of a Mistral Vibe session",
         ("session_id stats:dict environment/working_directory",),
@@ -85,12 +92,18 @@ FORMATS = (
         is_piece=True,
     ),
     # trajectories and evaluations
-    Foreign("a tau-bench result", ("task_id traj reward",), at="tau-bench"),
+    Foreign(
+        "a tau-bench result",
+        ("task_id traj reward",),
+        at="tau-bench",
+        source="sierra-research/tau-bench, tau_bench/types.py",
+    ),
     # frameworks
     Foreign(
         "a trace of the OpenAI Agents SDK",
         ("object=trace|trace.span workflow_name", "object=trace.span span_data"),
         at="openai-agents",
+        source="openai-agents 0.24, agents/tracing",
     ),
     Foreign(
         "a log of the OpenAI Realtime API", ("event_id type^session.|conversation.|response.|input_audio_buffer.",)
@@ -99,7 +112,12 @@ FORMATS = (
         "a thread of the OpenAI Assistants API or of Jan",
         ("object=thread|thread.message", "data/*/object=thread.message"),
     ),
-    Foreign("a LlamaIndex chat store", ("store:dict class_name",), at="'/store/*'"),
+    Foreign(
+        "a LlamaIndex chat store",
+        ("store:dict class_name",),
+        at="'/store/*'",
+        source="llama-index-core 0.14.25, storage/chat_store/simple_chat_store.py",
+    ),
     Foreign(
         "Genkit messages",
         (
@@ -108,9 +126,20 @@ FORMATS = (
             "role=model content/*/text",
             "messages/*/role=model messages/*/content/*/text",
         ),
+        source="@genkit-ai/ai 1.29, src/model-types.ts",
     ),
-    Foreign("a Strands message", ("message message_id redact_message",), at="/message"),
-    Foreign("the state of an AutoGen team", ("agent_states:dict type",), at="'/agent_states/*/agent_state'"),
+    Foreign(
+        "a Strands message",
+        ("message message_id redact_message",),
+        at="/message",
+        source="strands-agents 1.62, types/session.py",
+    ),
+    Foreign(
+        "the state of an AutoGen team",
+        ("agent_states:dict type",),
+        at="'/agent_states/*/agent_state'",
+        source="autogen-agentchat 0.7.5, state/_states.py",
+    ),
     # telemetry and logs
     Foreign(
         "an OpenTelemetry event or span without messages",
@@ -152,19 +181,30 @@ FORMATS = (
         ),
         at="langfuse",
     ),
-    Foreign("a LangSmith run", ("run_type inputs",), at="langsmith"),
+    Foreign("a LangSmith run", ("run_type inputs",), at="langsmith", source="langsmith 0.15.1, schemas.py"),
     Foreign("a request log of Helicone", ("request_body response_body",), at="helicone"),
     Foreign("a call of W&B Weave", ("op_name inputs",), at="weave"),
     Foreign(
         "an MLflow trace",
         ("data/spans/*/attributes/mlflow.spanInputs", "spans/*/attributes/mlflow.spanInputs"),
         at="mlflow",
+        source="mlflow/mlflow, its tests of traces",
     ),
     Foreign("a log of Portkey", ("request/body response/body",), at="portkey"),
     Foreign("an Opik trace or span", ("project_id total_estimated_cost input",), at="opik"),
-    Foreign("a rollout of NeMo Gym", ("responses_create_params response",), at="nemo-gym"),
+    Foreign(
+        "a rollout of NeMo Gym",
+        ("responses_create_params response",),
+        at="nemo-gym",
+        source="NVIDIA-NeMo/Gym, its agents and tests",
+    ),
     Foreign("a span of Datadog", ("meta/input/messages", "meta/output/messages"), at="datadog"),
-    Foreign("a log of OpenAI Evals", ("run_id event_id data/prompt",), at="openai-evals"),
+    Foreign(
+        "a log of OpenAI Evals",
+        ("run_id event_id data/prompt",),
+        at="openai-evals",
+        source="openai/evals, evals/record.py",
+    ),
     Foreign(
         "a list of trace spans",
         (
@@ -200,35 +240,62 @@ FORMATS = (
         is_piece=True,
     ),
     # exports
-    Foreign("an LM Studio conversation", ("messages/*/versions messages/*/currentlySelected",)),
-    Foreign("a TypingMind export", ("data/chats/*/messages",), at="'/data/chats/*/messages'"),
-    Foreign("a backup of Cherry Studio", ("indexedDB/topics indexedDB/message_blocks",)),
-    Foreign("an export of Chatbox", ("__exported_items",)),
+    Foreign(
+        "an LM Studio conversation",
+        ("messages/*/versions messages/*/currentlySelected",),
+        source="programs that read its conversations",
+    ),
+    Foreign(
+        "a TypingMind export",
+        ("data/chats/*/messages",),
+        at="'/data/chats/*/messages'",
+        source="programs that read its export",
+    ),
+    Foreign(
+        "a backup of Cherry Studio",
+        ("indexedDB/topics indexedDB/message_blocks",),
+        source="CherryHQ/cherry-studio, BackupService.ts; programs that read it",
+    ),
+    Foreign(
+        "an export of Chatbox", ("__exported_items",), source="chatboxai/chatbox, its export; programs that read it"
+    ),
     # sessions and trajectories without a dialect
-    Foreign("an iFlow session", ("message/content/*/content/functionResponse",)),
+    Foreign(
+        "an iFlow session",
+        ("message/content/*/content/responseParts", "message/content/*/content/functionResponse"),
+        source="bbingz/engram, docs/session-formats/iflow.md",
+    ),
     Foreign(
         "a session of Junie",
         ("kind=SessionA2uxEvent event/agentEvent", "kind=UserPromptEvent prompt:str", "kind=TaskStartedEvent taskId"),
+        source="kenn-io/agentsview, internal/parser/junie.go",
     ),
     Foreign(
         "the list of Junie's sessions",
-        ("sessionId taskName createdAt status",),
+        ("sessionId taskName createdAt",),
         "the events are in events.jsonl in the folder of a session",
         is_piece=True,
+        source="programs that read its index.jsonl",
     ),
     Foreign(
         "messages of Devin",
         ("event_id source=devin|user message:str created_at", "items/*/event_id items/*/source=devin|user"),
         "they have what Devin and the user wrote, without its calls",
+        source="docs.devin.ai, API v3: List session messages",
     ),
-    Foreign("a chat of Cody", ("interactions/*/humanMessage lastInteractionTimestamp",)),
+    Foreign(
+        "a chat of Cody",
+        ("interactions/*/humanMessage lastInteractionTimestamp",),
+        source="sourcegraph/cody, lib/shared/src/chat/transcript/index.ts",
+    ),
     Foreign(
         "activities of Jules",
         (
-            "activities/*/originator=agent|user|system activities/*/createTime",
-            "originator=agent|user|system createTime",
+            "activities/*/originator=agent|user|system|AGENT|USER|SYSTEM activities/*/createTime",
+            "originator=agent|user|system|AGENT|USER|SYSTEM createTime",
         ),
         "they have what Jules and the user wrote, without its calls",
+        source="developers.google.com/jules/api; jules-core 0.1.0",
     ),
     Foreign(
         "the description of a Jules session",
@@ -241,6 +308,7 @@ FORMATS = (
         ("task:str tokensIn tokensOut totalCost", "entries/*/tokensIn entries/*/task"),
         "the messages are in api_conversation_history.json in the folder of a task",
         is_piece=True,
+        source="cline/cline, apps/vscode/src/shared/HistoryItem.ts",
     ),
     Foreign(
         "what Cline or Roo Code displays of a task",
@@ -253,51 +321,109 @@ FORMATS = (
         ("event:str properties/edit_format user_id", "event:str properties/main_model user_id"),
         "they have counts, without messages",
         is_piece=True,
+        source="Aider-AI/aider, aider/analytics.py",
     ),
     Foreign(
-        "the history of Gemini Apps from Google Takeout", ("header^Gemini title:str time", "title^Prompted products")
+        "the history of Gemini Apps from Google Takeout",
+        ("header^Gemini title:str time", "title^Prompted products"),
+        source="programs that read its export",
     ),
     Foreign(
         "messages of Dify",
         ("data/*/query data/*/answer data/*/conversation_id", "query answer conversation_id inputs:dict"),
+        source="docs.dify.ai, API: List Conversation Messages",
     ),
-    Foreign("messages of Flowise", ("chatflowid chatType",)),
-    Foreign("messages of Langflow", ("flow_id sender session_id text:str",)),
-    Foreign("a chat of text-generation-webui", ("internal:list visible:list",)),
-    Foreign("a Letta agent file", ("agents/*/messages blocks",), at="'/agents/*/messages'"),
+    Foreign("messages of Flowise", ("chatflowid chatType",), source="FlowiseAI/FlowiseChatEmbed, NewChatMessageInput"),
+    Foreign(
+        "messages of Langflow",
+        ("flow_id sender session_id text:str",),
+        source="langflow-ai/langflow, services/database/models/message/model.py",
+    ),
+    Foreign(
+        "a chat of text-generation-webui",
+        ("internal:list visible:list",),
+        source="oobabooga/text-generation-webui, modules/chat.py",
+    ),
+    Foreign(
+        "a Letta agent file",
+        ("agents/*/messages blocks",),
+        at="'/agents/*/messages'",
+        source="letta-ai/letta, letta/schemas/agent_file.py",
+    ),
     Foreign(
         "messages of a Letta agent",
         (
-            "message_type=user_message|assistant_message|reasoning_message|tool_call_message|tool_return_message",
-            "messages/*/message_type=user_message|assistant_message|reasoning_message|tool_call_message",
+            "message_type=system_message|user_message|assistant_message|reasoning_message|hidden_reasoning_message|"
+            "tool_call_message|tool_return_message|approval_request_message|approval_response_message",
+            "messages/*/message_type=system_message|user_message|assistant_message|reasoning_message|tool_call_message",
         ),
+        source="letta-ai/letta, letta/schemas/letta_message.py",
     ),
     Foreign("an A2A task", ("contextId status/state history/*/parts",)),
-    Foreign("messages of Spring AI", ("messageType=USER|ASSISTANT|SYSTEM|TOOL metadata:dict",)),
+    Foreign(
+        "messages of Spring AI",
+        ("messageType=USER|ASSISTANT|SYSTEM|TOOL metadata:dict",),
+        source="spring-projects/spring-ai, chat/messages/AbstractMessage.java",
+    ),
     Foreign(
         "messages of LangChain4j",
         (
-            "type=TOOL_EXECUTION_RESULT toolName",
+            "type=TOOL_EXECUTION_RESULT",
             "toolExecutionRequests type=AI",
             "contents/*/type=TEXT|IMAGE type=USER",
         ),
+        source="langchain4j/langchain4j, ChatMessageSerializerTest.java",
     ),
-    Foreign("messages of Mastra", ("content/format content/parts:list role threadId",)),
-    Foreign("messages of rig", ("content/*/function/name content/*/function/arguments role=assistant",)),
     Foreign(
-        "the history of a DSPy model", ("response_model kwargs:dict outputs:list !response/choices",), at="/messages"
+        "messages of Mastra",
+        ("content/format content/parts:list role threadId",),
+        source="mastra-ai/mastra, packages/core/src/agent/message-list/index.ts",
+    ),
+    Foreign(
+        "messages of rig",
+        ("content/*/function/name content/*/function/arguments role=assistant",),
+        source="0xPlaygrounds/rig, rig-core/src/completion/message.rs",
+    ),
+    Foreign(
+        "the history of a DSPy model",
+        ("response_model kwargs:dict outputs:list !response/choices",),
+        at="/messages",
+        source="stanfordnlp/dspy, dspy/clients/base_lm.py",
     ),
     Foreign(
         "a log of CrewAI tasks",
         ("task_name agent:str task:str status:str",),
         "the log has the task and its output, without messages",
         is_piece=True,
+        source="crewAIInc/crewAI, crew.py: _log_task_start",
     ),
-    Foreign("samples of lm-eval", ("filtered_resps doc_id arguments",), at="/arguments/gen_args_0/arg_0"),
-    Foreign("the scenario of a HELM run", ("request_states/*/instance adapter_spec",)),
-    Foreign("answers of MT-bench", ("answer_id question_id choices/*/turns",)),
-    Foreign("results of BFCL", ("inference_log:list result id",)),
-    Foreign("results of promptfoo", ("results/results/*/prompt/raw",), at="'/results/results/*/prompt/raw'"),
+    Foreign(
+        "samples of lm-eval",
+        ("filtered_resps doc_id arguments",),
+        at="/arguments/gen_args_0/arg_0",
+        source="EleutherAI/lm-evaluation-harness, lm_eval/loggers; programs that read its samples",
+    ),
+    Foreign(
+        "the scenario of a HELM run",
+        ("request_states/*/instance adapter_spec",),
+        source="stanford-crfm/helm, benchmark/adaptation/scenario_state.py",
+    ),
+    Foreign(
+        "answers of MT-bench",
+        ("answer_id question_id choices/*/turns",),
+        source="lm-sys/FastChat, fastchat/llm_judge/gen_model_answer.py",
+    ),
+    Foreign(
+        "results of BFCL",
+        ("inference_log:list result id",),
+        source="ShishirPatil/gorilla, berkeley-function-call-leaderboard, base_handler.py",
+    ),
+    Foreign(
+        "results of promptfoo",
+        ("results/results/*/prompt/raw",),
+        at="'/results/results/*/prompt/raw'",
+        source="programs that read its results",
+    ),
     # rows of training sets
     Foreign(
         "a chat data set with the column conversation",
