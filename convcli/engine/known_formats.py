@@ -177,12 +177,18 @@ FORMATS = (
         (
             "trace observations",
             "observations/*/traceId",
-            "traceId type=GENERATION|SPAN|TOOL|AGENT|EVENT",
+            "traceId type=GENERATION|SPAN|TOOL|AGENT|EVENT|CHAIN|RETRIEVER|EVALUATOR|EMBEDDING|GUARDRAIL",
         ),
         at="langfuse",
+        source="langfuse.com/docs, observation types and public API",
     ),
     Foreign("a LangSmith run", ("run_type inputs",), at="langsmith", source="langsmith 0.15.1, schemas.py"),
-    Foreign("a request log of Helicone", ("request_body response_body",), at="helicone"),
+    Foreign(
+        "a request log of Helicone",
+        ("request_body response_body",),
+        at="helicone",
+        source="Helicone/helicone, HeliconeRequest",
+    ),
     Foreign("a call of W&B Weave", ("op_name inputs",), at="weave"),
     Foreign(
         "an MLflow trace",
@@ -191,14 +197,24 @@ FORMATS = (
         source="mlflow/mlflow, its tests of traces",
     ),
     Foreign("a log of Portkey", ("request/body response/body",), at="portkey"),
-    Foreign("an Opik trace or span", ("project_id total_estimated_cost input",), at="opik"),
+    Foreign(
+        "an Opik trace or span",
+        ("project_id total_estimated_cost input",),
+        at="opik",
+        source="comet-ml/opik, sdks/python/src/opik/rest_api/types/trace_public.py",
+    ),
     Foreign(
         "a rollout of NeMo Gym",
         ("responses_create_params response",),
         at="nemo-gym",
         source="NVIDIA-NeMo/Gym, its agents and tests",
     ),
-    Foreign("a span of Datadog", ("meta/input/messages", "meta/output/messages"), at="datadog"),
+    Foreign(
+        "a span of Datadog",
+        ("meta/input/messages", "meta/output/messages"),
+        at="datadog",
+        source="docs.datadoghq.com, LLM Observability: HTTP API",
+    ),
     Foreign(
         "a log of OpenAI Evals",
         ("run_id event_id data/prompt",),
@@ -302,6 +318,7 @@ FORMATS = (
         ("sourceContext/source prompt:str state",),
         "its activities are a list of their own",
         is_piece=True,
+        source="developers.google.com/jules/api; jules-core 0.1.0",
     ),
     Foreign(
         "the task list of Cline or Roo Code",
@@ -315,6 +332,7 @@ FORMATS = (
         ("ts type=say say:str", "ts type=ask ask:str", "files_in_context:list"),
         "the messages are in api_conversation_history.json next to it",
         is_piece=True,
+        source="cline/cline, src/shared/ExtensionMessage.ts",
     ),
     Foreign(
         "the analytics of Aider",
@@ -359,7 +377,11 @@ FORMATS = (
         ),
         source="letta-ai/letta, letta/schemas/letta_message.py",
     ),
-    Foreign("an A2A task", ("contextId status/state history/*/parts",)),
+    Foreign(
+        "an A2A task",
+        ("contextId status/state history/*/parts",),
+        source="a2aproject/A2A, specification/grpc/a2a.proto",
+    ),
     Foreign(
         "messages of Spring AI",
         ("messageType=USER|ASSISTANT|SYSTEM|TOOL metadata:dict",),

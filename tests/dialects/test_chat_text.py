@@ -18,7 +18,7 @@ from convcli.model.dialect import Options
 from convcli.model.errors import ConvcliError
 from convcli.model.transcript import Message, Reasoning, Text, ToolCall, ToolDefinition, ToolResult, Transcript
 from tests import tiers
-from tests.support import samples
+from tests.support import samples, samples_of
 
 CALL = ToolCall("call_1", "f", {"a": "x", "n": 2})
 HI = Message("user", [Text("Hi.")])
@@ -461,6 +461,13 @@ def test_a_tool_that_cannot_be_written_is_a_loss(name: str) -> None:
     read = DIALECT.lift(done.document)
     assert (read.messages, read.tools) == ([HI], [FIND] if name in SECTIONS else None)
     assert {loss.field for loss in done.losses} & {"tool", "tools"}
+
+
+@pytest.mark.parametrize("sample", [one for one in samples_of("chat-text") if "tools" in one.path.name])
+def test_a_sample_with_tools_is_written_as_it_is(sample: Any) -> None:
+    row = convcli.convert(sample.document, "hf-chat", source="chat-text").document
+    form = family_of(sample.document["text"])
+    assert convcli.convert(row, "chat-text", source="hf-chat", form=form).document == sample.document
 
 
 # ---------------------------------------------------------------- writing
