@@ -229,7 +229,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     event_reason: str = ""
     """Why rows that hold content are events, if convcli knows such rows."""
     form_reasons: Mapping[str, Mapping[str, str]] = {}
-    """The same for a form that differs, in place of `reasons`: its body is a document of another dialect."""
+    """The same for a form that differs, in place of `reasons`, as one whose body is a document of another dialect."""
     places: Mapping[str, Path] = {}
     """The paths of fields in this dialect, relative to their node, unless it is the node itself; `..` goes up."""
     content: frozenset[str] = frozenset()
