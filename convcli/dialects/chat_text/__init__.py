@@ -11,6 +11,7 @@ Quirks
   that stays text. ChatML has the words of Qwen, Llama 3 those of Llama 3.1. Gemma 1 to 3 and DeepSeek V3 have none.
 - Mistral has a text for each version of its tokenizers; v3 to v15 are read. convcli writes v11: tools before the last
   user message.
+- A text of DeepSeek V3.1 is known by `</think>` before its first answer, or by its tools; else it is read as one of V3.
 - The form is the family that is written. Gemma 1 to 3 have no calls, results or instruction: an instruction is the
   beginning of the next user message, as their template has it.
 - Marks of the family in a text would be read as such: convcli removes them.
