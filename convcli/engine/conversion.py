@@ -134,6 +134,9 @@ def read_back(
     if problem is not None and problem.code == "no-messages":
         message = f"{target.title} cannot store any message of this transcript: the output has none"
         findings.append(Finding("no-messages", "error", message))
+    elif target.is_session and not after.messages:
+        message = f"the transcript has no message: the output is a {target.title} session without any"
+        findings.append(Finding("no-messages", "error", message))
     if is_original and after.origin is not None:
         after.origin.generated_ids = set()
     known = _known(source)
