@@ -156,20 +156,25 @@ class Survey:
         """Returns the document's value for a part of a message, None if there is none."""
         return _value(self.document, self.places.routed(self.places.part(index, part)))
 
+    @cached_property
+    def message_paths(self) -> list[Path]:
+        """The path of each message in the document: several messages may come from one object."""
+        return self.places.messages(len(self.messages))
+
     def native_message(self, index: int) -> Any:
         """Returns the document's value for a message, None if there is none."""
-        return _value(self.document, self.places.routed(self.places.message(index)))
+        return _value(self.document, self.message_paths[index])
 
     def is_one_turn(self, i: int, j: int) -> bool:
         """True if two messages come from one object of the document."""
-        return self.places.message(i) == self.places.message(j)
+        return self.message_paths[i] == self.message_paths[j]
 
     def turns(self) -> Iterator[list[int]]:
         """Groups the active messages by the object of the document that they come from."""
         turn: list[int] = []
         place: Path | None = None
         for i in self.active_indexes:
-            before, place = place, self.places.message(i)
+            before, place = place, self.message_paths[i]
             if turn and place != before:
                 yield turn
                 turn = []

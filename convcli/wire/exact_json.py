@@ -3,8 +3,9 @@
 orjson is fast, but without an error it turns integers beyond 64 bits into floats, rounds what a double cannot
 represent, and keeps the last of two equal keys. So its result is written again: equal bytes prove that nothing was
 lost, because the value then determines the text.
-Texts that another writer spaced or escaped differently are proved by two counts (`_proved`), and whatever is left
-goes to the strict reader. Numbers are exact at any size; what a double cannot hold is a `decimals.Decimal`.
+Texts that another writer spaced or escaped differently are proved by two counts (`_proved`), those inside a string
+that are only spaced by a comparison without white space, and whatever is left goes to the strict reader. Numbers are
+exact at any size; what a double cannot hold is a `decimals.Decimal`.
 A large text is read and written without orjson where the memory that it requests is not to be had (`wire.space`).
 """
 
@@ -42,6 +43,7 @@ __all__ = [
     "write_text",
 ]
 
+_SPACES = b" \t\n\r"
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789.", b"0000000000")
 _TOO_LONG = b"0" * 16
 """Digits and a point. A double preserves 15 digits, unless the number is `_TINY`, and 64 bits preserve 18."""
@@ -71,13 +73,16 @@ def parse(data: bytes | str, *, duplicate_keys: DuplicateKeys = "error", start: 
 
 def parse_text(text: str) -> tuple[Any, bool]:
     """Parses JSON inside a string; also returns whether `write_text` gives the same text. Raises as `parse` does."""
-    if len(text) < _MIN_DEEP:  # most are
+    is_flat = len(text) < _MIN_DEEP or text.count("{") + text.count("[") <= MAX_DEPTH
+    if is_flat and len(text) <= space.LARGE:  # nearly all are
         try:
             raw, value = text.encode(), orjson.loads(text)
             again = orjson.dumps(value)
-            if again == raw or _proved(raw, value, again, "error"):
-                return value, again == raw
-        except (ValueError, TypeError):
+            if again == raw:
+                return value, True
+            if _is_spaced(raw, again) or _proved(raw, value, again, "error"):
+                return value, False
+        except (ValueError, TypeError, MemoryError):
             pass
     return _parse(text, "error", BEGIN)
 
@@ -127,6 +132,12 @@ def _measure_values() -> None:
         return orjson.dumps(value, option=option)
 
     _dumps = dumps
+
+
+def _is_spaced(raw: bytes, again: bytes) -> bool:
+    """True if a text differs only in white space from what was written of its value, which has all of its strings: then
+    its keys and numbers are there too. False is no verdict yet."""
+    return raw.translate(None, _SPACES) == again.translate(None, _SPACES)
 
 
 def _proved(raw: bytes, value: Any, again: bytes, duplicate_keys: DuplicateKeys) -> bool:

@@ -38,7 +38,9 @@ def nested(levels: int) -> bytes:
     return b"[" * levels + b"]" * levels
 
 
-texts = st.text(st.characters(exclude_categories=())) | st.sampled_from(['"', "\\", 'a\\"', "\\u0022", "\ud83d", "\0"])
+texts = st.text(st.characters(exclude_categories=())) | st.sampled_from(
+    ['"', "\\", 'a\\"', "\\u0022", "\ud83d", "\0", 'a": ', ', "']
+)
 integers = st.integers() | st.integers(2**62, 2**65) | st.integers(-(2**65), -(2**62)) | st.integers(10**40, 10**50)
 scalars = st.none() | st.booleans() | integers | st.floats(allow_nan=False, allow_infinity=False) | texts
 values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4))
@@ -89,11 +91,13 @@ def test_the_fast_path_and_the_strict_reader_give_the_same_value_or_the_same_ref
     assert verdict(exact_json.parse, data, keys) == verdict(strict_json.read, data, keys)
 
 
-@given(values, st.booleans(), st.sampled_from([(",", ":"), (", ", ": ")]))
+@given(values, st.booleans(), st.sampled_from([(",", ":"), (", ", ": "), (" ,\r\n", "\t: ")]))
+@example({'a": ': ', "', ", ": [1.0, {"b": 12345678901234567890}]}, True, (", ", ": "))
 def test_whatever_a_writer_spaced_or_escaped_is_read_as_the_same_value(value: Any, ascii_: bool, marks: Any) -> None:
     text = json.dumps(value, ensure_ascii=ascii_, separators=marks)
     expected = json.loads(text)  # a high and a low surrogate that met in the text are one character now
     assert repr(exact_json.parse(text)) == repr(expected)
+    assert repr(exact_json.parse_text(text)) == repr((expected, exact_json.write_text(expected) == text))
 
 
 @pytest.mark.parametrize(
