@@ -36,6 +36,20 @@ class Block(NamedTuple):
     read: Read
     write: Write
 
+    def adapted(self, lifted: Callable[[Any], Part | None], written: Callable[[Any], Part | None]) -> Block:
+        """Returns the same block for other parts: `lifted` returns the part for one with the fields of the block,
+        `written` the inverse; both None for what is no such part."""
+
+        def read(native: Native, context: LiftContext) -> Part | None:
+            part = self.read(native, context)
+            return None if part is None else lifted(part)
+
+        def write(part: Part) -> Native | None:
+            fitted = written(part)
+            return None if fitted is None else self.write(fitted)
+
+        return self._replace(read=read, write=write)
+
 
 class BlockTable:
     """The blocks of one dialect. A block that no row reads is opaque; a part is written by the first row that can.
@@ -157,6 +171,19 @@ class BlockRows(NamedTuple):
             return part
 
         return Block(tag, kind, read, block.write)
+
+    def member(self, tag: str, blank: Part, fields: Fields, texts: str = "") -> Block:
+        """Returns a block whose body is an object under its tag; `texts` are keys of the body that must be strings."""
+        inner, needed = Envelope(" ".join(fields), fields), texts.split()
+        envelope = Envelope(f"{self.key} {tag}", content=self.key, nested={tag: inner})
+        read_fields = Lazy(lambda: envelope.reader(blank, self.owner))
+
+        def read(native: Native, context: LiftContext) -> Part | None:
+            body = native.get(tag)
+            is_body = isinstance(body, dict) and all(isinstance(body.get(key), str) for key in needed)
+            return read_fields(native, context) if is_body else None
+
+        return Block(tag, blank.type, read, Lazy(lambda: envelope.writer(self.owner, {self.key: tag})))
 
     def call(self, tag: str, order: str, keys: CallKeys, when: Callable[[ToolCall], bool] | None = None) -> Block:
         """Returns the block of a call. Its arguments are an object, or JSON in a string; any other string is kept as it

@@ -62,7 +62,7 @@ class Places:
         return self._turns[index][0] if self._turns is not None else ("messages", index)
 
     def messages(self, count: int) -> list[Path]:
-        """Returns the paths of all messages, of which there are `count`, in the original document."""
+        """Returns the paths of all messages in the original document; `count` is their number."""
         if self._turns is None:
             return [("messages", index) for index in range(count)]
         paths = [place for place, _ in self._turns]

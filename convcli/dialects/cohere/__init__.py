@@ -21,7 +21,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.cohere.messages import NAME, express, lift_message, write_image, write_message
+from convcli.dialects.cohere.messages import CONTENT, NAME, express, lift_message, write_message
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.fitting import of_conversations
@@ -186,7 +186,7 @@ def _keep_user_images(part: Part, message: Message) -> Part | None:
 
 
 def _is_supported(media: Media) -> bool:
-    return write_image(media) is not None
+    return CONTENT.write(media) is not None
 
 
 def _drop_empty(message: Message) -> Message | None:
@@ -220,7 +220,7 @@ PARTS = (
 MESSAGES = fused(
     rename_tools_and_ids(NAMES),
     *of_conversations(
-        NAME, RESULTS, lambda media: write_image(media) is not None, fitting.roles({"developer": "system"})
+        NAME, RESULTS, lambda media: CONTENT.write(media) is not None, fitting.roles({"developer": "system"})
     ),
     *PARTS,
     on_each_message(_drop_empty),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.openai import request as common
 from convcli.families.openai.calls import (
     content_of,
     express_media,
@@ -12,8 +11,11 @@ from convcli.families.openai.calls import (
     text_of_result,
     write_parts,
 )
+from convcli.families.openai.parts import image_of
+from convcli.kit.blocks import BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
+from convcli.kit.settings import whole
 from convcli.kit.texts import is_bare
 from convcli.kit.values import read_arguments
 from convcli.model.transcript import Media, Message, Opaque, Part, PartPaths, Path, Reasoning, Text, ToolResult
@@ -23,8 +25,12 @@ NAME = "cohere"
 PLAN = "tool_plan"
 MESSAGE = Keys("role= tool_plan= content= tool_calls= citations")
 RESULT = Keys("role tool_call_id content")
-PARTS = {"text": Keys("type text"), "thinking": Keys("type thinking"), "image_url": Keys("type image_url")}
-IMAGE = Keys("url detail")
+ROWS = BlockRows(NAME, "type")
+CONTENT = ROWS.table(
+    ROWS.record("text", Text(""), "type text", {"text": whole("text")}),
+    ROWS.record("thinking", Reasoning(""), "type thinking", {"thinking": whole("text")}),
+    image_of(ROWS),
+)
 
 
 # ---------------------------------------------------------------- messages
@@ -37,7 +43,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPat
     content = native.get("content")
     lifted: list[tuple[Part, Path]] = [(Reasoning(native[PLAN]), (PLAN,))] if native.get(PLAN) else []
     if isinstance(content, list):
-        lifted += [(_lift_part(part), ("content", j)) for j, part in enumerate(content)]
+        lifted += [(CONTENT.lift(part, context), ("content", j)) for j, part in enumerate(content)]
     elif content:
         lifted.append((Text(content), ("content",)))
     for j, call in enumerate(native.get("tool_calls") or ()):
@@ -59,60 +65,17 @@ def write_message(message: Message, *, listed: bool = False) -> Native:
     """
     if message.role == "tool":
         return _write_result(message)
-    content, calls = write_parts(message.parts, NAME, _write_part)
+    content, calls = write_parts(message.parts, NAME, CONTENT.write)
     whole = content if listed or not content else content_of(content)
     native = without_nulls({"role": message.role, "content": whole or None, "tool_calls": calls or None})
     return MESSAGE.put(native, get_extras(message.extras, NAME))
-
-
-# ---------------------------------------------------------------- parts
-
-
-def _lift_part(native: Native) -> Part:
-    kind = native["type"]
-    if kind not in PARTS:
-        return Opaque(NAME, native)
-    extra = PARTS[kind].extra(native) or {}
-    if kind == "image_url":
-        body = native["image_url"]
-        inner = IMAGE.extra(body)
-        part: Part = common.media_of_url("image", body["url"], detail=body.get("detail") or None)
-        extra |= {"image_url": inner} if inner else {}
-    else:
-        part = (Text if kind == "text" else Reasoning)(native[kind])
-    part.extras = make_extras(NAME, extra)
-    return part
-
-
-def _write_part(part: Part) -> Native | None:
-    """Returns a part, or None if the API does not support it."""
-    extra = get_extras(part.extras, NAME)
-    if isinstance(part, Opaque):
-        return part.value if part.dialect == NAME else None
-    if isinstance(part, Text):
-        return PARTS["text"].put({"type": "text", "text": part.text}, extra)
-    if isinstance(part, Reasoning):
-        return PARTS["thinking"].put({"type": "thinking", "thinking": part.text}, extra)
-    return write_image(part) if isinstance(part, Media) else None
-
-
-def write_image(media: Media) -> Native | None:
-    """Returns an image that has a URL or can be written as one; None for other media."""
-    url = common.url_of_media(media) if media.type == "image" else None
-    if url is None:
-        return None
-    extra = get_extras(media.extras, NAME)
-    body = {"url": url} if media.detail is None else {"url": url, "detail": media.detail}
-    outer = omit(extra, "image_url")
-    image = {"type": "image_url", "image_url": IMAGE.put(body, extra.get("image_url"))}
-    return PARTS["image_url"].put(image, outer)
 
 
 # ---------------------------------------------------------------- results
 
 
 def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
-    kind, value, extra = _lift_value(native.get("content"))
+    kind, value, extra = _lift_value(native.get("content"), context)
     ids = context.pairing.result(native.get("tool_call_id") or None, None)
     result = ToolResult(*ids, kind, value, extras=make_extras(NAME, extra))
     return Message("tool", [result], extras=make_extras(NAME, RESULT.extra(native))), None
@@ -125,7 +88,7 @@ def _write_result(message: Message) -> Native:
     return RESULT.put(native, get_extras(message.extras, NAME))
 
 
-def _lift_value(content: Any) -> tuple[Any, Any, Native]:
+def _lift_value(content: Any, context: LiftContext) -> tuple[Any, Any, Native]:
     """Returns the kind and value of a result, and what must be kept of it.
 
     One document is an object, several are a list of objects. Next to texts, a document becomes a text. Other parts are
@@ -136,7 +99,7 @@ def _lift_value(content: Any) -> tuple[Any, Any, Native]:
     if content and all(map(_is_document, content)):
         document_extras = [omit(part["document"], "data") for part in content]
         return "data", _read_documents(content), {"documents": document_extras} if any(document_extras) else {}
-    pieces = [_lift_piece(part) for part in content]
+    pieces = [_lift_piece(part, context) for part in content]
     parts = [part for part in pieces if isinstance(part, Text)]
     extra = {"content": content} if len(parts) < len(pieces) else {}
     if not parts or (len(parts) == 1 and is_bare(parts[0])):
@@ -146,7 +109,7 @@ def _lift_value(content: Any) -> tuple[Any, Any, Native]:
 
 def _write_value(result: ToolResult) -> Any:
     extra = get_extras(result.extras, NAME)
-    if "content" in extra and _lift_value(extra["content"])[:2] == (result.kind, result.value):
+    if "content" in extra and _lift_value(extra["content"], LiftContext(NAME, None))[:2] == (result.kind, result.value):
         return extra["content"]
     if result.kind == "multimodal":
         return [_write_piece(part) for part in result.value if isinstance(part, Text)]
@@ -188,18 +151,18 @@ def _read_data(data: Any) -> Any:
     return {"data": data} if raw is not None else value
 
 
-def _lift_piece(native: Native) -> Part:
+def _lift_piece(native: Native, context: LiftContext) -> Part:
     if not _is_document(native):
-        return _lift_part(native)
+        return CONTENT.lift(native, context)
     text = exact_json.write_text(_read_data(native["document"]["data"]))
     return Text(text, extras={NAME: {"document": native["document"]}})
 
 
-def _write_piece(part: Text) -> Native:
+def _write_piece(part: Text) -> Native | None:
     extra = get_extras(part.extras, NAME)
     if "document" in extra:
         return {"type": "document", "document": extra["document"]}
-    return PARTS["text"].put({"type": "text", "text": part.text}, extra)
+    return CONTENT.write(part)
 
 
 # ---------------------------------------------------------------- fit
@@ -210,11 +173,11 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     if result.kind == "text":
         return None
     if result.kind != "multimodal":
-        kind, value, _ = _lift_value(_write_value(result))
+        kind, value, _ = _lift_value(_write_value(result), LiftContext(NAME, None))
         return None if kind == result.kind and exact_json.exact(value, result.value) else (kind, value)
     return express_media(result, _read_again)
 
 
 def _read_again(media: Media) -> Part | None:
-    native = write_image(media)
-    return None if native is None else _lift_part(native)
+    native = CONTENT.write(media)
+    return None if native is None else CONTENT.lift(native, LiftContext(NAME, None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.openai.parts import lift_part, write_media
+from convcli.families.openai.parts import media_of
 from convcli.kit.blocks import Block, BlockRows, in_metadata
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, get_extras
@@ -34,19 +34,18 @@ CALL = ("id", "name", "args")
 OPENAI = frozenset(("image_url", "input_audio", "file"))
 
 
-def _openai(tag: str, kind: str) -> Block:
+def _openai(block: Block) -> Block:
     """Returns the block for media of Chat Completions; written only if LangChain's own blocks would lose something."""
 
-    def read(native: Native, _: LiftContext) -> Part | None:
-        body = native.get(tag)
-        part = lift_part({**native, tag: {"url": body}} if isinstance(body, str) else native, NAME)
-        return part if isinstance(part, Media) else None
+    def read(native: Native, context: LiftContext) -> Part | None:
+        body = native.get(block.tag)
+        return block.read({**native, block.tag: {"url": body}} if isinstance(body, str) else native, context)
 
     def write(part: Media) -> Native | None:
         is_theirs = not OPENAI.isdisjoint(get_extras(part.extras, NAME)) or part.detail is not None
-        return write_media(part, NAME) if is_theirs else None
+        return block.write(part) if is_theirs else None
 
-    return Block(tag, kind, read, write)
+    return Block(block.tag, block.part, read, write)
 
 
 def _anthropic(kind: MediaKind) -> Block:
@@ -82,9 +81,7 @@ BLOCKS = ROWS.table(
     ROWS.record(
         *("reasoning", Reasoning(""), "type id reasoning summary"), {"reasoning": whole("text"), "summary": SUMMARY}
     ),
-    _openai("image_url", "image"),
-    _openai("input_audio", "audio"),
-    _openai("file", "document"),
+    *map(_openai, media_of(ROWS)),
     _anthropic("image"),
     _anthropic("document"),
     ROWS.media("text-plain", "document", "type text mime_type", PLAIN),

@@ -27,7 +27,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.mistral import rows
-from convcli.dialects.mistral.chunks import NAME, write_media
+from convcli.dialects.mistral.chunks import CHUNKS, NAME
 from convcli.dialects.mistral.messages import (
     express,
     instructions_of_user,
@@ -158,7 +158,7 @@ def _keep_supported_media(part: Part, message: Message) -> Part | None:
     if isinstance(part, Refusal):
         return Text(part.text, extras=part.extras)
     if isinstance(part, Media):
-        is_supported = message.role == "user" and write_media(part) is not None
+        is_supported = message.role == "user" and CHUNKS.write(part) is not None
         return fitting.drop_unknown_detail(_drop_audio_url_type(part), turns.DETAILS) if is_supported else None
     return part
 
@@ -175,7 +175,7 @@ MESSAGES = fused(
     *of_conversations(
         NAME,
         RESULTS,
-        lambda media: write_media(media) is not None,
+        lambda media: CHUNKS.write(media) is not None,
         fitting.roles({"developer": "system"}),
         on_messages(instructions_of_user),
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.mistral.chunks import NAME, lift_chunk, lift_content, write_chunk, write_media
+from convcli.dialects.mistral.chunks import CHUNKS, NAME, lift_content
 from convcli.families.openai.calls import (
     content_of,
     express_media,
@@ -39,7 +39,7 @@ def lift_any(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a message other than a result; `prefix: false` is the default and dropped."""
-    parts, part_paths = lift_content(native.get("content"))
+    parts, part_paths = lift_content(native.get("content"), context)
     for j, call in enumerate(native.get("tool_calls") or ()):
         parts.append(lift_call({**call, "id": None} if call.get("id") == NO_ID else call, context))
         part_paths.append(("tool_calls", j))
@@ -61,7 +61,7 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPat
     result = ToolResult(*context.pairing.result(id_, native.get("name") or None), "text", native.get("content") or "")
     extra = RESULT.extra(native) or {}
     if isinstance(native.get("content"), list):
-        parts, _ = lift_content(native["content"])
+        parts, _ = lift_content(native["content"], context)
         known = [part for part in parts if isinstance(part, (Text, Media))]
         texts = [part.text for part in known if is_bare(part)]
         is_text = len(known) == len(texts) < 2
@@ -77,7 +77,7 @@ def write_message(message: Message, dialect: str = NAME) -> Native:
     """Writes one message; a result has a message of its own."""
     if message.role == "tool":
         return _write_result(message)
-    content, calls = write_parts(message.parts, NAME, write_chunk)
+    content, calls = write_parts(message.parts, NAME, CHUNKS.write)
     native: Native = {"role": message.role, "content": content_of(content)}
     if calls:
         native["tool_calls"] = calls
@@ -95,7 +95,7 @@ def _write_result(message: Message) -> Native:
 def _write_value(result: ToolResult) -> Any:
     if result.kind != "multimodal":
         return text_of_result(result)
-    chunks = [write_chunk(part) for part in result.value]
+    chunks = [CHUNKS.write(part) for part in result.value]
     return content_of([chunk for chunk in chunks if chunk is not None])
 
 
@@ -119,5 +119,5 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
 
 
 def _read_again(media: Media) -> Part | None:
-    native = write_media(media)
-    return None if native is None else lift_chunk(native)
+    native = CHUNKS.write(media)
+    return None if native is None else CHUNKS.lift(native, LiftContext(NAME, None))

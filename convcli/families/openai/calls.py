@@ -96,12 +96,6 @@ def content_of(parts: list[Native]) -> Any:
     return parts[0]["text"] if is_text else parts or ""
 
 
-def write_function(call: ToolCall, dialect: str) -> Native:
-    """Writes the member of a call with its name and arguments."""
-    native: Native = {"name": call.name, "arguments": write_arguments(call.arguments, call.raw_arguments)}
-    return ARGUMENTS.put(native, get_extras(call.extras, dialect).get("function"))
-
-
 AROUND_MESSAGE = ("choice", "usage", "message")
 """Extras keys for what was in the choice or the response around a message; the last is for keys of the message itself
 with one of these names."""

@@ -15,7 +15,7 @@ from convcli.families.openai.calls import (
     text_of_result,
     write_call,
 )
-from convcli.families.openai.parts import lift_answer_audio, lift_part, write_answer_audio, write_media, write_text
+from convcli.families.openai.parts import lift_answer_audio, parts_of, write_answer_audio, write_media
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import PartPass, on_each_message, on_parts
@@ -75,7 +75,7 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPat
             part_paths.append((key,))
     content = native.get("content")
     if content.__class__ is list:
-        parts += [lift_part(one, context.dialect) for one in content]
+        parts += [parts_of(context.dialect).lift(one, context) for one in content]
         part_paths += [("content", j) for j in range(len(content))]
     elif content:
         parts.append(Text(content))
@@ -102,15 +102,15 @@ def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPat
 def _lift_result(native: Native, context: LiftContext) -> Message:
     id_, name = context.pairing.result(native.get("tool_call_id") or None, native.get("name") or None)
     content = native.get("content")
-    kind, value = _lift_value(content, context.dialect) if content.__class__ is list else ("text", content or "")
+    kind, value = _lift_value(content, context) if content.__class__ is list else ("text", content or "")
     message = Message("tool", [ToolResult(id_, name, kind, value)])  # type: ignore[arg-type]
     if not native.keys() <= USUAL_RESULT:
         message.extras = make_extras(context.dialect, RESULT.extra(native))
     return message
 
 
-def _lift_value(content: list[Native], dialect: str) -> tuple[str, Any]:
-    parts = [lift_part(part, dialect) for part in content]
+def _lift_value(content: list[Native], context: LiftContext) -> tuple[str, Any]:
+    parts = [parts_of(context.dialect).lift(part, context) for part in content]
     text = only_text(parts)
     return ("multimodal", parts) if text is None else ("text", text)
 
@@ -124,58 +124,48 @@ def write_message(message: Message, dialect: str) -> Native:
         return _write_result(message, dialect)
     text = only_text(message.parts)
     native = {"role": message.role, "content": text} if text is not None else _write_parts(message, dialect)
+    if message.name is None and message.extras is None:  # most messages
+        return native
     if message.name is not None:
         native["name"] = message.name
-    extra = of_message(get_extras(message.extras, dialect)) if message.extras is not None else {}
-    return MESSAGE.put(native, extra, sort=message.name is not None)
+    return MESSAGE.put(native, of_message(get_extras(message.extras, dialect)), sort=True)
 
 
 def _write_parts(message: Message, dialect: str) -> Native:
     """Writes the keys of the parts. The last refusal has its own key unless it has extras; others are content."""
-    content: list[Native] = []
+    write = parts_of(dialect).write
+    content: list[Native | None] = []
     calls: list[Native] = []
     thoughts: list[str] = []
     refusal: Refusal | None = None
     audio: Native | None = None
     for part in message.parts:
         if isinstance(part, Text):
-            content.append(write_text(part, dialect))
+            content.append(write(part))
         elif isinstance(part, ToolCall):
             calls.append(write_call(part, dialect, free=True))
         elif isinstance(part, Reasoning):
             thoughts.append(part.text)
         elif isinstance(part, Refusal):
-            content += [] if refusal is None else [write_text(refusal, dialect)]
+            content += [] if refusal is None else [write(refusal)]
             refusal = part
         elif isinstance(part, Opaque):
             (calls if kind_in_turn(part) == ToolCall.type else content).append(part.value)
         elif isinstance(part, Media):
             is_answer = message.role == "assistant" and part.type == "audio" and audio is None
             audio = write_answer_audio(part, dialect) if is_answer else audio
-            content += _shown(part, dialect) if not is_answer or audio is None else []
+            content += [write(part)] if not is_answer or audio is None else []
     if refusal is not None and get_extras(refusal.extras, dialect):
-        content.append(write_text(refusal, dialect))
+        content.append(write(refusal))
         refusal = None
-    if content:
-        whole: Any = content_of(content)
-    else:
-        whole = None if calls or refusal is not None or audio else ""
-    native: Native = {"role": message.role}
-    if thoughts:
-        native |= zip(REASONING_KEYS, thoughts, strict=False)
-    native["content"] = whole
-    if refusal is not None and refusal.text:
-        native["refusal"] = refusal.text
-    if audio:
-        native["audio"] = audio
-    if calls:
-        native["tool_calls"] = calls
+    shown = [native for native in content if native is not None]
+    is_alone = not calls and refusal is None and not audio
+    native: Native = {"role": message.role, **dict(zip(REASONING_KEYS, thoughts, strict=False))}
+    native["content"] = content_of(shown) if shown else "" if is_alone else None
+    for key, value in ("refusal", refusal and refusal.text), ("audio", audio), ("tool_calls", calls):
+        if value:
+            native[key] = value
     return native
-
-
-def _shown(media: Media, dialect: str) -> list[Native]:
-    native = write_media(media, dialect)
-    return [] if native is None else [native]
 
 
 def _write_result(message: Message, dialect: str) -> Native:
@@ -189,15 +179,9 @@ def _write_result(message: Message, dialect: str) -> Native:
 def _write_value(result: ToolResult, dialect: str) -> Any:
     if result.kind != "multimodal":
         return text_of_result(result)
-    content: list[Native] = []
-    for part in result.value:
-        if isinstance(part, Text):
-            content.append(write_text(part, dialect))
-        elif isinstance(part, Opaque):
-            content.append(part.value)
-        elif isinstance(part, Media):
-            content += _shown(part, dialect)
-    return content or ""
+    write = parts_of(dialect).write
+    content = [part.value if isinstance(part, Opaque) else write(part) for part in result.value]
+    return [native for native in content if native is not None] or ""
 
 
 # ---------------------------------------------------------------- fit

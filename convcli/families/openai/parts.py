@@ -2,128 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from functools import cache
 
 from msgspec.structs import replace
 
 from convcli.families.openai import request as common
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
+from convcli.kit.blocks import Block, BlockRows, BlockTable
+from convcli.kit.contexts import LiftContext
+from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.renaming import Alphabet, identifiers
-from convcli.model.transcript import Extras, Media, Opaque, Part, Refusal, Text
+from convcli.kit.settings import Setting, whole
+from convcli.kit.values import split_data_url
+from convcli.model.transcript import Media, Part, Refusal, Text
 
 NAMES, IDS = identifiers(64), Alphabet("", "", 40)
 """The accepted names of tools and ids of calls."""
 
 AUDIO = Keys("id= data= expires_at transcript")
-
-
-def lift_part(native: Native, dialect: str) -> Part:
-    """Lifts a content part; opaque if its type or its body is unknown."""
-    kind = native["type"]
-    body: Any = native.get(kind) if kind in LIFT_PART else None
-    if not isinstance(body, dict if kind in BODY_KEYS else str):
-        return Opaque(dialect, native)
-    inner = BODY_KEYS[kind].extra(native[kind]) if kind in BODY_KEYS else None
-    part = LIFT_PART[kind](body, make_extras(dialect, PART_KEYS[kind].extra(native), **{kind: inner}))
-    return Opaque(dialect, native) if part is None else part
-
-
-def _lift_image(body: Native, extras: Extras | None) -> Part | None:
-    if not isinstance(body.get("url"), str):
-        return None
-    return common.media_of_url("image", body["url"], detail=body.get("detail") or None, extras=extras)
-
-
-def _lift_audio(body: Native, extras: Extras | None) -> Part | None:
-    media_type = common.AUDIO_FORMATS.get(body.get("format") or "")
-    if media_type is None or not isinstance(body.get("data"), str):
-        return None
-    return Media("audio", data=body["data"], media_type=media_type, extras=extras)
-
-
 URLS = ("data:", "https://", "http://")
+TEXT = "type text refusal"
+IMAGE = {"url": whole("url"), "detail": whole("detail")}
+SOUND = {
+    "data": whole("data"),
+    "format": Setting("media_type", common.AUDIO_FORMATS.get, common.AUDIO_TYPES.get),
+}
+FILE = {"file_data": whole("url"), "file_id": whole("file_id"), "filename": whole("name")}
 
 
-def _lift_file(body: Native, extras: Extras | None) -> Part | None:
+@cache
+def parts_of(owner: str) -> BlockTable:
+    """Returns the content parts of the dialect that owns their other keys."""
+    rows = BlockRows(owner, "type")
+    return rows.table(_text(rows, Text("")), _text(rows, Refusal("")), *media_of(rows))
+
+
+def _text(rows: BlockRows, blank: Text | Refusal) -> Block:
+    """Returns a content part whose text has the name of its type; one without is kept as it is."""
+    block = rows.record(blank.type, blank, TEXT, {blank.type: whole("text")})
+
+    def read(native: Native, context: LiftContext) -> Part | None:
+        return block.read(native, context) if isinstance(native.get(blank.type), str) else None
+
+    return block._replace(read=read)
+
+
+def media_of(rows: BlockRows) -> tuple[Block, ...]:
+    """Returns the content parts that are media."""
+    return (
+        image_of(rows),
+        sound_of(rows),
+        rows.member("file", Media("document"), FILE).adapted(_lift_file, _write_file),
+    )
+
+
+def image_of(rows: BlockRows) -> Block:
+    """Returns the content part of an image with a URL, which may contain its data."""
+    return with_url(rows.member("image_url", Media("image", url=""), IMAGE, "url"))
+
+
+def sound_of(rows: BlockRows) -> Block:
+    """Returns the content part of audio with its data, in a format that the API has."""
+    return rows.member("input_audio", Media("audio", data=""), SOUND, "data").adapted(_audio, _audio)
+
+
+def with_url(block: Block) -> Block:
+    """Returns the block of media that have a URL, for media that have one or data."""
+    return block.adapted(split_url, _join_url)
+
+
+def split_url(media: Media) -> Media:
+    """Returns media with the data of their URL, if it has it."""
+    split = split_data_url(media.url or "")
+    return media if split is None else replace(media, url=None, media_type=split[0], data=split[1])
+
+
+def _join_url(media: Media) -> Media | None:
+    url = common.url_of_media(media)
+    return None if url is None else replace(media, url=url)
+
+
+def _audio(media: Media) -> Media | None:
+    return media if media.data is not None and media.media_type in common.AUDIO_TYPES else None
+
+
+def _lift_file(file: Media) -> Media | None:
     """Lifts a file with its data, as a data URL, or an id; one with neither or both is kept in extras. The service
     accepts no URL of a file, but people write them."""
-    name = body.get("filename") or None
-    if bool(body.get("file_data")) == bool(body.get("file_id")):
+    if (file.url is None) == (file.file_id is None) or not (file.url or "data:").startswith(URLS):
         return None
-    if not (body.get("file_data") or "data:").startswith(URLS):
-        return None
-    if body.get("file_data"):
-        return common.media_of_url("document", body["file_data"], name=name, extras=extras)
-    return Media("document", file_id=body["file_id"], name=name, extras=extras)
+    return split_url(file)
 
 
-TEXT = Keys("type text refusal")
-PART_KEYS = {
-    "text": TEXT,
-    "refusal": TEXT,
-    "image_url": Keys("type image_url"),
-    "input_audio": Keys("type input_audio"),
-    "file": Keys("type file"),
-}
-BODY_KEYS = {
-    "image_url": Keys("url detail"),
-    "input_audio": Keys("data format"),
-    "file": Keys("file_data file_id filename"),
-}
-"""The keys of parts whose body is an object."""
-LIFT_PART: dict[str, Callable[[Any, Extras | None], Part | None]] = {
-    "text": lambda text, extras: Text(text, extras=extras),
-    "refusal": lambda text, extras: Refusal(text, extras=extras),
-    "image_url": _lift_image,
-    "input_audio": _lift_audio,
-    "file": _lift_file,
-}
+def _write_file(file: Media) -> Media | None:
+    url = common.url_of_media(file)
+    if url is None:
+        return None if file.file_id is None else file
+    return replace(file, url=url) if url.startswith("data:") else None
 
 
-def write_text(part: Text | Refusal, dialect: str) -> Native:
-    """Writes a text or a refusal, whose key has the name of its type."""
-    native = {"type": part.type, part.type: part.text}
-    return native if part.extras is None else TEXT.put(native, get_extras(part.extras, dialect))
-
-
-def write_media(media: Media, dialect: str) -> Native | None:
+def write_media(media: Media, owner: str) -> Native | None:
     """Writes media as a content part; None if the API cannot express them."""
-    written = WRITE_MEDIA[media.type](media) if media.type in WRITE_MEDIA else None
-    if written is None:
-        return None
-    kind, body = written
-    extra = get_extras(media.extras, dialect)
-    native = {"type": kind, kind: BODY_KEYS[kind].put(body, extra.get(kind))}
-    return PART_KEYS[kind].put(native, omit(extra, kind))
-
-
-def _write_image(media: Media) -> tuple[str, Native] | None:
-    url = common.url_of_media(media)
-    return None if url is None else ("image_url", without_nulls({"url": url, "detail": media.detail}))
-
-
-def _write_audio(media: Media) -> tuple[str, Native] | None:
-    format_ = common.AUDIO_TYPES.get(media.media_type or "")
-    return None if media.data is None or format_ is None else ("input_audio", {"data": media.data, "format": format_})
+    return parts_of(owner).write(media)
 
 
 def usual_audio(media: Media) -> Media:
     """Gives audio the usual name of its type (`audio/mpeg` for `audio/mp3`)."""
     usual = common.AUDIO_FORMATS.get(common.AUDIO_TYPES.get(media.media_type or "", ""), media.media_type)
     return media if usual == media.media_type else replace(media, media_type=usual)
-
-
-def _write_file(media: Media) -> tuple[str, Native] | None:
-    drop_empty_name: Native = {} if media.name is None else {"filename": media.name}
-    if media.data is not None:
-        return "file", {"file_data": common.url_of_media(media), **drop_empty_name}
-    if media.url is not None and media.url.startswith("data:"):
-        return "file", {"file_data": media.url, **drop_empty_name}
-    return None if media.file_id is None else ("file", {"file_id": media.file_id, **drop_empty_name})
-
-
-WRITE_MEDIA = {"image": _write_image, "audio": _write_audio, "document": _write_file}
 
 
 def lift_answer_audio(native: Native, dialect: str) -> Media:
