@@ -86,12 +86,11 @@ class Turns:
             add_event(context, native, path)
             return
         content, role, start = native["content"], native["role"], len(context.messages)
-        if isinstance(content, str):
-            context.add(Message(role, [Text(content)] if content else []), path)
-        elif content:
+        if content.__class__ is list and content:
             self._lift_blocks(content, role, path, context)
         else:
-            context.add(Message(role, []), path, [])
+            context.messages.append(Message(role, [Text(content)] if content else []))
+            context.origin.places.append((path, None if content.__class__ is str else []))
         if len(native) > 2:
             first = context.messages[start]
             extra = self.envelope.lift(native, first)
@@ -128,25 +127,29 @@ class Turns:
                 turn.append(message)
                 continue
             if turn:
-                natives.append(self._write(turn))
-            turn = [message]
-        return [*natives, self._write(turn)] if turn else natives
+                natives.append(self._write_turn(turn))
+                turn = []
+            if message.role == "tool":
+                turn = [message]
+            else:
+                natives.append(self._write(message, message.role, message.parts))
+        return [*natives, self._write_turn(turn)] if turn else natives
 
-    def _write(self, turn: list[Message]) -> Native:
-        first = turn[0]
-        role, parts = first.role, first.parts
+    def _write_turn(self, turn: list[Message]) -> Native:
+        """Writes results and the text after them."""
+        return self._write(turn[0], "user", [part for message in turn for part in message.parts])
+
+    def _write(self, first: Message, role: str, parts: list[Part]) -> Native:
         if role == "event":
             from convcli.kit.sessions import row_of_event
 
             row: Native = row_of_event(first, self.blocks.owner)
             return row
-        if len(turn) > 1:
-            parts = [part for message in turn for part in message.parts]
         if self.strings and len(parts) == 1 and is_bare(parts[0]):  # most messages
             content: Any = parts[0].text
         else:
             content = self.content(self.blocks.write_all(parts))
-        return self._write_message(first, "user" if role == "tool" else role, content)
+        return self._write_message(first, role, content)
 
     def content(self, blocks: list[Native]) -> Any:
         """Returns a string if that is equivalent to the only block."""

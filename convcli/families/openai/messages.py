@@ -133,39 +133,60 @@ def write_message(message: Message, dialect: str) -> Native:
 
 def _write_parts(message: Message, dialect: str) -> Native:
     """Writes the keys of the parts. The last refusal has its own key unless it has extras; others are content."""
-    write = parts_of(dialect).write
-    content: list[Native | None] = []
+    content: list[Part] = []
     calls: list[Native] = []
     thoughts: list[str] = []
     refusal: Refusal | None = None
     audio: Native | None = None
     for part in message.parts:
-        if isinstance(part, Text):
-            content.append(write(part))
-        elif isinstance(part, ToolCall):
+        if isinstance(part, ToolCall):
             calls.append(write_call(part, dialect, free=True))
         elif isinstance(part, Reasoning):
             thoughts.append(part.text)
         elif isinstance(part, Refusal):
-            content += [] if refusal is None else [write(refusal)]
+            content += [] if refusal is None else [refusal]
             refusal = part
-        elif isinstance(part, Opaque):
-            (calls if kind_in_turn(part) == ToolCall.type else content).append(part.value)
-        elif isinstance(part, Media):
-            is_answer = message.role == "assistant" and part.type == "audio" and audio is None
-            audio = write_answer_audio(part, dialect) if is_answer else audio
-            content += [write(part)] if not is_answer or audio is None else []
+        elif isinstance(part, Opaque) and kind_in_turn(part) == ToolCall.type:
+            calls.append(part.value)
+        elif audio is None and isinstance(part, Media) and part.type == "audio" and message.role == "assistant":
+            audio = write_answer_audio(part, dialect)
+            content += [part] if audio is None else []
+        else:
+            content.append(part)
     if refusal is not None and get_extras(refusal.extras, dialect):
-        content.append(write(refusal))
+        content.append(refusal)
         refusal = None
-    shown = [native for native in content if native is not None]
+    native: Native = {"role": message.role}
+    if thoughts:
+        native |= zip(REASONING_KEYS, thoughts, strict=False)
+    written = _write_content(content, dialect)
     is_alone = not calls and refusal is None and not audio
-    native: Native = {"role": message.role, **dict(zip(REASONING_KEYS, thoughts, strict=False))}
-    native["content"] = content_of(shown) if shown else "" if is_alone else None
-    for key, value in ("refusal", refusal and refusal.text), ("audio", audio), ("tool_calls", calls):
-        if value:
-            native[key] = value
+    native["content"] = "" if written is None and is_alone else written
+    if refusal is not None and refusal.text:
+        native["refusal"] = refusal.text
+    if audio:
+        native["audio"] = audio
+    if calls:
+        native["tool_calls"] = calls
     return native
+
+
+def _write_content(parts: list[Part], dialect: str) -> Any:
+    """Writes the content of a message; None if there is none."""
+    if not parts:
+        return None
+    text = only_text(parts)
+    if text is not None:
+        return text
+    written = _write_all(parts, dialect)
+    return content_of(written) if written else None
+
+
+def _write_all(parts: list[Part], dialect: str) -> list[Native]:
+    """Writes content parts, without those that the API cannot express."""
+    write = parts_of(dialect).write
+    natives = [part.value if isinstance(part, Opaque) else write(part) for part in parts]
+    return [native for native in natives if native is not None]
 
 
 def _write_result(message: Message, dialect: str) -> Native:
@@ -179,9 +200,7 @@ def _write_result(message: Message, dialect: str) -> Native:
 def _write_value(result: ToolResult, dialect: str) -> Any:
     if result.kind != "multimodal":
         return text_of_result(result)
-    write = parts_of(dialect).write
-    content = [part.value if isinstance(part, Opaque) else write(part) for part in result.value]
-    return [native for native in content if native is not None] or ""
+    return _write_all(result.value, dialect) or ""
 
 
 # ---------------------------------------------------------------- fit
