@@ -19,7 +19,7 @@ from convcli.families.openai.calls import (
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import shared
-from convcli.kit.texts import is_bare
+from convcli.kit.texts import is_bare, only_text
 from convcli.model.transcript import Media, Message, Part, PartPaths, Text, ToolResult
 
 NO_ID = "null"
@@ -39,7 +39,10 @@ def lift_any(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a message other than a result; `prefix: false` is the default and dropped."""
-    parts, part_paths = lift_content(native.get("content"), context)
+    content = native.get("content")
+    if len(native) == 2 and content and content.__class__ is str:  # most messages
+        return Message(native["role"], [Text(content)]), None
+    parts, part_paths = lift_content(content, context)
     for j, call in enumerate(native.get("tool_calls") or ()):
         parts.append(lift_call({**call, "id": None} if call.get("id") == NO_ID else call, context))
         part_paths.append(("tool_calls", j))
@@ -77,11 +80,12 @@ def write_message(message: Message, dialect: str = NAME) -> Native:
     """Writes one message; a result has a message of its own."""
     if message.role == "tool":
         return _write_result(message)
-    content, calls = write_parts(message.parts, NAME, CHUNKS.write)
-    native: Native = {"role": message.role, "content": content_of(content)}
+    text = only_text(message.parts)
+    content, calls = write_parts(message.parts, NAME, CHUNKS.write) if text is None else ([], [])
+    native: Native = {"role": message.role, "content": content_of(content) if text is None else text}
     if calls:
         native["tool_calls"] = calls
-    return MESSAGE.put(native, of_message(get_extras(message.extras, NAME)))
+    return native if message.extras is None else MESSAGE.put(native, of_message(get_extras(message.extras, NAME)))
 
 
 def _write_result(message: Message) -> Native:
@@ -89,7 +93,7 @@ def _write_result(message: Message) -> Native:
     assert isinstance(result, ToolResult)
     native: Native = {"role": "tool", "name": result.name, "content": _write_value(result)}
     native["tool_call_id"] = result.tool_call_id
-    return RESULT.put(native, get_extras(message.extras, NAME))
+    return native if message.extras is None else RESULT.put(native, get_extras(message.extras, NAME))
 
 
 def _write_value(result: ToolResult) -> Any:

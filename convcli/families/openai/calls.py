@@ -84,7 +84,10 @@ def write_parts(
     content: list[Native] = []
     calls: list[Native] = []
     for part in parts:
-        native = write_call(part, dialect) if isinstance(part, ToolCall) else write_part(part)
+        if isinstance(part, ToolCall):
+            calls.append(write_call(part, dialect))
+            continue
+        native = write_part(part)
         if native is not None:
             (calls if kind_in_turn(part) == ToolCall.type else content).append(native)
     return content, calls
