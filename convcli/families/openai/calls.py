@@ -59,9 +59,11 @@ def _is_call(native: Native) -> bool:
 
 def kind_in_turn(part: Part) -> str:
     """Returns the type of a part by its position in a turn: a call of an unknown kind has an id, like all calls."""
-    value = part.value if isinstance(part, Opaque) and isinstance(part.value, dict) else {}
+    value = part.value if isinstance(part, Opaque) else None
+    if not isinstance(value, dict) or "id" not in value:
+        return part.type
     is_known = any(value.get("type") == kind and isinstance(value.get(kind), dict) for kind in BODY)
-    return ToolCall.type if "id" in value and not is_known else part.type
+    return part.type if is_known else ToolCall.type
 
 
 def write_call(call: ToolCall, dialect: str, *, free: bool = False) -> Native:
