@@ -10,7 +10,7 @@ import pytest
 from convcli.kit.blocks import BlockRows, in_metadata
 from convcli.kit.contexts import LiftContext
 from convcli.kit.settings import whole
-from convcli.model.transcript import Opaque, Part, Reasoning, Text, ToolCall
+from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolCall
 
 ROWS = BlockRows("demo", "kind")
 TABLE = ROWS.table(
@@ -19,6 +19,9 @@ TABLE = ROWS.table(
     ),
     ROWS.record("thought", Reasoning(""), "kind text effort", {"text": whole("text")}),
     ROWS.record("said", Text(""), "id kind text", {"text": whole("text")}),
+    ROWS.member("shown", Media("image", url=""), {"href": whole("url"), "detail": whole("detail")}, "href").adapted(
+        lambda part: part if part.url != "none" else None, lambda part: part if part.url is not None else None
+    ),
     ROWS.call("call", "kind id name input note", ("id", "name", "input")),
 )
 
@@ -37,6 +40,11 @@ def lifted(native: Any) -> Part:
         ({"kind": "call", "id": "c", "name": "f", "input": {}, "note": "n"},
          ToolCall("c", "f", {}, extras={"demo": {"note": "n"}})),
         ({"kind": "other", "text": "a"}, Opaque("demo", {"kind": "other", "text": "a"})),
+        ({"kind": "shown", "shown": {"href": "a", "detail": "low"}}, Media("image", url="a", detail="low")),
+        ({"kind": "shown", "shown": {"href": "a", "new": 0}, "id": 1},
+         Media("image", url="a", extras={"demo": {"id": 1, "shown": {"new": 0}}})),
+        *[({"kind": "shown", "shown": body}, Opaque("demo", {"kind": "shown", "shown": body}))
+          for body in (None, "a", {}, {"href": 1}, {"href": "none"})],
     ],
 )  # fmt: skip
 def test_a_block_comes_back_from_its_part_in_the_order_of_its_row(native: Any, part: Part) -> None:

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
+from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import is_vendor_builtin
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
-from convcli.kit.settings import Setting, Settings, in_snake_case
+from convcli.kit.objects import Native, get_extras, make_extras, omit
+from convcli.kit.settings import Setting, Settings, in_snake_case, whole
 from convcli.kit.values import DATA_URL, counts, put_counts, split_data_url, take_counts
 from convcli.model.transcript import Media, Message, Path, ToolChoice, ToolDefinition, Transcript
 
@@ -24,57 +25,51 @@ AUDIO_TYPES = {media_type: name for name, media_type in AUDIO_FORMATS.items()} |
     "audio/x-wav": "wav",
 }
 
-TOOL = Keys("type function")
-FUNCTION = Keys("name description parameters strict")
-CUSTOM = Keys("name description format")
+
+def _lift_input_format(native: Native) -> Native | None:
+    """Lifts the input format of a custom tool: a grammar is next to its type, as in Responses."""
+    return {**omit(native, "grammar"), **(native.get("grammar") or {})}
+
+
+def _write_input_format(format_: Native) -> Native | None:
+    grammar = omit(format_, "type")
+    written = {"type": format_.get("type"), **({"grammar": grammar} if grammar else {})}
+    return None if written == custom.TEXT else written
+
+
+NAMED = {key: whole(key) for key in ("name", "description")}
+FUNCTION = NAMED | {key: whole(key) for key in ("parameters", "strict")}
+CUSTOM = NAMED | {"format": Setting("custom", _lift_input_format, _write_input_format)}
+TOOLS = {
+    kind: Envelope(f"type= {kind}", nested={kind: Envelope(" ".join(fields), fields)})
+    for kind, fields in (("function", FUNCTION), ("custom", CUSTOM))
+}
+"""The keys of a tool definition, by its type: its body is under the same name."""
 
 
 def lift_tool(native: Native, context: LiftContext, path: Path, *, free: bool = False) -> ToolDefinition:
     """Lifts a tool definition; one that is not a function is kept whole in extras. `free`: there are custom tools
     too."""
     context.origin.tools.append(path)
-    if free and native.get("type") == "custom" and _is_custom(native.get("custom")):
-        return _lift_custom(native, native["custom"], context.dialect)
-    function = native.get("function")
-    if (native.get("type") or "function") != "function" or not isinstance(function, dict) or "name" not in function:
+    kind = native.get("type") or "function"
+    body = native.get(kind)
+    is_known = kind == "function" or (free and kind == "custom" and _is_custom(body))
+    if not is_known or not isinstance(body, dict) or "name" not in body:
         return _lift_builtin(native, context.dialect)
-    return ToolDefinition(
-        function["name"],
-        function.get("description") or None,
-        function.get("parameters"),
-        function.get("strict"),
-        extras=make_extras(context.dialect, TOOL.extra(native), function=FUNCTION.extra(function)),
-    )
+    tool = ToolDefinition("") if kind == "function" else ToolDefinition("", None, custom.PARAMETERS, custom=custom.TEXT)
+    tool.extras = make_extras(context.dialect, TOOLS[kind].lift(native, tool))
+    tool.strict = tool.strict or None
+    return tool
 
 
 def _is_custom(body: Any) -> bool:
     """True for a custom tool whose format is readable."""
-    format_ = body.get("format") or custom.TEXT if isinstance(body, dict) and "name" in body else None
+    format_ = body.get("format") or custom.TEXT if isinstance(body, dict) else None
     if not isinstance(format_, dict) or not format_.keys() <= {"type", "grammar"}:
         return False
     kind, grammar = format_.get("type"), format_.get("grammar")
     is_grammar = kind == "grammar" and isinstance(grammar, dict) and "type" not in grammar
     return (kind == "text" and grammar is None) or is_grammar
-
-
-def _lift_custom(native: Native, body: Native, dialect: str) -> ToolDefinition:
-    """Lifts a custom tool; a grammar is next to its type, as in Responses."""
-    format_: Native = body.get("format") or custom.TEXT
-    grammar: Native = format_.get("grammar") or {}
-    flat = {**omit(format_, "grammar"), **grammar}
-    extras = make_extras(dialect, omit(TOOL.extra(native) or {}, "custom"), custom=CUSTOM.extra(body))
-    description = body.get("description") or None
-    return ToolDefinition(body["name"], description, custom.PARAMETERS, custom=flat, extras=extras)
-
-
-def _write_custom(tool: ToolDefinition, extra: Native) -> Native:
-    format_ = tool.custom or custom.TEXT
-    grammar = omit(format_, "type")
-    written = {"type": format_.get("type"), **({"grammar": grammar} if grammar else {})}
-    native = {"name": tool.name, "description": tool.description, "format": written}
-    native = {key: value for key, value in native.items() if value not in (None, custom.TEXT)}
-    outer = omit(extra, "custom")
-    return {"type": "custom", "custom": CUSTOM.put(native, extra.get("custom")), **outer}
 
 
 def _lift_builtin(native: Native, dialect: str) -> ToolDefinition:
@@ -96,12 +91,10 @@ def write_tool(tool: ToolDefinition, dialect: str, *, strict: bool = True, free:
         return whole
     if is_vendor_builtin(tool):
         return None
-    if tool.custom is not None and free:
-        return _write_custom(tool, extra)
-    native: Native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    native |= {"strict": tool.strict} if strict else {}
-    outer = omit(extra, "function")
-    return TOOL.put({"type": "function", "function": FUNCTION.write(native, extra.get("function"))}, outer)
+    kind = "custom" if tool.custom is not None and free else "function"
+    if not strict:
+        tool = replace(tool, strict=extra.get(kind, {}).get("strict"))
+    return TOOLS[kind].write(tool, extra, type=kind)
 
 
 def lift_choice(native: Any) -> ToolChoice | None:
