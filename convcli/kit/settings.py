@@ -55,12 +55,13 @@ class Settings:
     Several keys may have one name (`max_tokens`, `max_completion_tokens`): all are read, the first is written.
     """
 
-    __slots__ = ("_first", "_keys", "_objects", "_settings")
+    __slots__ = ("_first", "_keys", "_objects", "_outer", "_settings")
 
     def __init__(self, table: Mapping[str, str | Setting]) -> None:
         self._settings = {key: _setting(one) for key, one in table.items()}
         self._objects = frozenset(key.partition("/")[0] for key in table if "/" in key)
         self._keys = self._objects.union(self._settings)
+        self._outer = tuple(dict.fromkeys(key.partition("/")[0] for key in table))
         self._first: dict[str, str] = {}
         for key, setting in self._settings.items():
             self._first.setdefault(setting.name, key)
@@ -92,8 +93,10 @@ class Settings:
         settings = off_as_budget(settings) if BUDGET in self._first else settings
         other_members = self._flat(extra)
         for key, setting in self._settings.items():
-            is_first = self._first[setting.name] == key
             kept, ours = other_members.pop(key, None), settings.get(setting.name)
+            if kept is None and ours is None:  # most settings
+                continue
+            is_first = self._first[setting.name] == key
             if kept is not None and (not is_first or self._still_says(setting, kept, ours)):
                 native[key] = kept
             elif ours is not None and is_first:
@@ -132,11 +135,11 @@ class Settings:
 
     def rest(self, extra: Native) -> Native:
         """Returns the extras that are not settings."""
-        return omit(extra, *self.keys())
+        return omit(extra, *self._outer)
 
     def keys(self) -> tuple[str, ...]:
         """Returns the vendor's keys; for members that of their object."""
-        return tuple(dict.fromkeys(key.partition("/")[0] for key in self._settings))
+        return self._outer
 
     def names(self) -> tuple[str, ...]:
         """Returns our names of the settings."""
