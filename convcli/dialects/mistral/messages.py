@@ -16,6 +16,7 @@ from convcli.families.openai.calls import (
     text_of_result,
     write_parts,
 )
+from convcli.families.openai.messages import USUAL_KEYS, USUAL_RESULT
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import shared
@@ -34,22 +35,24 @@ RESULT = Keys("role name content tool_call_id")
 
 def lift_any(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a request message: a tool result or any other message."""
-    return (_lift_result if native["role"] == "tool" else lift_message)(native, context)
+    if native["role"] == "tool":
+        return _lift_result(native, context)
+    content = native.get("content")
+    if len(native) == 2 and content and content.__class__ is str:  # most messages
+        return Message(native["role"], [Text(content)]), None
+    return lift_message(native, context)
 
 
 def lift_message(native: Native, context: LiftContext) -> tuple[Message, PartPaths]:
     """Reads a message other than a result; `prefix: false` is the default and dropped."""
-    content = native.get("content")
-    if len(native) == 2 and content and content.__class__ is str:  # most messages
-        return Message(native["role"], [Text(content)]), None
-    parts, part_paths = lift_content(content, context)
+    parts, part_paths = lift_content(native.get("content"), context)
     for j, call in enumerate(native.get("tool_calls") or ()):
         parts.append(lift_call({**call, "id": None} if call.get("id") == NO_ID else call, context))
         part_paths.append(("tool_calls", j))
-    extra = other_keys(MESSAGE.extra(native))
+    extra = {} if native.keys() <= USUAL_KEYS else other_keys(MESSAGE.extra(native))
     if extra.get("prefix") is False:
         del extra["prefix"]
-    return Message(native["role"], parts, extras=make_extras(NAME, extra)), part_paths
+    return Message(native["role"], parts, extras=make_extras(NAME, extra) if extra else None), part_paths
 
 
 def is_prefix(message: Message) -> bool:
@@ -62,7 +65,7 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPat
     written_id = native.get("tool_call_id")
     id_ = None if written_id in (None, "", NO_ID) else written_id
     result = ToolResult(*context.pairing.result(id_, native.get("name") or None), "text", native.get("content") or "")
-    extra = RESULT.extra(native) or {}
+    extra = {} if native.keys() <= USUAL_RESULT else RESULT.extra(native) or {}
     if isinstance(native.get("content"), list):
         parts, _ = lift_content(native["content"], context)
         known = [part for part in parts if isinstance(part, (Text, Media))]
@@ -70,7 +73,7 @@ def _lift_result(native: Native, context: LiftContext) -> tuple[Message, PartPat
         is_text = len(known) == len(texts) < 2
         result.kind, result.value = ("text", "".join(texts)) if is_text else ("multimodal", known)
         extra |= {"content": native["content"]} if len(known) < len(parts) else {}
-    return Message("tool", [result], extras=make_extras(NAME, extra)), None
+    return Message("tool", [result], extras=make_extras(NAME, extra) if extra else None), None
 
 
 # ---------------------------------------------------------------- write
