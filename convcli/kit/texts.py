@@ -35,7 +35,7 @@ def split_between(text: str, opening: str, closing: str) -> list[str]:
 
 def is_bare(part: Part) -> TypeGuard[Text]:
     """True if the part is a text without other fields, equivalent to a string."""
-    return isinstance(part, Text) and part.extras is None and part.metadata is None
+    return part.__class__ is Text and part.extras is None and part.metadata is None
 
 
 def only_text(parts: Sequence[Part]) -> str | None:

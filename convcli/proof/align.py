@@ -172,16 +172,17 @@ def _by_index(count: int, unequal: Sequence[int], others: list[int], within: Ali
 
 def part_key(part: Part) -> tuple[Any, ...]:
     """Returns what identifies a part. A refusal has the key of a text, because some targets write it as one."""
-    if isinstance(part, (Text, Refusal)):
+    if part.__class__ is Text or part.__class__ is Refusal:
         return (Text.type, part.text)
-    if isinstance(part, Reasoning):
+    if part.__class__ is Reasoning:
         return (part.type, part.text)
-    if isinstance(part, ToolCall):
+    if part.__class__ is ToolCall:
         return (part.type, part.id)
-    if isinstance(part, ToolResult):
+    if part.__class__ is ToolResult:
         return (part.type, part.tool_call_id)
-    if isinstance(part, Media):
+    if part.__class__ is Media:
         return (part.type, part.data or part.url or part.file_id or part.path or part.text)
+    assert isinstance(part, Opaque)
     return (part.type, part.dialect, _opaque_key(part))
 
 

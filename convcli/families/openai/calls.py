@@ -59,7 +59,7 @@ def _is_call(native: Native) -> bool:
 
 def kind_in_turn(part: Part) -> str:
     """Returns the type of a part by its position in a turn: a call of an unknown kind has an id, like all calls."""
-    value = part.value if isinstance(part, Opaque) else None
+    value = part.value if part.__class__ is Opaque else None
     if not isinstance(value, dict) or "id" not in value:
         return part.type
     is_known = any(value.get("type") == kind and isinstance(value.get(kind), dict) for kind in BODY)
@@ -86,7 +86,7 @@ def write_parts(
     content: list[Native] = []
     calls: list[Native] = []
     for part in parts:
-        if isinstance(part, ToolCall):
+        if part.__class__ is ToolCall:
             calls.append(write_call(part, dialect))
             continue
         native = write_part(part)

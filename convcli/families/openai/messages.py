@@ -139,16 +139,18 @@ def _write_parts(message: Message, dialect: str) -> Native:
     refusal: Refusal | None = None
     audio: Native | None = None
     for part in message.parts:
-        if isinstance(part, ToolCall):
+        if part.__class__ is Text:
+            content.append(part)
+        elif part.__class__ is ToolCall:
             calls.append(write_call(part, dialect, free=True))
-        elif isinstance(part, Reasoning):
+        elif part.__class__ is Reasoning:
             thoughts.append(part.text)
-        elif isinstance(part, Refusal):
+        elif part.__class__ is Refusal:
             content += [] if refusal is None else [refusal]
             refusal = part
-        elif isinstance(part, Opaque) and kind_in_turn(part) == ToolCall.type:
+        elif part.__class__ is Opaque and kind_in_turn(part) == ToolCall.type:
             calls.append(part.value)
-        elif audio is None and isinstance(part, Media) and part.type == "audio" and message.role == "assistant":
+        elif audio is None and part.__class__ is Media and part.type == "audio" and message.role == "assistant":
             audio = write_answer_audio(part, dialect)
             content += [part] if audio is None else []
         else:
@@ -185,8 +187,8 @@ def _write_content(parts: list[Part], dialect: str) -> Any:
 def _write_all(parts: list[Part], dialect: str) -> list[Native]:
     """Writes content parts, without those that the API cannot express."""
     write = parts_of(dialect).write
-    natives = [part.value if isinstance(part, Opaque) else write(part) for part in parts]
-    return [native for native in natives if native is not None]
+    native: Native | None
+    return [native for part in parts if (native := part.value if part.__class__ is Opaque else write(part)) is not None]
 
 
 def _write_result(message: Message, dialect: str) -> Native:
