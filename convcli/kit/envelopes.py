@@ -49,7 +49,7 @@ class Envelope:
     of the same record.
     """
 
-    __slots__ = ("_content", "_fields", "_known", "_lift", "_names", "_nested", "_write", "fields", "keys")
+    __slots__ = ("_content", "_fields", "_known", "_names", "_nested", "_write", "fields", "keys", "lift")
 
     def __init__(
         self, table: str, fields: Fields | None = None, *, content: str = "", nested: Mapping[str, Nested] | None = None
@@ -69,18 +69,15 @@ class Envelope:
         inner = (field for one in self._nested.values() for field in one.fields)
         self.fields = tuple(dict.fromkeys((*(field.name for field in self._fields), *inner)))
         """The fields of the record, those of nested objects included."""
-        self._lift: Callable[[Native, Any, Native], Native | None] = self._define_lift
+        self.lift: Callable[..., Native | None] = self._define_lift
+        """Sets the fields of a record from an object. Returns the extras, in the order in which they will be written,
+        except those with the value that is `usual`: the third argument, an object."""
         self._write: Callable[[Any, Native], Native] = self._define_write
 
     @property
     def names(self) -> tuple[str, ...]:
         """The keys that the table states, in the vendor's order."""
         return tuple(dict.fromkeys((*self.keys.names, *self._names, *self._nested)))
-
-    def lift(self, native: Native, record: Record, usual: Native = NOTHING) -> Native | None:
-        """Sets the fields of the record. Returns the extras, in the order in which they will be written, except those
-        that have their `usual` value."""
-        return self._lift(native, record, usual)
 
     def write(self, record: Record, extra: Native | None = None, **content: Any) -> Native:
         """Returns the object, in the vendor's order. The extra value of a field is used only if it still means the
@@ -146,12 +143,11 @@ class Envelope:
         )
         return write
 
-    def _define_lift(self, native: Native, record: Any, usual: Native) -> Native | None:
-        source = "\n".join(
-            ["def lift(native, record, usual):", *self._lift_lines("return rest"), "    return None", ""]
-        )
-        self._lift = define("lift", source, " ".join(self.names), **self._used())
-        return self._lift(native, record, usual)
+    def _define_lift(self, native: Native, record: Any, usual: Native = NOTHING) -> Native | None:
+        head = "def lift(native, record, usual=nothing):"
+        source = "\n".join([head, *self._lift_lines("return rest"), "    return None", ""])
+        self.lift = define("lift", source, " ".join(self.names), nothing=NOTHING, **self._used())
+        return self.lift(native, record, usual)
 
     def _define_write(self, record: Any, content: Native) -> Native:
         source = "\n".join(["def write(record, content):", *self._write_lines(), ""])
@@ -162,7 +158,7 @@ class Envelope:
         """Returns the names that generated functions use."""
         each = {f"{way}_{i}": getattr(field, way) for i, field in enumerate(self._fields) for way in ("lift", "write")}
         nested = enumerate(self._nested.values())
-        inner = {f"{way}_nested_{i}": getattr(one, way) for i, one in nested for way in ("lift", "write")}
+        inner = {f"nested_{i}": one for i, one in nested}
         return {**each, **inner, "known": self._known, "rest_of": self._rest, "exact": exact_json.exact}
 
     def _rest(self, native: Native, usual: Native, kept: tuple[str, ...], inner: Native) -> Native | None:
@@ -171,8 +167,8 @@ class Envelope:
         extra = self.keys.extra(native, usual)
         if kept:
             extra = {**(extra or {}), **{key: native[key] for key in kept}}
-        extra = self.keys.ordered(extra) if extra else {}
-        return {**extra, **inner} or None
+        extra = self.keys.ordered(extra) if extra else None
+        return {**(extra or {}), **inner} if inner else extra
 
     def _lift_lines(self, use: str) -> list[str]:
         """Returns the lines that set the fields of `record` from `native`, and do `use` with the extras if there are
@@ -197,7 +193,7 @@ class Envelope:
                 lines += [f"        if ours is None{is_lost}:", f"            {keep}"]
         for i, key in enumerate(self._nested):
             lines += [f"    value = native.get({key!r})", "    if value:"]
-            lines += [f"        rest = lift_nested_{i}(value, record)"]
+            lines += [f"        rest = nested_{i}.lift(value, record)"]
             lines += ["        if rest:", f"            inner[{key!r}] = rest"]
         lines += [
             "    if kept or inner or not native.keys() <= known:",
@@ -226,7 +222,7 @@ class Envelope:
             elif key in self._nested:
                 i = list(self._nested).index(key)
                 is_set = " or ".join(f"record.{name} is not None" for name in self._nested[key].fields)
-                lines += [f"    if {is_set}:", f"        value = write_nested_{i}(record, {{}})"]
+                lines += [f"    if {is_set}:", f"        value = nested_{i}.write(record, {{}})"]
                 lines += ["        if value:", f"            {put}"]
             elif values is None and key in self._content:
                 lines += [f"    if {key!r} in content:", f"        native[{key!r}] = content[{key!r}]"]

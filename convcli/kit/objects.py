@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from convcli.model.transcript import Extras, Message, Part, ToolDefinition, Transcript
-from convcli.wire import exact_json
 
 Native = dict[str, Any]
 """An object as the vendor writes it."""
@@ -63,22 +62,22 @@ class Keys:
 
     def extra(self, native: Native, usual: Native = NOTHING) -> Native | None:
         """Returns the extras of an object: keys that have no field in the intermediate format, unless their value is
-        blank or the `usual` one."""
+        blank or the `usual` one, which is a string, a number or a boolean."""
         unsaid = self._unsaid(tuple(native))
         if not unsaid:
             return None
         extra: Native = {}
         for key in unsaid:
             value = native[key]
-            if (value or not self._is_blank(key, value)) and not (key in usual and exact_json.exact(value, usual[key])):
+            if value is None or (value == usual.get(key) and value.__class__ is usual[key].__class__):
+                continue
+            if value or not self._is_blank(key, value):
                 extra[key] = value
         return extra or None
 
     def _is_blank(self, key: str, value: Any) -> bool:
-        """True for null, and for an empty string, list or object under a known key."""
-        if value is None:
-            return True
-        return key in self._rank and not value and not isinstance(value, (bool, int, float))
+        """True for an empty string, list or object under a known key."""
+        return key in self._rank and not has_content(value)
 
     def known(self, native: Native) -> Native:
         """Returns the object without unknown keys."""
@@ -173,6 +172,8 @@ def drop_extras(record: Record, owner: str, *keys: str) -> Record:
 def set_extra_key(extras: Extras | None, dialect: str, key: str, value: Native) -> Extras | None:
     """Returns the extras with this object under a key of `dialect`, and without the key if the object is empty; the
     same extras if that changes nothing."""
+    if not value and not extras:  # most records
+        return extras
     extra = get_extras(extras, dialect)
     if extra.get(key, {}) == value:
         return extras

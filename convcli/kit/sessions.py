@@ -128,12 +128,12 @@ class Repeats:
         return indexes.popleft() if indexes else None
 
 
-TEXTS = (str, type(None))
+TEXTS = frozenset((str, type(None)))
 
 
 def _key(value: Any) -> Hashable:
     """Returns an equal key for equal JSON values. A list of strings is its own key, because it may be long."""
-    if isinstance(value, list) and all(issubclass(kind, TEXTS) for kind in {*map(type, value)}):
+    if isinstance(value, list) and TEXTS.issuperset(map(type, value)):
         return tuple(value)
     return json.dumps(value, sort_keys=True, default=str)
 

@@ -187,11 +187,12 @@ def take_counts(native: Native, table: Mapping[tuple[str, ...], str]) -> tuple[d
     usage: dict[str, int] = {}
     rest: Native = {}
     for key, value in native.items():
-        if (key,) in table and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
-            usage[table[(key,)]] = int(value)
+        name = table.get((key,))
+        if name is not None and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
+            usage[name] = int(value)
         elif isinstance(value, dict):
             inner, left = take_counts(
-                value, {path[1:]: name for path, name in table.items() if path[0] == key and path[1:]}
+                value, {path[1:]: inside for path, inside in table.items() if path[0] == key and path[1:]}
             )
             usage |= inner
             rest |= {key: left} if left else {}

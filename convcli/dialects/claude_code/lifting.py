@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import convcli.dialects.claude_code.rows as form
-from convcli.dialects.claude_code.rows import CALLER, NAME, QUEUED, ROW, STREAM, TURNS
+from convcli.dialects.claude_code.rows import ANSWERS, CALLER, NAME, QUEUED, ROW, STREAM, TURNS
 from convcli.families.anthropic.blocks import kind_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, get_extras, has_content, make_extras, objects_in, omit, set_extra_key
@@ -56,22 +56,20 @@ class _SessionReader:
         self.rows = list(map(_in_session, natives))
         self.kinds = form.kinds_of(self.rows)
         replaced = self._index()
-        turns = [i for i, row in enumerate(self.rows) if i not in replaced and form.is_turn(row)]
-        natives_of_turns = [self.rows[i] for i in turns]
-        self.usual = form.usual(natives_of_turns or objects_in(self.rows))
+        turns = {i: row for i, row in enumerate(self.rows) if i not in replaced and form.is_turn(row)}
+        self.usual = form.usual([*turns.values()] or objects_in(self.rows))
         self.message_at: dict[int, Message] = {}
         """The message of each row, by row index."""
         self.begins: dict[int, Message] = {}
-        groups = {turns[group[0]]: [turns[k] for k in group] for group in joined(_key(self.rows[i]) for i in turns)}
         bare = form.bare_rows(self.rows, self.kinds, self.usual.get("sessionId"))
-        of_others = {*turns, *bare.values()}
-        """Rows that are not an event: they are part of a message."""
+        bare_rows = {*bare.values()}
         transcript = self._prompt(bare)
-        for i in range(len(self.rows)):
-            if i in groups:
-                self._turn(groups[i])
-            elif i not in of_others:
-                add_event(self.context, natives[i], (*self.prefix, i))
+        for group in joined(_key(turns[i]) if i in turns else None for i in range(len(self.rows))):
+            first = group[0]
+            if first in turns:
+                self._turn(group)
+            elif first not in bare_rows:
+                add_event(self.context, natives[first], (*self.prefix, first))
         self._link(transcript)
         self._session(transcript, bare)
         return transcript
@@ -140,19 +138,21 @@ class _SessionReader:
         """Adds the message of the rows of one answer, or of a single row."""
         first = group[0]
         row, start, path = self.rows[first], len(self.context.messages), (*self.prefix, first, "message")
-        if len(group) == 1:
-            content, facts = row["message"]["content"], _facts_of(row["message"])
-        else:
+        native, facts = row["message"], None
+        if len(group) > 1:
             content = [block for i in group for block in self.rows[i]["message"]["content"]]
             facts = self._shared_facts(group)
-        if form.is_queued(row):
+            native = {"role": row["type"], "content": content, **facts}
+        elif native.get("role") != row["type"]:
+            native = {**native, "role": row["type"]}
+        if "attachment" in row and form.is_queued(row):
             self.context.origin.routes[(*path, "content")] = (*path[:-1], "attachment", "prompt")
-        TURNS.lift({"role": row["type"], "content": content, **facts}, path, self.context)
+        ANSWERS.lift(native, path, self.context)
         message = self.context.messages[start]
         self.begins[first] = self.message_at[first] = message
-        other_keys = self._row_extras(row, message, facts if len(group) > 1 else None)
+        other_keys = self._row_extras(row, message, facts)
         message.extras = set_extra_key(message.extras, NAME, "row", other_keys)
-        if len(group) > 1:
+        if facts is not None:
             self._later_rows(group, path, start, facts, other_keys)
 
     def _later_rows(self, group: list[int], path: Path, start: int, facts: Native, of_first: Native) -> None:
@@ -324,7 +324,7 @@ def _facts_of(message: Native) -> Native:
 def _key(row: Native) -> tuple[str, ...] | None:
     """Returns what the rows of one answer have in common; None for a row that stands alone."""
     content, id_ = row["message"]["content"], row["message"].get("id")
-    if row["type"] != "assistant" or not isinstance(content, list) or not content or not isinstance(id_, str):
+    if not isinstance(id_, str) or row["type"] != "assistant" or not isinstance(content, list) or not content:
         return None
     if any(kind_of(block) == "tool_result" for block in content):
         return None

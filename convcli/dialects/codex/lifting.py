@@ -161,7 +161,7 @@ class _Reader:
             time = time or screen_times[min(screen_times)]
         message.created_at = message.created_at or time
         row_extras = _timed(row_extras, time, message.created_at)
-        if screen_times and any(one != time for one in screen_times.values()):
+        if screen_times and {*screen_times.values()} != {time}:
             row_extras["shown"] = [screen_times.get(n) for n in range(len(rows.screen(row.payload)))]
         if is_first:
             message.extras = set_extra_key(message.extras, NAME, "row", row_extras)

@@ -96,8 +96,9 @@ def _row(i: int, native: Native) -> Row:
 
 def is_message(kind: str, payload: Native) -> bool:
     """True if the model sees the content of this row."""
-    is_row = kind in (COMPACTED, BETWEEN_AGENTS) and payload.__class__ is dict  # the schema leaves some payloads open
-    return is_row or (kind == ITEM and is_known(payload))
+    if kind == ITEM:
+        return is_known(payload)
+    return kind in (COMPACTED, BETWEEN_AGENTS) and payload.__class__ is dict  # the schema leaves some payloads open
 
 
 def is_known(item: Native) -> bool:
@@ -215,10 +216,10 @@ def model_of(native: Any) -> str | None:
 
 def usage_of(native: Any) -> dict[str, int]:
     """Returns the usage that a row states for the answer before it, without zero counts."""
-    event, counts = _payload(native, EVENT), _payload(native, COUNTED).get("usage")
-    if event.get("type") == "token_count":
-        counts = (event.get("info") or {}).get("last_token_usage")
-    return {name: count for name, count in take_counts(counts or {}, USAGE)[0].items() if count}
+    event = _payload(native, EVENT)
+    is_count = event.get("type") == "token_count"
+    stated = (event.get("info") or {}).get("last_token_usage") if is_count else _payload(native, COUNTED).get("usage")
+    return {name: count for name, count in take_counts(stated or {}, USAGE)[0].items() if count}
 
 
 def count_row(usage: Mapping[str, int], total: Mapping[str, int]) -> Native:

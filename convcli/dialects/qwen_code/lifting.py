@@ -73,7 +73,7 @@ class _QwenReader:
         native = {**row["message"], "role": rows.role_of(row["type"])}
         lift_contents(native, (i, "message"), self.context)
         message = self.context.messages[start]
-        other_keys = self._unusual(ROW.lift(row, message))
+        other_keys = ROW.lift(row, message, self.usual) or {}
         is_answer = any(entry.role == "tool" for entry in self.context.messages[start:])
         other_keys |= {"type": row["type"]} if row["type"] != rows.type_of(message.role, is_answer) else {}
         other_keys |= self._facts(row, message)
@@ -82,16 +82,13 @@ class _QwenReader:
         message.extras = make_extras(NAME, {**get_extras(message.extras, NAME), **rest}, row=other_keys)
         self._join(row, start)
 
-    def _unusual(self, other_keys: Native | None) -> Native:
-        return {key: value for key, value in (other_keys or {}).items() if self.usual.get(key) != value}
-
     def _compaction(self, row: Native, contents: list[Native], i: int) -> None:
         """Reads the model's context after a compaction; the first message keeps the row's other keys."""
         start, history_path = len(self.context.messages), (i, "systemPayload", "compressedHistory")
         lift_contents(contents, history_path, self.context)
         self.context.origin.routes |= {(*history_path, key): (i, key) for key in row}
         first = self.context.messages[start]
-        other_keys = self._unusual(COMPRESSED.lift(row, first))
+        other_keys = COMPRESSED.lift(row, first, self.usual) or {}
         payload = omit(row["systemPayload"], "compressedHistory")
         other_keys |= {"systemPayload": payload} if payload else {}
         first.extras = set_extra_key(first.extras, NAME, "row", other_keys)

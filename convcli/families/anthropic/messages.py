@@ -13,7 +13,7 @@ from convcli.families.anthropic.blocks import Blocks
 from convcli.families.anthropic.usage import MessageUsage
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
-from convcli.kit.objects import Native
+from convcli.kit.objects import NOTHING, Native
 from convcli.kit.settings import Setting
 from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
@@ -64,7 +64,7 @@ class Turns:
         constants: Native | None = None,
     ) -> None:
         self.blocks, self.envelope, self.joins, self.strings = blocks, envelope, joins, strings
-        self.constants = constants
+        self.constants = constants or NOTHING
 
     @cached_property
     def _write_message(self) -> Callable[[Message, str, Any], Native]:
@@ -93,7 +93,7 @@ class Turns:
             context.origin.places.append((path, None if content.__class__ is str else []))
         if len(native) > 2:
             first = context.messages[start]
-            extra = self.envelope.lift(native, first)
+            extra = self.envelope.lift(native, first, self.constants)
             first.extras = {self.blocks.owner: extra} if extra else None
 
     def _lift_blocks(self, content: list[Native], role: str, path: Path, context: LiftContext) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.families.responses.parts import lift_output, other_extras, write_output
+from convcli.families.responses.parts import lift_output, write_output
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of, lift_input
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
@@ -56,7 +56,7 @@ def _write_id(part: Part) -> Native:
 
 def lift_call(native: Native, kind: str, context: LiftContext) -> ToolCall:
     """Lifts a call. The input of a custom tool is free text, whatever it looks like."""
-    extra = other_extras(COMPLETED, CALLS[kind], native)
+    extra = CALLS[kind].extra(native, COMPLETED) or {}
     name, id_ = native["name"], native.get("call_id") or None
     extras, id_ = make_extras(context.dialect, extra), context.pairing.call(id_, name)
     if kind == CUSTOM_CALL:
@@ -83,7 +83,7 @@ def write_call(call: ToolCall, dialect: str) -> Native:
 def lift_reasoning(native: Native, dialect: str) -> Reasoning:
     """Lifts reasoning. Several pieces of content become one text; pieces with anything but text are kept whole in
     extras."""
-    extra = other_extras(COMPLETED, REASONING, native)
+    extra = REASONING.extra(native, COMPLETED) or {}
     texts = {key: _texts(native.get(key) or []) for key in PIECES}
     for key, kind in PIECES.items():
         if not exact_json.exact(native.get(key) or [], _pieces(kind, texts[key])):
@@ -125,7 +125,7 @@ def _pieces(kind: str, texts: list[str]) -> list[Native]:
 
 def lift_result(native: Native, kind: str, usual: str, context: LiftContext) -> ToolResult:
     """Lifts a result. Its type is kept in extras if it is not the `usual` one for that call."""
-    extra = other_extras(COMPLETED, OUTPUT, native)
+    extra = OUTPUT.extra(native, COMPLETED) or {}
     id_, name = context.pairing.result(native.get("call_id") or None, native.get("name") or None)
     (form, value), is_whole = lift_output(native["output"], context.dialect)
     if not is_whole:

@@ -16,7 +16,6 @@ from convcli.kit.texts import only_text
 from convcli.kit.values import DATA_URL
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Media, Opaque, Part, Refusal, Text, ToolResult
-from convcli.wire import exact_json
 
 TEXT = Keys("type= text= annotations logprobs prompt_cache_breakpoint")
 REFUSAL = Keys("type refusal")
@@ -28,14 +27,6 @@ AUTO = "auto"
 """The default detail of an image in a message. The service requires the key."""
 PLACEMENT = ("item", "in")
 """Extras keys for the item of a part: they belong to the item, not to the part."""
-
-
-def other_extras(usual: Native, keys: Keys, native: Native) -> Native:
-    """Returns the extras of an object, without `usual` values."""
-    extra = keys.extra(native)
-    if extra is None:
-        return {}
-    return {key: value for key, value in extra.items() if key not in usual or not exact_json.exact(value, usual[key])}
 
 
 def object_in(extra: Native, key: str) -> Native:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from convcli.families.responses import items
 from convcli.families.responses.items import COMPLETED, kind_of
-from convcli.families.responses.parts import lift_content, object_in, other_extras, write_part
+from convcli.families.responses.parts import lift_content, object_in, write_part
 from convcli.kit.contexts import LiftContext
 from convcli.kit.custom import input_of
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
@@ -111,13 +111,13 @@ def _steps(origin: Path, place: Path) -> Path:
 
 
 def _lift_message(native: Native, dialect: str) -> Message:
-    extras = make_extras(dialect, other_extras(COMPLETED, MESSAGE, native))
+    extras = make_extras(dialect, MESSAGE.extra(native, COMPLETED))
     return Message(native["role"], lift_content(native["content"], dialect), extras=extras)
 
 
 def _content_of_answer(native: Native, dialect: str) -> list[Part] | None:
     """Returns the parts of a message item; None for one without content but with other keys, which is kept whole."""
-    extra = other_extras(COMPLETED, MESSAGE, native)
+    extra = MESSAGE.extra(native, COMPLETED) or {}
     parts = lift_content(native["content"], dialect)
     if not parts:
         return None if extra else []
