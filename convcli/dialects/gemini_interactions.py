@@ -37,6 +37,7 @@ from convcli.families.interactions.steps import StepReader, StepWriter
 from convcli.families.openai import request as common
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext
+from convcli.kit.definitions import Definitions, kept_whole, whole_of
 from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras, without_nulls
 from convcli.kit.settings import EFFORT, Setting, Settings
 from convcli.kit.unsupported import fields, settings_but
@@ -52,7 +53,7 @@ REQUEST = Keys(
     "model= agent input= system_instruction= tools= generation_config= response_format= response_modalities= "
     "previous_interaction_id store= stream= service_tier="
 )
-TOOL = Keys("type name description parameters")
+TOOLS = Definitions("type= name=name description=description parameters=parameters")
 LEVELS = fields("minimal low medium high xhigh")
 MODALITIES = fields("text image audio video document")
 
@@ -69,21 +70,12 @@ def _lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | 
 
 
 def _lift_tool(native: Native) -> ToolDefinition:
-    name = native.get("name")
-    if native["type"] != "function" or not isinstance(name, str):
-        return ToolDefinition(native["type"], extras={NAME: {"tool": native}})
-    parameters = native.get("parameters")
-    extras = make_extras(NAME, TOOL.extra(native))
-    return ToolDefinition(name, native.get("description") or None, parameters, extras=extras)
+    is_function = native["type"] == "function" and isinstance(native.get("name"), str)
+    return TOOLS.lift(native, NAME) if is_function else kept_whole(native["type"], native, NAME)
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
-    extra = get_extras(tool.extras, NAME)
-    if "tool" in extra:
-        whole: Native = extra["tool"]
-        return whole
-    native = {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return TOOL.write(native, extra)
+    return whole_of(tool, NAME) or TOOLS.write(tool, NAME, type="function")
 
 
 MODES = {"auto": "auto", "none": "none", "any": "required", "validated": "auto"}

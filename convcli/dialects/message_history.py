@@ -21,6 +21,7 @@ from typing import Any
 from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
 from convcli.kit import fitting, passes, results, unsupported
+from convcli.kit.definitions import Definitions
 from convcli.kit.fitting import bare_system, instruction_of
 from convcli.kit.objects import Keys, Native, get_extras
 from convcli.kit.pairing import UNKNOWN
@@ -29,14 +30,14 @@ from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, Rule
-from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import Survey, for_requests
 
 NAME = "message-history"
 
 DOCUMENT = Keys("system tools messages")
-TOOL = Keys("name description input_schema")
+TOOLS = Definitions("name=name description=description input_schema=parameters", {"description": ""})
 MESSAGE = Keys("role content tool_calls")
 TEXT = Keys("type text")
 USE = Keys("type id name input")
@@ -58,14 +59,8 @@ def lift(document: Any) -> Transcript:
     _lift_messages(document["messages"], ("messages",), entries)
     transcript = entries.transcript(extras=entries.extras(DOCUMENT.extra(document)))
     if document.get("tools") is not None:
-        transcript.tools = [_lift_tool(tool, entries) for tool in document["tools"]]
-        entries.context.origin.tools = [("tools", i) for i in range(len(transcript.tools))]
+        transcript.tools = TOOLS.lift_each(document["tools"], ("tools",), entries.context)
     return transcript
-
-
-def _lift_tool(native: Native, entries: Entries) -> ToolDefinition:
-    extras = entries.extras(TOOL.extra(native))
-    return ToolDefinition(native["name"], native["description"] or None, native["input_schema"], extras=extras)
 
 
 def _lift_messages(natives: list[Native], prefix: Path, entries: Entries) -> None:
@@ -141,16 +136,10 @@ def write(transcript: Transcript, options: Options) -> Any:
     system = instruction_of(messages)
     native = {
         "system": system or None,
-        "tools": None if transcript.tools is None else [_write_tool(tool) for tool in transcript.tools],
+        "tools": None if transcript.tools is None else [TOOLS.write(tool, NAME) for tool in transcript.tools],
         "messages": [_write_message(message) for message in messages[1 if system else 0 :]],
     }
     return DOCUMENT.write(native, get_extras(transcript.extras, NAME))
-
-
-def _write_tool(tool: ToolDefinition) -> Native:
-    """Returns a tool; all three keys are required."""
-    native = {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters or {}}
-    return TOOL.put(native, get_extras(tool.extras, NAME))
 
 
 def _write_message(message: Message) -> Native:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
+from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import in_words
@@ -21,7 +22,6 @@ from convcli.model.transcript import (
     Reasoning,
     Text,
     ToolCall,
-    ToolDefinition,
     ToolResult,
 )
 from convcli.wire import exact_json
@@ -35,7 +35,8 @@ FUNCTION = Keys("name arguments")
 TEXT = Keys("type= id text= metadata")
 MEDIA = Keys("type= id source= metadata")
 SOURCE = Keys("type= value= mimeType= provider")
-TOOL = Keys("name= description= parameters= metadata")
+TOOLS = Definitions("name=name description=description parameters=parameters metadata", {"description": ""})
+"""What the agent may call."""
 INSTRUCTION_SEPARATOR = "\n\n"
 """Separates instructions, which are joined into one string."""
 SOURCES = {"data": "data", "url": "url", "file": "file_id"}
@@ -245,22 +246,3 @@ def write_thought(part: Reasoning, message: Message, j: int) -> Native:
     """Returns the message of a thought."""
     extra = omit(get_extras(part.extras, NAME), "messageId")
     return {"id": thought_id(part, message, j), "role": "reasoning", "content": part.text, **extra}
-
-
-# ---------------------------------------------------------------- tools
-
-
-def lift_tool(native: Native) -> ToolDefinition:
-    """Returns a tool that the agent may call."""
-    parameters = native.get("parameters")
-    known = parameters if isinstance(parameters, dict) else None
-    extra = {**(TOOL.extra(native) or {}), **({} if known is parameters else {"parameters": parameters})}
-    description = native.get("description") or None
-    return ToolDefinition(native["name"], description, known, extras=make_extras(NAME, extra))
-
-
-def write_tool(tool: ToolDefinition) -> Native:
-    """Returns a tool; its description may be empty."""
-    error_text = {} if tool.parameters is None else {"parameters": tool.parameters}
-    native = {"name": tool.name, "description": tool.description or "", **error_text}
-    return TOOL.put(native, get_extras(tool.extras, NAME), sort=True)

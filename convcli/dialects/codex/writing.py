@@ -34,7 +34,7 @@ def write(transcript: Transcript, _: Options) -> Rows:
         content["base_instructions"] = {"text": text_of(messages[0].parts), **get_extras(messages[0].extras, NAME)}
         messages = messages[1:]
     if transcript.tools is not None:
-        content["dynamic_tools"] = list(map(TOOLS.write, transcript.tools))
+        content["dynamic_tools"] = [TOOLS.write(tool, NAME) for tool in transcript.tools]
     head = row(transcript.created_at, rows.META, HEADER.write(transcript, header, **content), extra.get("headerRow"))
     natives = [head, *write_rows(messages, header)]
     if rows.is_paginated(header):

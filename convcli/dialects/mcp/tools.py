@@ -9,31 +9,25 @@ from msgspec.structs import replace
 
 from convcli.dialects.mcp.blocks import NAME
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
+from convcli.kit.definitions import Definitions
+from convcli.kit.objects import Native, get_extras, without_nulls
 from convcli.kit.passes import on_tools
 from convcli.model.transcript import Path, ToolDefinition, Transcript
 
-TOOL = Keys("name= title= description= inputSchema= outputSchema= annotations= execution icons _meta")
+TOOLS = Definitions(
+    "name=name title=title description=description inputSchema=parameters outputSchema=output_schema "
+    "annotations=annotations execution icons _meta"
+)
 NEWER = ("resultType", "ttlMs", "cacheScope")
 """Keys of a tool list that only 2026-07-28 has."""
 
 
 def lift_tools(natives: Sequence[Native], prefix: Path, context: LiftContext) -> list[ToolDefinition]:
     """Returns the tools of the list at `prefix`."""
-    context.origin.tools = [(*prefix, i) for i in range(len(natives))]
-    return [_lift_tool(native) for native in natives]
-
-
-def _lift_tool(native: Native) -> ToolDefinition:
-    return ToolDefinition(
-        native["name"],
-        native.get("description") or None,
-        native["inputSchema"],
-        title=native.get("title") or None,
-        output_schema=native.get("outputSchema"),
-        annotations=without_nulls(native.get("annotations") or {}) or None,
-        extras=make_extras(NAME, TOOL.extra(native)),
-    )
+    tools = TOOLS.lift_each(natives, prefix, context)
+    for tool in tools:
+        tool.annotations = without_nulls(tool.annotations or {}) or None
+    return tools
 
 
 def fit_tools(transcript: Transcript) -> Transcript:
@@ -59,16 +53,4 @@ def fit_tool(tool: ToolDefinition, *, newer: bool) -> ToolDefinition:
 
 def write_tools(transcript: Transcript) -> list[Native]:
     """Returns the list of the tools."""
-    return [_write_tool(tool) for tool in transcript.tools or ()]
-
-
-def _write_tool(tool: ToolDefinition) -> Native:
-    fields = {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": tool.parameters or {},
-        "outputSchema": tool.output_schema,
-        "annotations": tool.annotations,
-    }
-    return TOOL.put(without_nulls(fields), get_extras(tool.extras, NAME))
+    return [TOOLS.write(tool, NAME) for tool in transcript.tools or ()]

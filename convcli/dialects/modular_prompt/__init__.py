@@ -36,6 +36,7 @@ from convcli.families.openai.messages import without_empty_text
 from convcli.families.openai.tables import COMMONLY_UNSUPPORTED, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
+from convcli.kit.definitions import Definitions, whole_of
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts, on_results
 from convcli.kit.passes import on_messages as on_messages
@@ -65,7 +66,7 @@ REQUEST = Keys(
     "messages= tools= toolChoice= temperature= maxTokens= topP= topK= stream= reasoningEffort= mode apiStrategy cache"
 )
 RESULT = Keys("content= thinkingContent= structuredOutput usage= toolCalls= finishReason= logEntries errors")
-TOOL = Keys("name description parameters strict")
+TOOLS = Definitions("name=name description=description parameters=parameters strict=strict")
 SETTINGS = Settings(
     pairs(
         "temperature=temperature maxTokens=maxOutputTokens topP=topP topK=topK stream=stream "
@@ -130,13 +131,7 @@ def _lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefiniti
         tool.extras = make_extras(NAME, flat(get_extras(tool.extras, NAME)))
         return tool
     context.origin.tools.append(path)
-    return ToolDefinition(
-        native["name"],
-        native.get("description") or None,
-        native.get("parameters"),
-        native.get("strict"),
-        extras=make_extras(NAME, TOOL.extra(native)),
-    )
+    return TOOLS.lift(native, NAME)
 
 
 def _lift_choice(native: Any) -> ToolChoice:
@@ -206,9 +201,10 @@ def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     extra = dict(get_extras(transcript.extras, NAME))
     choice = extra.pop("toolChoice", None)
     is_unchanged = choice is not None and _lift_choice(choice) == transcript.tool_choice
+    tools = transcript.tools
     native = {
         "messages": messages,
-        "tools": None if transcript.tools is None else [_write_tool(tool) for tool in transcript.tools],
+        "tools": None if tools is None else [whole_of(tool, NAME) or TOOLS.write(tool, NAME) for tool in tools],
         "toolChoice": choice if is_unchanged else transcript.tool_choice,
         **SETTINGS.write(transcript.settings or {}, {}),
     }
@@ -226,15 +222,6 @@ def _write_answer(transcript: Transcript) -> Native:
         "finishReason": message.stop_reason,
     }
     return RESULT.write(native, extra)
-
-
-def _write_tool(tool: ToolDefinition) -> Native:
-    extra = get_extras(tool.extras, NAME)
-    if "tool" in extra:
-        whole: Native = extra["tool"]
-        return whole
-    native = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, "strict": tool.strict}
-    return TOOL.write(native, extra)
 
 
 RULES = (

@@ -111,7 +111,7 @@ ENVELOPES = {
     **dict.fromkeys(("custom", "hookMessage"), _INSERTED),
     **dict.fromkeys(SUMMARIES, _SUMMARY),
 }
-TOOLS = Definitions(blocks.NAME, Keys("name description parameters"))
+TOOLS = Definitions("name=name description=description parameters=parameters", {"description": ""})
 """Tool definitions in system messages."""
 
 

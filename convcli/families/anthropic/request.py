@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import Keys, Native, get_extras, make_extras, without_nulls
+from convcli.kit.definitions import Definitions, kept_whole, whole_of
+from convcli.kit.objects import Keys, Native
 from convcli.kit.settings import BUDGET, EFFORT, Setting, Settings
 from convcli.kit.values import pairs
 from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
 
-TOOL = Keys(
-    "type= name= description= input_schema= strict= defer_loading allowed_callers eager_input_streaming "
-    "input_examples cache_control"
+TOOLS = Definitions(
+    "type= name=name description=description input_schema=parameters strict=strict defer_loading allowed_callers "
+    "eager_input_streaming input_examples cache_control",
+    {"input_schema": None},
 )
 CHOICE = Keys("type disable_parallel_tool_use")
 NAMED_CHOICE = Keys("type name disable_parallel_tool_use")
@@ -82,23 +84,12 @@ def lift_tool(native: Native, owner: str) -> ToolDefinition:
     kind = native.get("type")
     if kind not in (None, "custom"):
         name = native.get("name") or kind
-        return ToolDefinition(name if isinstance(name, str) else kind, extras={owner: {"tool": native}})
-    return ToolDefinition(
-        native["name"],
-        native.get("description") or None,
-        native["input_schema"],
-        native.get("strict"),
-        extras=make_extras(owner, TOOL.extra(native)),
-    )
+        return kept_whole(name if isinstance(name, str) else kind, native, owner)
+    return TOOLS.lift(native, owner)
 
 
 def write_tool(tool: ToolDefinition, owner: str) -> Native:
-    extra = get_extras(tool.extras, owner)
-    if tool.parameters is None and "tool" in extra:
-        whole: Native = extra["tool"]
-        return whole
-    native = without_nulls({"name": tool.name, "description": tool.description, "strict": tool.strict})
-    return TOOL.put({**native, "input_schema": tool.parameters}, extra, sort=True)
+    return whole_of(tool, owner) or TOOLS.write(tool, owner)
 
 
 # ---------------------------------------------------------------- tool choice
