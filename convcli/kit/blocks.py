@@ -84,15 +84,11 @@ class BlockTable:
     def lift_inside(self, native: Native, context: LiftContext) -> Part:
         """Lifts a block of a result: texts and media as parts, any other as JSON."""
         part = self.lift(native, context)
-        if isinstance(part, (Text, Media)):
-            return part
-        return Text(exact_json.write_text(native), extras={self.owner: {"block": native}})
+        return part if isinstance(part, (Text, Media)) else as_json_text(native, self.owner)
 
     def write_inside(self, part: Part) -> Native | None:
         """Writes a part of a result as a block."""
-        block: Native | None = get_extras(part.extras, self.owner).get("block")
-        same = isinstance(part, Text) and block is not None and part.text == exact_json.write_text(block)
-        return block if same else self.write(part)
+        return of_json_text(part, self.owner) or self.write(part)
 
     def write(self, part: Part) -> Native | None:
         """Writes a part as a block; None if there is no block for it."""
@@ -102,6 +98,18 @@ class BlockTable:
     def _write_opaque(self, part: Opaque) -> Native | None:
         value = part.value if part.dialect == self.owner else None
         return value if isinstance(value, dict) and isinstance(value.get(self._key), str) else None
+
+
+def as_json_text(native: Native, owner: str, key: str = "block") -> Text:
+    """Returns a block that a result cannot have as JSON text; the block is an extra of it, under `key`."""
+    return Text(exact_json.write_text(native), extras={owner: {key: native}})
+
+
+def of_json_text(part: Part, owner: str, key: str = "block") -> Native | None:
+    """Returns the block of which `as_json_text` made a part, if its text is still the block's; None for any other."""
+    native: Native | None = get_extras(part.extras, owner).get(key)
+    same = isinstance(part, Text) and native is not None and part.text == exact_json.write_text(native)
+    return native if same else None
 
 
 def _first_of(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:

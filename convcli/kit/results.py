@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -224,6 +225,16 @@ def result_of(message: Message) -> ToolResult | None:
     """Returns the result in a tool message."""
     first = message.parts[0] if message.role == "tool" and message.parts else None
     return first if type(first) is ToolResult else None
+
+
+def answers_of(calls: Sequence[ToolCall], messages: Iterable[Message]) -> list[Message | None]:
+    """Returns for each call the first message with its result that is not an earlier call's."""
+    waiting: dict[str, deque[Message]] = {}
+    for message in messages:
+        result = result_of(message)
+        if result is not None:
+            waiting.setdefault(result.tool_call_id, deque()).append(message)
+    return [waiting[call.id].popleft() if waiting.get(call.id) else None for call in calls]
 
 
 def _open_calls(message: Message, index: int, caller: dict[str, int]) -> None:

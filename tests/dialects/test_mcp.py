@@ -224,3 +224,12 @@ def test_an_edited_model_wins_over_the_preferences_that_were_carried() -> None:
     assert MCP.lower(transcript, Options())["modelPreferences"] == preferences
     transcript.model = "new"
     assert MCP.lower(transcript, Options())["modelPreferences"] == {"hints": [{"name": "new"}]}
+
+
+def test_an_edited_text_wins_over_the_block_that_it_was_made_of() -> None:
+    transcript = MCP.lift({"content": [{"type": "video", "name": "clip"}, text("and this")]})
+    part = transcript.messages[0].parts[0]
+    assert isinstance(part, ToolResult)
+    assert MCP.lower(transcript, Options(form="result"))["content"][0] == {"type": "video", "name": "clip"}
+    part.value[0].text = "no clip"
+    assert MCP.lower(transcript, Options(form="result"))["content"][0] == text("no clip")

@@ -97,9 +97,9 @@ class AcpReader:
 
     def _name(self, row: Native, path: Path) -> None:
         holder = row.get("params") if path[1:2] == ("params",) else row
-        drop_empty_name = holder.get("sessionId") if isinstance(holder, dict) else None
-        if self.session is None and isinstance(drop_empty_name, str) and drop_empty_name:
-            self.session = drop_empty_name
+        session = holder.get("sessionId") if isinstance(holder, dict) else None
+        if self.session is None and isinstance(session, str) and session:
+            self.session = session
             self.run.origin.routes["id",] = (*path[:-1], "sessionId")
 
     def _around(self, row: Native, path: Path) -> Native:

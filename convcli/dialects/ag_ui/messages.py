@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli.kit.blocks import as_json_text, of_json_text
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions
 from convcli.kit.envelopes import Envelope
@@ -24,7 +25,6 @@ from convcli.model.transcript import (
     ToolCall,
     ToolResult,
 )
-from convcli.wire import exact_json
 
 NAME = "ag-ui"
 ASKING = ("developer", "system", "user")
@@ -98,8 +98,8 @@ def _write_media(part: Media) -> Native | None:
     for kind, field in SOURCES.items():
         value = getattr(part, field)
         if value and (kind != "data" or part.media_type):
-            drop_empty_name = {} if part.media_type is None else {"mimeType": part.media_type}
-            source = SOURCE.put({"type": kind, "value": value, **drop_empty_name}, source_extras)
+            media_type = {} if part.media_type is None else {"mimeType": part.media_type}
+            source = SOURCE.put({"type": kind, "value": value, **media_type}, source_extras)
             return MEDIA.put({"type": part.type, "source": source}, extra, sort=True)
     return None
 
@@ -165,22 +165,15 @@ def lift_result(native: Native, context: LiftContext) -> ToolResult:
 
 def _lift_inner(part: Part) -> Part:
     """Returns a part of a result, which may be text or media; anything else becomes text, as JSON."""
-    if not isinstance(part, Opaque):
-        return part
-    return Text(exact_json.write_text(part.value), extras={NAME: {"part": part.value}})
+    return as_json_text(part.value, NAME, "part") if isinstance(part, Opaque) else part
 
 
 def write_result(result: ToolResult) -> Any:
     """Returns the content of a result."""
     if result.kind == "multimodal":
-        return [native for part in result.value if (native := _write_inner(part)) is not None]
+        natives = [of_json_text(part, NAME, "part") or _write_part(part) for part in result.value]
+        return [native for native in natives if native is not None]
     return in_words(result)
-
-
-def _write_inner(part: Part) -> Native | None:
-    native: Native | None = get_extras(part.extras, NAME).get("part")
-    same = isinstance(part, Text) and native is not None and part.text == exact_json.write_text(native)
-    return native if same else _write_part(part)
 
 
 def write_messages(message: Message) -> list[Native]:

@@ -63,8 +63,8 @@ class _ThreadWriter:
         turn, stated = only_turn(messages), self.end.get("usage")
         rest = as_object(stated[0]) if isinstance(stated, list) and len(stated) == 1 else {}
         counts = put_counts(turn.usage or {} if turn else {}, rest, USAGE)
-        drop_empty_name = {} if self.transcript.model is None else {"model": self.transcript.model}
-        return [{**drop_empty_name, **counts}] if drop_empty_name or counts else []
+        model = {} if self.transcript.model is None else {"model": self.transcript.model}
+        return [{**model, **counts}] if model or counts else []
 
     def runs(self, messages: list[Message]) -> Iterator[Native]:
         """Yields several runs, which begin and end at their events."""

@@ -103,8 +103,8 @@ def lift_format(native: Native) -> dict[str, Any] | None:
     """Returns the response format, whose schema is JSON in a string."""
     stated = _json_schema(native)
     schema = _parsed(stated.get("schema"))
-    drop_empty_name = {key: stated[key] for key in ("name", "description") if stated.get(key)}
-    return None if schema is None else {"type": "json_schema", **drop_empty_name, "schema": schema}
+    named = {key: stated[key] for key in ("name", "description") if stated.get(key)}
+    return None if schema is None else {"type": "json_schema", **named, "schema": schema}
 
 
 def write_format(format_: dict[str, Any]) -> Native | None:

@@ -124,13 +124,11 @@ def _link_rows(transcript: Transcript) -> Transcript:
     index: dict[str | None, int] = {}
     parents: list[int | None] = []
     for k, row in enumerate(rows):
-        drop_empty_name = messages[starts[k]].id
-        parents.append(
-            index.get(row.parent_id) if is_tree and drop_empty_name is not None else last.get(row.parent_call_id)
-        )
+        stated_id = messages[starts[k]].id
+        parents.append(index.get(row.parent_id) if is_tree and stated_id is not None else last.get(row.parent_call_id))
         last[row.parent_call_id] = k
-        index.setdefault(drop_empty_name, k)
-    parents, head = form.settle_extras(rows, parents)
+        index.setdefault(stated_id, k)
+    parents, head = form.settle_branches(rows, parents)
     fitted = list(messages)
     for k, row, parent_index in zip(starts, rows, parents, strict=True):
         parent = None if parent_index is None else rows[parent_index].id

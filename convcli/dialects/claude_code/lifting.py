@@ -221,7 +221,7 @@ class _SessionReader:
             runs = [str((form.is_aside(one), row.get("agentId"), row.get(CALLER))) for row, one in placed]
             _follow(parents, unnamed, runs)
         _call(messages, parents)
-        parents, transcript.head = form.settle_extras(messages, parents)
+        parents, transcript.head = form.settle_branches(messages, parents)
         if linked or transcript.head is not None:
             for message, parent_index in zip(messages, parents, strict=True):
                 message.parent_id = None if parent_index is None else messages[parent_index].id

@@ -113,7 +113,7 @@ def usual(rows: list[Native]) -> Native:
 # ---------------------------------------------------------------- the branch that Claude Code displays
 
 
-def settle_extras(messages: Sequence[Message], parents: list[int | None]) -> tuple[list[int | None], str | None]:
+def settle_branches(messages: Sequence[Message], parents: list[int | None]) -> tuple[list[int | None], str | None]:
     """Returns the parents of messages, by index, and the head if there is more than one branch.
 
     The displayed branch ends with the last message. Results of parallel calls fork the chain: they are put back after

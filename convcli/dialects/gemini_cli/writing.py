@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from convcli.dialects.gemini_cli.records import EVENT, RECORDS
 from convcli.dialects.gemini_cli.thoughts import write_thought, write_tokens
 from convcli.families.google.parts import write_part
 from convcli.kit.objects import Native, get_extras, omit
+from convcli.kit.results import answers_of
 from convcli.kit.sessions import row_of_event
 from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -114,21 +114,6 @@ def _write_model(message: Message, answers: list[Message], later: dict[str, Tool
     if tokens:
         native["tokens"] = tokens
     if calls:
-        native["toolCalls"] = _write_entries(calls, answers, later, time)
+        pairs = zip(calls, answers_of(calls, answers), strict=True)
+        native["toolCalls"] = [write_entry(call, answer, later.get(call.id), time) for call, answer in pairs]
     return native
-
-
-def _write_entries(
-    calls: list[ToolCall], answers: list[Message], later: dict[str, ToolResult], time: str | None
-) -> list[Native]:
-    """Returns the entries, each with the first unused result of its id."""
-    left: dict[str, deque[Message]] = {}
-    for message in answers:
-        for part in message.parts:
-            if isinstance(part, ToolResult):
-                left.setdefault(part.tool_call_id, deque()).append(message)
-    entries: list[Native] = []
-    for call in calls:
-        queue = left.get(call.id)
-        entries.append(write_entry(call, queue.popleft() if queue else None, later.get(call.id), time))
-    return entries

@@ -104,10 +104,10 @@ def _mark(message: Message, *, is_seen: bool) -> Message:
 def _set_times(transcript: Transcript) -> Transcript:
     """Gives each row and the session a time, in ascending order, since goose sorts rows by time."""
     starts = begins(transcript.messages, continues)
-    set_times = on_rows(transcript, starts, sessions.set_times, on_messages(_sort_times))
-    times = [message.created_at for message in set_times.messages if message.created_at is not None]
-    updated = transcript.updated_at or max([set_times.created_at or sessions.EPOCH, *times])
-    return replace(set_times, updated_at=updated)
+    timed = on_rows(transcript, starts, sessions.set_times, on_messages(_sort_times))
+    times = [message.created_at for message in timed.messages if message.created_at is not None]
+    updated = transcript.updated_at or max([timed.created_at or sessions.EPOCH, *times])
+    return replace(timed, updated_at=updated)
 
 
 def _sort_times(messages: list[Message]) -> list[Message]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from convcli.kit.blocks import as_json_text, of_json_text
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import fail, in_words, only_own, with_parts
@@ -112,9 +113,7 @@ def _lift_value(native: Native, context: LiftContext) -> tuple[str, Any]:
 def _lift_piece(native: Native, context: LiftContext) -> Part:
     """Lifts a block of a result. If it is neither text nor media, it becomes JSON text, with the block as an extra."""
     part = lift_block(native, context) if native["type"] != "tool_use" else None
-    if isinstance(part, (Text, Media)):
-        return part
-    return Text(exact_json.write_text(native), extras={NAME: {"block": native}})
+    return part if isinstance(part, (Text, Media)) else as_json_text(native, NAME)
 
 
 def _is_json_of(text: str, value: Any) -> bool:
@@ -154,11 +153,11 @@ def fit_media(media: Media, *, in_result: bool) -> Media | None:
 def fit_result(result: ToolResult) -> ToolResult:
     """Returns a result without unsupported media, and as `express` says it is read back."""
     result = with_parts(result, _fit_piece)
-    apply_convention = express(result)
-    if apply_convention is None:
+    read_back = express(result)
+    if read_back is None:
         return result
-    kind: Any = apply_convention[0]
-    return replace(result, kind=kind, value=apply_convention[1], is_error=None)
+    kind: Any = read_back[0]
+    return replace(result, kind=kind, value=read_back[1], is_error=None)
 
 
 def _fit_piece(part: Part) -> Part | None:
@@ -241,7 +240,7 @@ def write_result(result: ToolResult, native: Native, keys: Keys) -> Native:
 
 def _write_content(result: ToolResult) -> list[Native]:
     if result.kind == "multimodal":
-        blocks = [get_extras(part.extras, NAME).get("block", write_block(part)) for part in result.value]
+        blocks = [of_json_text(part, NAME) or write_block(part) for part in result.value]
         return [block for block in blocks if block is not None]
     return [{"type": "text", "text": in_words(result)}]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from itertools import pairwise
 from typing import Any
 
@@ -25,7 +24,15 @@ from convcli.kit.fitting import keep_active_conversation, keep_parts_of_roles, r
 from convcli.kit.ids import uuid_of
 from convcli.kit.objects import drop_extras, get_extras, make_extras, omit
 from convcli.kit.passes import fused, on_each_message, on_messages, on_parts, shared
-from convcli.kit.results import TEXT_AND_FILES, apply_convention, one_result_each, results_behind_calls, with_parts
+from convcli.kit.results import (
+    TEXT_AND_FILES,
+    answers_of,
+    apply_convention,
+    one_result_each,
+    result_of,
+    results_behind_calls,
+    with_parts,
+)
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Opaque, Part, ToolCall, ToolResult, Transcript
 
@@ -50,15 +57,15 @@ def _keep_supported_part(part: Part, message: Message) -> Part | None:
 def _put_results_after_answers(messages: list[Message]) -> list[Message]:
     """Puts one result of each call after its answer, in call order."""
     fitted: list[Message] = []
-    results: dict[str, deque[Message]] = {}
+    results: list[Message] = []
     calls: list[ToolCall] = []
     for message in [*messages, None]:
-        part = message.parts[0] if message is not None and message.role == "tool" and message.parts else None
-        if message is not None and isinstance(part, ToolResult):
-            results.setdefault(part.tool_call_id, deque()).append(message)
+        if message is not None and result_of(message) is not None:
+            results.append(message)
             continue
-        fitted += [_name_result(results[call.id].popleft(), call) for call in calls if results.get(call.id)]
-        results, calls = {}, []
+        pairs = zip(calls, answers_of(calls, results), strict=True)
+        fitted += [_name_result(answer, call) for call, answer in pairs if answer is not None]
+        results, calls = [], []
         if message is not None:
             calls = [part for part in message.parts if isinstance(part, ToolCall)]
             fitted.append(message)
@@ -96,16 +103,14 @@ def _round_times(transcript: Transcript) -> Transcript:
         created_at=_round_to_milliseconds(transcript.created_at),
         updated_at=_round_to_milliseconds(transcript.updated_at),
     )
-    set_times = sessions.set_times_unless(_states_time)(on_each_message(_round_time)(whole))
-    if set_times.updated_at is None and "updated" not in _stated_times(set_times):
+    timed = sessions.set_times_unless(_states_time)(on_each_message(_round_time)(whole))
+    if timed.updated_at is None and "updated" not in _stated_times(timed):
         times = [
-            time
-            for time in (set_times.created_at, *(message.created_at for message in set_times.messages))
-            if time is not None
+            time for time in (timed.created_at, *(message.created_at for message in timed.messages)) if time is not None
         ]
-        set_times = replace(set_times, updated_at=max(times, default=None))
-    is_unchanged = (set_times.created_at, set_times.updated_at) == (transcript.created_at, transcript.updated_at)
-    return transcript if is_unchanged and set_times.messages is transcript.messages else set_times
+        timed = replace(timed, updated_at=max(times, default=None))
+    is_unchanged = (timed.created_at, timed.updated_at) == (transcript.created_at, transcript.updated_at)
+    return transcript if is_unchanged and timed.messages is transcript.messages else timed
 
 
 def _round_time(message: Message) -> Message:

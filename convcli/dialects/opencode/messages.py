@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 from convcli.dialects.opencode.parts import (
@@ -18,6 +17,7 @@ from convcli.dialects.opencode.parts import (
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import REPLACES_ALL, Envelope
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, omit, without_nulls
+from convcli.kit.results import answers_of
 from convcli.kit.settings import Setting
 from convcli.kit.usage import KNOWN_COST
 from convcli.kit.values import milliseconds_of_time, put_counts, take_counts, time_of_milliseconds
@@ -254,16 +254,12 @@ def _write_parts(message: Message, answers: list[Message], frame: Frame) -> list
     slots: list[Part | Native] = list(message.parts)
     for native in get_extras(message.extras, NAME).get("aside", ()):
         slots.insert(native["at"], omit(native, "at"))
-    unused: dict[str, deque[Message]] = {}
-    for answer in answers:
-        for part in answer.parts:
-            if isinstance(part, ToolResult):
-                unused.setdefault(part.tool_call_id, deque()).append(answer)
+    in_call_order = iter(answers_of([part for part in message.parts if isinstance(part, ToolCall)], answers))
     natives = []
     for at, slot in enumerate(slots):
         if isinstance(slot, dict):
             natives.append(in_order({**frame.usual(at), **slot}))
         else:
-            queue = unused.get(slot.id) if isinstance(slot, ToolCall) else None
-            natives.append(write_part(slot, at, frame, queue.popleft() if queue else None))
+            answer = next(in_call_order) if isinstance(slot, ToolCall) else None
+            natives.append(write_part(slot, at, frame, answer))
     return natives

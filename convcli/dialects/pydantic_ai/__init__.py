@@ -175,8 +175,8 @@ def _write_parts(message: Message, extra: Native) -> Iterator[Native]:
     if message.role == "tool":
         for part in message.parts:
             if isinstance(part, ToolResult):
-                set_times = {} if message.created_at is None else {"timestamp": message.created_at}
-                yield write_return(part, set_times)
+                stamp = {} if message.created_at is None else {"timestamp": message.created_at}
+                yield write_return(part, stamp)
         return
     yield from (part.value for part in message.parts if isinstance(part, Opaque) and _is_part(part))
     parts = [part for part in message.parts if not _is_part(part)]

@@ -198,15 +198,15 @@ class Answer:
 
     def _part(self, event: Native, at: int) -> None:
         """Adds a part that comes whole; for data with a name the last event counts."""
-        drop_empty_name = (event["type"], event.get("id")) if event["type"].startswith("data-") else None
-        if drop_empty_name is not None and drop_empty_name[1] is not None and drop_empty_name in self._open:
-            self._replace(self._open[drop_empty_name], event, at)
-            self._open[drop_empty_name].put(at, event)
-            self._open[drop_empty_name].home = at
+        key = (event["type"], event.get("id")) if event["type"].startswith("data-") else None
+        if key is not None and key[1] is not None and key in self._open:
+            self._replace(self._open[key], event, at)
+            self._open[key].put(at, event)
+            self._open[key].home = at
             return
         piece = self._add(_Piece(event, at))
-        if drop_empty_name is not None:
-            self._open[drop_empty_name] = piece
+        if key is not None:
+            self._open[key] = piece
             piece.last = (event, at)
 
     def _replace(self, piece: _Piece, event: Native, at: int) -> None:

@@ -92,14 +92,12 @@ def _file(kind: MediaKind, key: str, owner: str) -> Block:
         return media
 
     def write(part: Media) -> Native | None:
-        kind_of = part.media_type or (ANY_IMAGE if part.type == "image" else None)
+        media_type = part.media_type or (ANY_IMAGE if part.type == "image" else None)
         place = place_of(part, addressed=key == "url")
-        if kind_of is None or place is None:
+        if media_type is None or place is None:
             return None
-        drop_empty_name = {} if part.name is None else {"filename": part.name}
-        return FILE.put(
-            {"type": "file", key: place, "mediaType": kind_of, **drop_empty_name}, get_extras(part.extras, owner)
-        )
+        named = {} if part.name is None else {"filename": part.name}
+        return FILE.put({"type": "file", key: place, "mediaType": media_type, **named}, get_extras(part.extras, owner))
 
     return Block("file", kind, read, write)
 
@@ -203,8 +201,8 @@ def _data(tag: str, kind: MediaKind, owner: str, *, written: bool) -> Block:
     def write(part: Media) -> Native | None:
         if not part.data or not part.media_type or not written:
             return None
-        drop_empty_name = {} if part.name is None else {"filename": part.name}
-        native = {"type": tag, "data": part.data, "mediaType": part.media_type, **drop_empty_name}
+        named = {} if part.name is None else {"filename": part.name}
+        native = {"type": tag, "data": part.data, "mediaType": part.media_type, **named}
         return WITH_DATA.put(native, get_extras(part.extras, owner))
 
     return Block(tag, kind, read, write)

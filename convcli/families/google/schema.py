@@ -96,10 +96,10 @@ def subschemas(root: Native) -> Iterator[tuple[Path, Native]]:
         path, schema = stack.pop()
         yield path, schema
         inner: list[tuple[Path, Any]] = [((*path, key), schema.get(key)) for key in SINGLE]
-        drop_empty_name, choice = schema.get("properties"), schema.get("anyOf")
+        properties, choice = schema.get("properties"), schema.get("anyOf")
         inner += (
-            [((*path, "properties", key), one) for key, one in drop_empty_name.items()]
-            if isinstance(drop_empty_name, dict)
+            [((*path, "properties", key), one) for key, one in properties.items()]
+            if isinstance(properties, dict)
             else []
         )
         inner += [((*path, "anyOf", i), one) for i, one in enumerate(choice)] if isinstance(choice, list) else []

@@ -136,14 +136,14 @@ def lift_result(native: Native, kind: str, usual: str, context: LiftContext) -> 
     return ToolResult(id_, name, form, value, metadata=_lift_id(native), extras=extras)
 
 
-def write_result(result: ToolResult, dialect: str, usual: str, *, drop_empty_name: bool) -> Native:
+def write_result(result: ToolResult, dialect: str, usual: str, *, named: bool) -> Native:
     """Writes a result as an item, with the `usual` type for its call; `named`: with the name of its tool if no call has
     it."""
     extra = dict(get_extras(result.extras, dialect))
     kind = extra.pop("type", None)
     native = {"type": kind if kind in OUTPUTS else usual, **_write_id(result)}
     native["call_id"] = result.tool_call_id
-    if drop_empty_name:
+    if named:
         native["name"] = result.name
     native["output"] = write_output(result, dialect)
     if "output" in extra and lift_output(extra["output"], dialect)[0] != (result.kind, result.value):

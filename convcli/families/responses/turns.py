@@ -232,7 +232,7 @@ class ItemWriter:
         if isinstance(part, ToolResult):
             known = self._calls.get(part.tool_call_id, UNKNOWN)
             usual = self._free.usual_output(part.tool_call_id)
-            return items.write_result(part, self._dialect, usual, drop_empty_name=known != part.name)
+            return items.write_result(part, self._dialect, usual, named=known != part.name)
         if isinstance(part, ToolCall):
             self._calls[part.id] = part.name
             self._free.see(part, part.id)

@@ -5,7 +5,6 @@ A trainer drops a row that breaks it, so a message out of order is merged into i
 
 from __future__ import annotations
 
-from collections import deque
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from convcli.families.rows.media import joined_texts, known
 from convcli.families.rows.thoughts import JOINT, one_thought, without
 from convcli.kit.passes import shared
-from convcli.kit.results import in_words, result_of
+from convcli.kit.results import answers_of, in_words, result_of
 from convcli.kit.texts import text_of
 from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult
 
@@ -89,7 +88,7 @@ def _with_parts(turn: list[Message], parts: list[Part]) -> Message:
 
 def _user_turn(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
     """Returns the results of calls, with everything else after them; without results, the user's message."""
-    answers = _by_call(turn, calls)
+    answers = answers_of(calls, turn)
     if not any(answers):
         first = next((message for message in turn if message.role == "user"), None)
         parts = joined_texts([part for message in turn for part in _words(message)], JOINT)
@@ -102,16 +101,6 @@ def _user_turn(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
     if more:
         results[-1] = _with_more(results[-1], more)
     return _separable(results) if len(results) > 1 else results
-
-
-def _by_call(turn: list[Message], calls: list[ToolCall]) -> list[Message | None]:
-    """Returns for each call the first message with its result that is not an earlier call's."""
-    waiting: dict[str, deque[Message]] = {}
-    for message in turn:
-        result = result_of(message)
-        if result is not None:
-            waiting.setdefault(result.tool_call_id, deque()).append(message)
-    return [waiting[call.id].popleft() if waiting.get(call.id) else None for call in calls]
 
 
 def _alone(answer: Message | None, call: ToolCall) -> Message:
@@ -176,7 +165,7 @@ def results_by_position(messages: list[Message]) -> list[Message]:
 
 
 def _results_apart(turn: list[Message], calls: list[ToolCall]) -> list[Message]:
-    answers = _by_call(turn, calls)
+    answers = answers_of(calls, turn)
     taken = set(map(id, answers))
     results = [_alone(answer, call) for answer, call in zip(answers, calls, strict=True)] if any(answers) else []
     words = [Message("user", joined_texts(_words(message), JOINT)) for message in turn if id(message) not in taken]
