@@ -287,10 +287,6 @@ def _is_turn(row: Any) -> bool:
     return not isinstance(kind, str) or kind in (*OF_MODEL, *OF_RUN, *SPOKEN, *RESULT_TYPES.values())
 
 
-def _drop_instructions(message: Message) -> Message | None:
-    return None if message.role in ("system", "developer") else message
-
-
 def _keep_whole_usage(message: Message) -> Message:
     """Drops token counts unless both are known."""
     return message if {*USAGE.values()} <= (message.usage or {}).keys() else replace(message, usage=None)
@@ -333,7 +329,7 @@ DIALECT = Dialect(
             sessions.keep_active_branch,
             sessions.keep_own_events(NAME, _is_turn),
             passes.on_each_message(_keep_whole_usage),
-            passes.on_each_message(_drop_instructions),
+            sessions.drop_instructions,
         ),
     },
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),

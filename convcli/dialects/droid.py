@@ -31,7 +31,7 @@ from convcli.kit.fitting import settle_by_reading_back
 from convcli.kit.grouping import are_of_user, begins, drop_subagent_runs, groups, on_rows
 from convcli.kit.ids import chain_messages, new_uuid, set_session_id
 from convcli.kit.objects import Native, drop_extras, get_extras, make_extras, omit, without_nulls
-from convcli.kit.passes import on_each_message, shared
+from convcli.kit.passes import shared
 from convcli.kit.renaming import make_ids_distinct, rename_tools_and_ids
 from convcli.kit.results import one_result_each
 from convcli.kit.sessions import (
@@ -52,7 +52,6 @@ from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, Sessi
 from convcli.model.document import Rows
 from convcli.model.transcript import Message, Part, Reasoning, Transcript
 from convcli.validation.rules import links, turns
-from convcli.validation.rules.turns import INSTRUCTIONS
 from convcli.validation.survey import for_requests
 
 NAME = "droid"
@@ -162,11 +161,6 @@ def _write_row(group: list[Message]) -> Any:
 # ---------------------------------------------------------------- fit
 
 
-def _drop_instructions(message: Message) -> Message | None:
-    """Drops instructions: the program supplies its own."""
-    return None if message.role in INSTRUCTIONS else message
-
-
 def _join_results(transcript: Transcript) -> Transcript:
     """Joins the results of a turn, since the program looks for them in one row; their own row fields are dropped."""
     owner: dict[str | None, str | None] = {}
@@ -195,7 +189,7 @@ FIT = (
     drop_subagent_runs,
     keep_latest_branch(),
     keep_own_events(NAME, _is_message),
-    on_each_message(_drop_instructions),
+    sessions.drop_instructions,
     one_result_each,
     put_results_before_events,
     _join_results,

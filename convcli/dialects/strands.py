@@ -32,6 +32,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, omit, set_extra_key
 from convcli.kit.results import with_parts
+from convcli.kit.sessions import drop_instructions
 from convcli.kit.values import paths, with_total
 from convcli.model.dialect import Dialect, Options, Pass, Program, SessionFacts
 from convcli.model.transcript import Media, Message, Part, Path, Transcript
@@ -157,7 +158,7 @@ def _without_session(transcript: Transcript) -> Transcript:
 
 def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
     return (
-        passes.on_each_message(lambda message: None if message.role in ("system", "developer") else message),
+        drop_instructions,
         *more,
         passes.on_parts(lambda part, _: _documents_as_data(part), "document"),
         passes.on_results(lambda result: with_parts(result, _documents_as_data)),

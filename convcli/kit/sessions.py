@@ -32,6 +32,7 @@ from convcli.model.transcript import Message, Opaque, Part, Path, Text, Transcri
 
 Record = TypeVar("Record", Transcript, Message, Part)
 EPOCH = "1970-01-01T00:00:00.000Z"
+INSTRUCTIONS = ("system", "developer")
 
 # ---------------------------------------------------------------- rows
 
@@ -147,7 +148,7 @@ def summary(message: Message, *, of_all: bool = False) -> Message:
     if message.replaces is None:
         return message
     text = text_of(message.parts, "\n\n")
-    if message.role not in ("user", "system", "developer") or not text:
+    if message.role not in ("user", *INSTRUCTIONS) or not text:
         return replace(message, replaces=None)
     replaced = "all" if of_all else message.replaces
     same = message.role == "user" and message.replaces == replaced and len(message.parts) == 1
@@ -259,6 +260,10 @@ def keep_own_events(owner: str, is_turn: Callable[[Any], bool] = lambda _: False
 def _relinked(message: Message, parents: Mapping[str | None, str | None]) -> Message:
     parent = message.parent_id
     return replace(message, parent_id=parents[parent]) if parent in parents else message
+
+
+drop_instructions = on_each_message(lambda message: None if message.role in INSTRUCTIONS else message)
+"""Drops instructions, for programs that send only their own."""
 
 
 def set_models_of_answers(transcript: Transcript) -> Transcript:

@@ -23,6 +23,11 @@ KNOWN_COST = Setting("cost", lambda value: in_dollars(value) or None, lambda cos
 """The same for programs that write zero for an unknown cost."""
 
 
+def cached_tokens(usage: Mapping[str, int]) -> int:
+    """Returns the input tokens that were read from or written to a cache, which some vendors count separately."""
+    return usage.get("cacheReadTokens", 0) + usage.get("cacheWriteTokens", 0)
+
+
 class Usage(NamedTuple):
     """Paths of the counts in the object, and the key of the cost in US dollars: a number, or one in a string."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli.families.openai.calls import write_call
 from convcli.kit.blocks import as_json_text, of_json_text
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions
@@ -11,7 +12,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.results import in_words
 from convcli.kit.texts import text_of
-from convcli.kit.values import read_arguments, write_arguments
+from convcli.kit.values import read_arguments
 from convcli.model.transcript import (
     MEDIA_KINDS,
     Media,
@@ -212,16 +213,8 @@ def _write_tool(parts: list[Part]) -> Native:
 
 def _write_answer(parts: list[Part]) -> Native:
     text = text_of(parts)
-    calls = [write_call(part) for part in parts if isinstance(part, ToolCall)]
+    calls = [write_call(part, NAME) for part in parts if isinstance(part, ToolCall)]
     return {**({"content": text} if text else {}), **({"toolCalls": calls} if calls else {})}
-
-
-def write_call(call: ToolCall) -> Native:
-    """Returns a call, with its arguments as JSON in a string."""
-    extra = dict(get_extras(call.extras, NAME))
-    arguments = write_arguments(call.arguments, call.raw_arguments)
-    function = {"name": call.name, "arguments": arguments, **extra.pop("function", {})}
-    return CALL.put({"id": call.id, "type": "function", "function": function}, extra)
 
 
 def thought_id(part: Reasoning, message: Message, j: int) -> str:

@@ -155,8 +155,7 @@ class _Frames:
                 return id_
 
 
-INSTRUCTIONS = ("system", "developer")
-OUTSIDE_RECORDS = ("event", *INSTRUCTIONS)
+OUTSIDE_RECORDS = ("event", *sessions.INSTRUCTIONS)
 USER_RECORD_PAIRS = (("tool", "tool"), ("tool", "user"), ("user", "tool"))
 
 
@@ -293,7 +292,7 @@ RECORDS: tuple[Pass, ...] = (
     on_results(with_signature),
     on_each_message(_keep_answer_fields),
     _group_into_records,
-    on_each_message(lambda message: None if message.role in INSTRUCTIONS else message),
+    sessions.drop_instructions,
     on_messages(_join_records),
     sessions.with_rows(lambda message: sessions.row_of_event(message, NAME, None if message.id is None else EVENT)),
     on_messages(_clean_calls),

@@ -13,6 +13,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import NOTHING, Keys, Native, as_object, except_keys, get_extras, make_extras, omit
 from convcli.kit.settings import Setting
 from convcli.kit.texts import text_of
+from convcli.kit.usage import cached_tokens
 from convcli.kit.values import milliseconds_of_time, pairs
 from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult
 
@@ -34,11 +35,11 @@ def read_usage(native: Native) -> tuple[dict[str, int], float | None, Native]:
     pi writes zero for unknown values, so zero is not read as a count or a cost, but kept in the rest.
     """
     counts = {key: value for key, value in native.items() if key in USAGE and type(value) is int and value > 0}
-    total = counts.get("input", 0) + counts.get("cacheRead", 0) + counts.get("cacheWrite", 0)
     rest = {key: native[key] for key in COUNTS.sorted(native) if key not in counts and native[key] is not None}
+    usage = {USAGE[key]: value for key, value in counts.items()}
+    total = usage.pop("inputTokens", 0) + cached_tokens(usage)
     if total and rest.get("input") == 0:  # all of the input came from a cache, as the total shows
         del rest["input"]
-    usage = {USAGE[key]: value for key, value in counts.items() if key != "input"}
     costs = rest.get("cost") or {}
     cost = costs.get("total") or None
     if cost is not None:
@@ -52,7 +53,7 @@ def write_usage(message: Message) -> Native:
     usage = message.usage or {}
     native: Native = {key: usage[name] for key, name in USAGE.items() if name in usage}
     if "input" in native:
-        native["input"] = max(native["input"] - native.get("cacheRead", 0) - native.get("cacheWrite", 0), 0)
+        native["input"] = max(native["input"] - cached_tokens(usage), 0)
     native = {**get_extras(message.extras, blocks.NAME).get("usage", {}), **native}
     if message.cost is not None:
         native["cost"] = COST.put({**(native.get("cost") or {}), "total": message.cost}, None, sort=True)

@@ -19,7 +19,7 @@ from convcli.kit.envelopes import REPLACES_ALL, Envelope
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, omit, without_nulls
 from convcli.kit.results import answers_of
 from convcli.kit.settings import Setting
-from convcli.kit.usage import KNOWN_COST
+from convcli.kit.usage import KNOWN_COST, cached_tokens
 from convcli.kit.values import milliseconds_of_time, put_counts, take_counts, time_of_milliseconds
 from convcli.model.transcript import Media, Message, Part, Path, ToolCall, ToolResult, Transcript
 
@@ -41,7 +41,6 @@ TOKENS = {
     ("cache", "read"): "cacheReadTokens",
     ("cache", "write"): "cacheWriteTokens",
 }
-CACHED = ("cacheReadTokens", "cacheWriteTokens")
 FAILURE = "MessageAbortedError"
 """The only error that still lets an answer be sent again."""
 
@@ -176,7 +175,7 @@ def read_tokens(native: Native) -> tuple[dict[str, int] | None, Native]:
     """Returns the counts, and the rest. Zero is the filler for a missing count. `input` excludes the caches."""
     usage, rest = take_counts(native, TOKENS)
     counts = {name: count for name, count in usage.items() if count > 0}
-    total = sum(counts.get(name, 0) for name in ("inputTokens", *CACHED))
+    total = counts.get("inputTokens", 0) + cached_tokens(counts)
     return ({**counts, "inputTokens": total} if total else counts) or None, rest
 
 
@@ -244,7 +243,7 @@ def _write_message(turns: list[Message], at: int, answers: list[Message], transc
 def write_tokens(usage: dict[str, int] | None, rest: Native) -> Native:
     """Writes all counts that OpenCode requires, zero for missing ones."""
     counts = dict(usage or {})
-    counts["inputTokens"] = max(counts.get("inputTokens", 0) - sum(counts.get(name, 0) for name in CACHED), 0)
+    counts["inputTokens"] = max(counts.get("inputTokens", 0) - cached_tokens(counts), 0)
     zero = {name: 0 for path, name in TOKENS.items() if path != ("total",)}
     return put_counts({**zero, **counts}, rest, TOKENS)
 

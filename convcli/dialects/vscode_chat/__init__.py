@@ -93,11 +93,6 @@ def write(transcript: Transcript, options: Options) -> Any:
 # ---------------------------------------------------------------- fit
 
 
-def _drop_instructions(message: Message) -> Message | None:
-    """Drops instructions: the extension writes its own."""
-    return None if message.role in ("system", "developer") else message
-
-
 def _drop_former(transcript: Transcript) -> Transcript:
     """Drops earlier values of keys, which only a log has."""
     messages = [drop_extras(message, NAME, FORMER) for message in transcript.messages]
@@ -106,7 +101,7 @@ def _drop_former(transcript: Transcript) -> Transcript:
 
 RESULTS = results.with_plain_failures(results.text_or_parts("VS Code"))
 COMMON: tuple[Pass, ...] = (
-    passes.on_each_message(_drop_instructions),
+    sessions.drop_instructions,
     results.separate_results,
     results.one_result_each,
     sessions.put_results_before_events,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from convcli.kit.objects import Native, omit
+from convcli.kit.usage import cached_tokens
 from convcli.kit.values import counts, put_counts, take_counts
 from convcli.model.transcript import Message
 
@@ -22,14 +23,14 @@ def lift_usage(native: Native, table: Counts = USAGE) -> tuple[dict[str, int], N
     """Returns the counts, with cached tokens added to the input tokens, and the extras."""
     usage, rest = take_counts(native, table)
     if "inputTokens" in usage:
-        usage["inputTokens"] += _cached(usage)
+        usage["inputTokens"] += cached_tokens(usage)
     return usage, rest
 
 
 def write_usage(usage: dict[str, int], extra: Native, table: Counts = USAGE) -> Native:
     """Returns the vendor's object: the inverse of `lift_usage`. Extras keep their order."""
     if "inputTokens" in usage:
-        usage = {**usage, "inputTokens": usage["inputTokens"] - _cached(usage)}
+        usage = {**usage, "inputTokens": usage["inputTokens"] - cached_tokens(usage)}
     native = put_counts(usage, extra, table)
     return {**omit(native, *extra), **{key: native[key] for key in extra}}
 
@@ -55,9 +56,5 @@ def keep_supported_usage(usage: dict[str, int], table: Counts = USAGE) -> dict[s
     """Keeps the counts that the vendor has. The input tokens are at least the cached ones."""
     usage = {name: count for name, count in usage.items() if name in table.values()}
     if "inputTokens" in usage:
-        usage["inputTokens"] = max(usage["inputTokens"], _cached(usage))
+        usage["inputTokens"] = max(usage["inputTokens"], cached_tokens(usage))
     return usage or None
-
-
-def _cached(usage: Mapping[str, int]) -> int:
-    return usage.get("cacheReadTokens", 0) + usage.get("cacheWriteTokens", 0)
