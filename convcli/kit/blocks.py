@@ -106,7 +106,7 @@ def as_json_text(native: Native, owner: str, key: str = "block") -> Text:
 
 
 def of_json_text(part: Part, owner: str, key: str = "block") -> Native | None:
-    """Returns the block of which `as_json_text` made a part, if its text is still the block's; None for any other."""
+    """Returns the block that `as_json_text` wrote, if the text of the part is still its JSON; None for any other."""
     native: Native | None = get_extras(part.extras, owner).get(key)
     same = isinstance(part, Text) and native is not None and part.text == exact_json.write_text(native)
     return native if same else None
