@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, NoReturn
 
-    from click import ClickException
-
-    from convcli.model.errors import ConvcliError
-    from convcli.report.screen import Screen
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))  # not on Windows
 READER_GONE = 141
@@ -81,7 +77,7 @@ def _run(argv: list[str]) -> int:
 def _command(argv: list[str]) -> int:
     from convcli.model.libraries import load_libraries
 
-    load_libraries("click")
+    load_libraries()
     from convcli.model.errors import ConvcliError, OutputError
     from convcli.report.screen import Screen
 
@@ -89,10 +85,13 @@ def _command(argv: list[str]) -> int:
     question = os.environ.get("_CONVCLI_COMPLETE")
     try:
         if question:
+            load_libraries("click")
             from convcli.cli.completion import answer
 
             return answer(question)
-        return _call(argv, screen)
+        from convcli.cli._commands import call
+
+        return call(argv, screen)
     except Interrupted:
         screen.report_stop()
         raise
@@ -108,41 +107,6 @@ def _command(argv: list[str]) -> int:
         from convcli.cli._shared import announce_bug
 
         return announce_bug(screen, error)
-
-
-def _call(argv: list[str], screen: Screen) -> int:
-    import click
-
-    from convcli.cli._commands import group
-
-    try:  # group.main would return 1 for a closed pipe
-        with group.make_context("convcli", argv, obj=screen) as context:
-            code = group.invoke(context)
-    except click.exceptions.Exit as done:
-        return done.exit_code
-    except click.ClickException as error:
-        raise _usage(error) from None
-    return code if isinstance(code, int) else 0
-
-
-def _usage(error: ClickException) -> ConvcliError:
-    """Turns an error of click into one of convcli, with the nearest match."""
-    import re
-
-    import click
-
-    from convcli.model.errors import JobError
-
-    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "convcli"
-    otherwise = f"{command} -h shows how"
-    if isinstance(error, click.NoSuchOption):
-        from convcli.cli._synonyms import meant_option
-
-        help_text = meant_option(error.option_name, error.ctx) or otherwise
-        return JobError("unknown-option", f'there is no option "{error.option_name}"', help=help_text)
-    message = error.format_message().splitlines()[0].rstrip(".")
-    message = re.sub(r"is not a valid integer( range)?$", "is no integer", message.replace("'", '"'))
-    return JobError("usage", message[:1].lower() + message[1:], help=otherwise)
 
 
 def _colour(argv: list[str]) -> Any:

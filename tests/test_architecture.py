@@ -52,7 +52,7 @@ OWNERS = {
     "phonenumbers": ("engine",),
     "ray": ("parts",),
     "rich": ("report",),
-    "click": ("cli", "__main__"),
+    "click": ("cli",),
 }
 
 

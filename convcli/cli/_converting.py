@@ -80,6 +80,8 @@ class ConvertArguments(msgspec.Struct, frozen=True):
     engine: _parts.Engine | None
     card: bool
     receipt: str | None
+    command_line: list[str]
+    """The words of the command line, as the receipt has them."""
 
 
 class Converting:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-import click
 import msgspec
 
 from convcli.cli import _selecting, _shaping, _shared
-from convcli.cli._types import LEVELS, PATH, Near, add_option, key_and_value, model_names, size_in_bytes
+from convcli.cli._commands import add_option
+from convcli.cli._types import LEVELS, PATH, Near, Number, key_and_value, model_names, size_in_bytes
 from convcli.cli._unread import Allowance, allowance
 from convcli.model.errors import CANNOT_WRITE, DONE, UNACCEPTABLE, JobError, OutputError
 from convcli.report.screen import Screen
@@ -97,9 +97,9 @@ def options(function: F) -> F:
     help_text = "Do part K of N of a job, K from 1 to N: one task of an array job. See convcli help scale."
     part = add_option("--part", metavar="K/N", help=help_text)
     help_text = "Repeat a part up to N times if the storage refuses it.  [default: 0]"
-    retries = add_option("--retries", type=click.IntRange(0), metavar="N", help=help_text)
+    retries = add_option("--retries", type=Number(0), metavar="N", help=help_text)
     help_text = "End an attempt at a part after this time; --retries repeats it. SECONDS may be a fraction."
-    limit = click.FloatRange(0, min_open=True)
+    limit = Number(0, of=float, is_above=True)
     timeout = add_option("--part-timeout", type=limit, metavar="SECONDS", help=help_text)
     return engine(part(address(size(retries(timeout(cast(F, with_engine)))))))
 

@@ -79,9 +79,7 @@ def call(screen: Screen, words: Sequence[str]) -> int:
     """Runs a command of convcli and returns its exit code."""
     from shlex import join
 
-    from convcli.cli._commands import group
+    from convcli.cli import _commands
 
     screen.announce(f"convcli {safe_text(join(words))}\n")
-    with group.make_context("convcli", list(words), obj=screen) as context:
-        code = group.invoke(context)
-    return code if isinstance(code, int) else DONE
+    return _commands.call(words, screen)

@@ -6,10 +6,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
-
-from convcli.cli._commands import WORDS
-from convcli.cli._types import PATH, add_option
+from convcli.cli._commands import add_option
+from convcli.cli._types import PATH
 from convcli.model.errors import JobError
 
 if TYPE_CHECKING:
@@ -67,7 +65,7 @@ class Recording:
         self._receipt: Output | None = None
         if arguments.out_dir is None and (arguments.output is None or arguments.output in STDOUT):
             raise JobError("usage", "--card and --receipt need an output: -o FILE or --out-dir DIR")
-        self._words: list[str] = click.get_current_context().meta[WORDS]
+        self._words: list[str] = arguments.command_line
         words = self._words if arguments.reading.redaction is None else without_values(self._words)
         self._command = [self._masked(with_tilde(word)) for word in words]
         if arguments.card:

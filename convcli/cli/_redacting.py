@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import click
 from msgspec.structs import replace
 
-from convcli.cli._types import PATH, add_option
+from convcli.cli._commands import add_option
+from convcli.cli._types import PATH
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
@@ -25,13 +25,20 @@ def option(function: F) -> F:
 
     @wraps(function)
     def with_redaction(
-        *args: Any, reading: ReadingOptions, is_redacted: bool, words: tuple[str, ...], allow: str | None, **values: Any
+        screen: Screen,
+        /,
+        *,
+        reading: ReadingOptions,
+        is_redacted: bool,
+        words: tuple[str, ...],
+        allow: str | None,
+        **values: Any,
     ) -> Any:
         if not (is_redacted or words or allow):
-            return function(*args, reading=reading, **values)
+            return function(screen, reading=reading, **values)
         redaction = redaction_of(words, allow)
-        code = function(*args, reading=replace(reading, redaction=redaction), **values)
-        announce(click.get_current_context().obj, redaction)
+        code = function(screen, reading=replace(reading, redaction=redaction), **values)
+        announce(screen, redaction)
         return code
 
     help_text = "Mask keys, passwords, e-mail addresses, home directories and other private data first."

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
-
-from convcli.cli._types import Near, add_option
+from convcli.cli._commands import add_option
+from convcli.cli._types import Near, Number
 from convcli.report.text import safe_text
 
 if TYPE_CHECKING:
@@ -21,11 +20,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 def options(function: F) -> F:
     """Adds the options that choose transcripts by their columns, by date, by number and at random."""
     skipping = add_option(
-        "--offset", "offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N transcripts."
+        "--offset", "offset", type=Number(0), default=0, metavar="N", help="Skip the first N transcripts."
     )
-    limit = add_option(
-        "--limit", "most", type=click.IntRange(min=0), metavar="N", help="At most this many transcripts."
-    )
+    limit = add_option("--limit", "most", type=Number(0), metavar="N", help="At most this many transcripts.")
     dedupe = add_option(
         "--dedupe",
         type=Near("choice", lambda: ["exact", "prefix"]),
@@ -69,8 +66,8 @@ def dated(function: F) -> F:
 
 def sampling(function: F) -> F:
     """Adds the options that draw a sample."""
-    sample = add_option("--sample", type=click.IntRange(min=0), metavar="N", help="N random transcripts.")
-    seed = add_option("--seed", type=int, default=0, metavar="S", help="The seed of --sample.")
+    sample = add_option("--sample", type=Number(0), metavar="N", help="N random transcripts.")
+    seed = add_option("--seed", type=Number(), default=0, metavar="S", help="The seed of --sample.")
     return sample(seed(function))
 
 

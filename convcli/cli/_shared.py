@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
-import click
-
 from convcli.cli import _selecting
-from convcli.cli._types import DIALECT, PATH, Near, add_option, size_in_bytes
+from convcli.cli._commands import add_argument, add_option
+from convcli.cli._types import DIALECT, PATH, Near, Number, Size
 from convcli.kit.codec.found import without_project
 from convcli.model.dialect import Dialect
 from convcli.model.errors import BUG, CANNOT_WRITE, UNACCEPTABLE, WRONG_JOB, ConvcliError, OutputError, RefusedError
@@ -42,6 +41,8 @@ MOST_OF_A_KIND = 50
 MOST_ERRORS = 20
 MOST_OF_JOB = 3
 """Errors with the same code that are printed, of content and of the job, which may repeat for each input."""
+CALLS: dict[Any, str] = {None: "auto", True: "join", False: "each"}
+"""How the calls of a log are read, by the option `--join`."""
 MOST_KINDS = 8
 """Kinds that are named when the rest is counted at the end."""
 
@@ -49,7 +50,7 @@ MOST_KINDS = 8
 def inputs(function: F, *, is_converted: bool = False) -> F:
     """Adds the argument FILE… and the options for how files are read, which become one argument `reading`."""
     options = reading_options(verbose_option(function), is_converted=is_converted)
-    return click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")(
+    return add_argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")(
         at_option(line_option(from_option(options)))
     )
 
@@ -62,19 +63,14 @@ def converted_inputs(function: F) -> F:
 def verbose_option(function: F) -> F:
     """Adds the option that asks for the number of files and bytes and the speed."""
 
-    def ask(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
-        if isinstance(ctx.obj, Screen):
-            ctx.obj.verbose = is_asked
-
     help_text = "Print the number of files and bytes read, and the speed."
-    option = add_option("-v", "--verbose", is_flag=True, expose_value=False, callback=ask, help=help_text)
-    return option(function)
+    return add_option("-v", "--verbose", is_flag=True, sets="verbose", help=help_text)(function)
 
 
 def line_option(function: F) -> F:
     """Adds the option that names one transcript of a file."""
     help_text = "Only the transcript on this line of FILE, like FILE:LINE; in a table, in this row."
-    return add_option("--line", type=click.IntRange(0), metavar="N", help=help_text)(function)
+    return add_option("--line", type=Number(0), metavar="N", help=help_text)(function)
 
 
 def at_option(function: F) -> F:
@@ -116,15 +112,11 @@ def announce_passed(screen: Screen, source: Input) -> None:
 def join_option(function: F) -> F:
     """Adds the option that joins the calls of a log. It becomes a part of the argument `reading`."""
 
-    def calls(_: click.Context, __: click.Parameter, join: bool | None) -> str:
-        return "auto" if join is None else "join" if join else "each"
-
     help_text = (
         "Join the calls of one conversation: the last call and its answer are written, and what it lacks is a loss; or "
         "write each call. By default, calls in logs are joined."
     )
-    option = add_option("--join/--no-join", "calls", default=None, callback=calls, help=help_text)
-    return option(function)
+    return add_option("--join/--no-join", "calls", default=None, help=help_text)(function)
 
 
 def announce_joined(screen: Screen, calls: int, conversations: int) -> None:
@@ -193,7 +185,7 @@ def reading_options(function: F, *, is_converted: bool = False) -> F:
         configuration = config.Configuration() if isolated else config.load()
         name = None if source is None else source.name
         selection = _selecting.selection(only, since, until, dedupe, offset, most, sample, seed)
-        how = {"nulls": nulls, "calls": calls, "max_line": max_line}
+        how = {"nulls": nulls, "calls": CALLS.get(calls, calls), "max_line": max_line}
         reading = ReadingOptions(configuration, name, duplicate_keys, exclude, line, _patterns(at), selection, **how)
         with without_project(is_asked=isolated):
             return function(*args, reading=reading, **values)
@@ -212,12 +204,8 @@ def _file_options(function: F, *, is_converted: bool) -> F:
     choice = Near("choice", lambda: ["drop", "keep"])
     nulls = add_option("--nulls", type=choice, default="drop", help=help_text, hidden=not is_converted)
     help_text = "Read lines, and members of arrays, of at most this size. They must fit into the memory."
-
-    def size(_: click.Context, __: click.Parameter, text: str) -> int:
-        return size_in_bytes(text, "--max-line")
-
-    shown: dict[str, Any] = {"metavar": "SIZE", "default": "256M", "show_default": True}
-    longest = add_option("--max-line", callback=size, help=help_text, hidden=not is_converted, **shown)
+    size, is_hidden = Size("--max-line"), not is_converted
+    longest = add_option("--max-line", type=size, metavar="SIZE", default="256M", help=help_text, hidden=is_hidden)
     return exclude(keys(nulls(longest(isolated(function)))))
 
 
@@ -246,7 +234,7 @@ def _programs_of_tools() -> list[str]:
 def jobs(function: F) -> F:
     """Adds the option for the number of processes."""
     help_text = "Use N processes for many files or a large file of records; 0 is one per core."
-    option = add_option("-j", "--jobs", type=click.IntRange(0), default=1, metavar="N", help=help_text)
+    option = add_option("-j", "--jobs", type=Number(0), default=1, metavar="N", help=help_text)
     return option(function)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-
-import click
+from typing import TYPE_CHECKING
 
 from convcli.model.errors import JobError
+
+if TYPE_CHECKING:
+    import click
 
 ALIASES = {"view": "inspect", "show": "inspect", "show-settings": "config"}
 """Other words that call a command."""
@@ -124,7 +126,7 @@ def check_dashes(ctx: click.Context, args: list[str]) -> None:
 def missing_parameter(error: click.MissingParameter, ctx: click.Context, args: list[str]) -> JobError:
     """Returns the error for an option or argument that is missing, with the dialect that may be meant by a word."""
     param = error.param
-    if isinstance(param, click.Option):
+    if param is not None and param.param_type_name == "option":
         name = next((name for name in param.opts if name.startswith("--")), param.opts[0])
         words = [word for word in args if param.name == "target" and _is_dialect(word)]
         if words:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from convcli import dialects
 from convcli.model.dialect import Dialect
@@ -19,19 +16,45 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class CommandOption(click.Option):
-    """An option whose help is one paragraph: click would import `inspect` to remove its indentation."""
+class Kind:
+    """The kind of values that a parameter takes: any text."""
 
-    def __init__(self, *args: Any, help: str = "", **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.help = help
+    name = "text"
+    metavar: str | None = None
+
+    def convert(self, word: Any) -> Any:
+        """Returns the value of a word. Raises JobError, or ValueError for what click explains."""
+        return word
+
+    def completed(self, incomplete: str) -> list[CompletionItem]:
+        """Returns what may be meant by the beginning of a word."""
+        return []
 
 
-add_option = partial(click.option, cls=CommandOption)
-"""Decorates the function of a command with an option."""
+class Number(Kind):
+    """A number between bounds, `least` and `most`; with `is_above`, greater than `least`."""
+
+    name = "number"
+
+    def __init__(
+        self,
+        least: int | None = None,
+        most: int | None = None,
+        *,
+        of: type[int] | type[float] = int,
+        is_above: bool = False,
+    ) -> None:
+        self.least, self.most, self.of, self.is_above = least, most, of, is_above
+
+    def convert(self, word: Any) -> Any:
+        value = self.of(word)
+        is_less = self.least is not None and (value <= self.least if self.is_above else value < self.least)
+        if is_less or (self.most is not None and value > self.most):
+            raise ValueError
+        return value
 
 
-class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+class Near(Kind):
     """A word out of a list that is made when it is needed. Raises JobError `unknown-<name>`, not click's errors.
 
     `otherwise` is the help for a word that is near to none; without it, the help lists all words.
@@ -40,54 +63,53 @@ class Near(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     def __init__(self, name: str, words: Callable[[], list[str]], otherwise: str = "") -> None:
         self.name, self.words, self._otherwise = name, words, otherwise
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from convcli.validation.wording import unknown
+    def convert(self, word: Any) -> Any:
+        if word not in self.words():
+            from convcli.validation.wording import unknown
 
-        if value not in self.words():
             help_text = self._otherwise or f"choose from {', '.join(self.words())}"
-            raise unknown(self.name, str(value), self.words(), help_text)
-        return value
+            raise unknown(self.name, str(word), self.words(), help_text)
+        return word
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+    @property
+    def metavar(self) -> str:  # type: ignore[override]
         return "|".join(self.words())
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def completed(self, incomplete: str) -> list[CompletionItem]:
         return completing(self.words(), incomplete)
 
 
-class _DialectType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+class _DialectName(Kind):
     """The name of a dialect; the value is the Dialect. Raises JobError `unknown-dialect`."""
 
     name = "dialect"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Dialect:
-        if isinstance(value, Dialect):
-            return value
+    def convert(self, word: Any) -> Dialect:
         try:
-            return dialects.get(value)
+            return dialects.get(word)
         except JobError as error:
             from convcli.cli._synonyms import meant_format
 
-            error.help = (meant_format(value) if error.code == "unknown-dialect" else "") or error.help
+            error.help = (meant_format(word) if error.code == "unknown-dialect" else "") or error.help
             raise
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def completed(self, incomplete: str) -> list[CompletionItem]:
         return completing(list(dialects.names()), incomplete)
 
 
-def completing(words: list[str], incomplete: str) -> list[CompletionItem]:
+def completing(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """Returns the words that begin with what is typed."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
-class _PathType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+class _Path(Kind):
     """A file or a folder. Whether it can be read shows when it is opened."""
 
-    name = "path"  # `click.Path` translates its own name, and imports `locale` for that
+    name = "path"
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def completed(self, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
@@ -105,20 +127,33 @@ def size_in_bytes(text: str, option: str) -> int:
     return int(match[1]) * _UNITS[match[2].upper()]
 
 
-PATH = _PathType()
-DIALECT = _DialectType()
+class Size(Kind):
+    """A number of bytes, such as 64M, for this option. Raises JobError."""
+
+    name = "size"
+
+    def __init__(self, option: str) -> None:
+        self._option = option
+
+    def convert(self, word: Any) -> int:
+        return size_in_bytes(word, self._option)
 
 
-class CodeList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+TEXT = Kind()
+PATH = _Path()
+DIALECT = _DialectName()
+
+
+class CodeList(Kind):
     """Codes separated by commas. Raises JobError `unknown-code`."""
 
     name = "codes"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, word: Any) -> Any:
         from convcli.model import codes
 
         near = Near("code", lambda: list(codes.table()), "convcli explain --list lists them all")
-        return tuple(near.convert(word.strip(), param, ctx) for word in value.split(",") if word.strip())
+        return tuple(near.convert(code.strip()) for code in word.split(",") if code.strip())
 
 
 VIEW = Near("view", lambda: ["history", "context"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
-from convcli.cli._commands import Command
+from convcli.cli._commands import add_argument, declare
 from convcli.cli._types import Near
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
@@ -19,14 +17,13 @@ VARIABLE = "_CONVCLI_COMPLETE"
 """The variable by which completion scripts ask the program for words."""
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("shell", type=Near("shell", lambda: SHELLS), metavar="SHELL")
-@click.pass_obj
+@declare(EXAMPLES)
+@add_argument("shell", type=Near("shell", lambda: SHELLS), metavar="SHELL")
 def command(screen: Screen, shell: str) -> int:
     """Print the completion script for a shell."""
     from click.shell_completion import get_completion_class
 
-    from convcli.cli._commands import group
+    from convcli.cli._click import group
 
     kind = get_completion_class(shell)
     if kind is None:
@@ -39,6 +36,6 @@ def answer(instruction: str) -> int:
     """Prints the words that may come next, for a completion script. Returns the exit code."""
     from click.shell_completion import shell_complete
 
-    from convcli.cli._commands import group
+    from convcli.cli._click import group
 
     return shell_complete(group, {}, "convcli", VARIABLE, instruction)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
 from convcli.cli import _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import add_option, format_of
+from convcli.cli._commands import add_option, declare
+from convcli.cli._types import format_of
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -21,9 +19,8 @@ convcli config -O json
 COLUMNS = ["key", "value", "from", "commands"]
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@declare(EXAMPLES)
 @add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
-@click.pass_obj
 def command(screen: Screen, form: str) -> int:
     """Show the configuration that applies here, and its file.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
 from msgspec.structs import replace
 
 from convcli.cli import _parts, _recording, _redacting, _selecting, _shared
-from convcli.cli._commands import Command
+from convcli.cli._commands import add_option, declare
 from convcli.cli._converting import ConvertArguments, Converting
-from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near, add_option
+from convcli.cli._types import BRANCH, DIALECT, LEVELS, PATH, VIEW, Near, Number
 from convcli.report.screen import Screen
 
 FRAMINGS = ["sse", "jsonl"]
@@ -28,7 +27,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
 """
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@declare(EXAMPLES, keeps_words=True)
 @_selecting.options
 @_shared.converted_inputs
 @_redacting.option
@@ -61,7 +60,7 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="NAME=SHARE,...",
     help="Split by conversation into files, with --out-dir DIR or {split} in the name of -o: train=0.95,val=0.05.",
 )
-@add_option("--shuffle", type=int, metavar="SEED", help="Write the transcripts in a random order.")
+@add_option("--shuffle", type=Number(), metavar="SEED", help="Write the transcripts in a random order.")
 @add_option("--force", is_flag=True, help="Replace existing outputs.")
 @add_option(
     "--fail-on-loss",
@@ -134,10 +133,10 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     metavar="compaction",
     help="Split each conversation where a summary replaced what came before; each part begins with its summary.",
 )
-@add_option("--max-turns", type=click.IntRange(1), metavar="N", help="Split conversations of more than N user turns.")
+@add_option("--max-turns", type=Number(1), metavar="N", help="Split conversations of more than N user turns.")
 @add_option(
     "--max-tokens",
-    type=click.IntRange(1),
+    type=Number(1),
     metavar="N",
     help="Split conversations of more than N tokens, never between a call and its result. Needs --tokenizer.",
 )
@@ -176,12 +175,9 @@ cat chat.json | convcli convert - --to openai-responses --fail-on-loss=content >
     help="Tool arguments as a JSON string or an object, if the dialect allows both.",
 )
 @add_option("--framing", type=Near("framing", lambda: FRAMINGS), metavar="sse|jsonl", help="The framing of a stream.")
-@add_option(
-    "--chunk", type=click.IntRange(0), metavar="N", help="Split the text of a stream into pieces of N characters."
-)
+@add_option("--chunk", type=Number(0), metavar="N", help="Split the text of a stream into pieces of N characters.")
 @_shared.jobs
 @_parts.options
-@click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Convert transcripts to another dialect and report losses.
 

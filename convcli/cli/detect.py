@@ -8,12 +8,11 @@ from contextlib import suppress
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-import click
 from msgspec.structs import replace
 
 from convcli.cli import _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import PATH, add_option, format_of
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import PATH, format_of
 from convcli.model.document import Rows
 from convcli.model.errors import ConvcliError
 from convcli.report import tables
@@ -34,11 +33,10 @@ MOST_ITEMS = 500
 """Items of each list that are compared: a long document is read by more than ten dialects otherwise."""
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
+@declare(EXAMPLES)
+@add_argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @_shared.reading_options
 @add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
-@click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], form: str, reading: ReadingOptions) -> int:
     """Detect the dialect of each file, and show why.
 

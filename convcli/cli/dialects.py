@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
 from convcli import dialects
 from convcli.cli import _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, add_option, format_of
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import DIALECT, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report import tables
@@ -28,15 +26,14 @@ convcli dialects --draft chat.json > my-log.toml   # a table that describes the 
 """
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("words", nargs=-1, metavar="[DIALECT | FILE...]")
+@declare(EXAMPLES)
+@add_argument("words", nargs=-1, metavar="[DIALECT | FILE...]")
 @add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
 @add_option("--matrix", is_flag=True, help="A table of what each dialect can store.")
 @add_option("--draft", is_flag=True, help="Write the first draft of a table that describes the log in FILE...")
 @add_option(
     "--check", type=DIALECT, metavar="NAME.toml", help="List the values of FILE... that this table does not explain."
 )
-@click.pass_obj
 def command(screen: Screen, words: tuple[str, ...], form: str, matrix: bool, draft: bool, check: Dialect | None) -> int:
     """List the dialects, or describe one.
 
@@ -50,7 +47,7 @@ def command(screen: Screen, words: tuple[str, ...], form: str, matrix: bool, dra
         return _own_logs.draft(screen, words) if check is None else _own_logs.check(screen, form, check, words)
     if len(words) > 1:
         raise JobError("usage", "several words", help="name one dialect")
-    _show(screen, form, DIALECT.convert(words[0], None, None) if words else None, matrix=matrix)
+    _show(screen, form, DIALECT.convert(words[0]) if words else None, matrix=matrix)
     return 0
 
 

@@ -7,12 +7,11 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
 from msgspec.structs import replace
 
 from convcli.cli import _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, PATH, Near, add_option, format_of
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import DIALECT, PATH, Near, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE
 from convcli.report import tables
@@ -53,9 +52,9 @@ class DiffArguments(NamedTuple):
     form: str | None
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("first", type=PATH, metavar="FIRST")
-@click.argument("second", type=PATH, metavar="SECOND")
+@declare(EXAMPLES)
+@add_argument("first", type=PATH, metavar="FIRST")
+@add_argument("second", type=PATH, metavar="SECOND")
 @_shared.from_option
 @_shared.reading_options
 @add_option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="The dialect of SECOND.")
@@ -76,7 +75,6 @@ class DiffArguments(NamedTuple):
     type=Near("format", lambda: ["text", *format_of(tables).words()]),
     help="The format of the differences: text, or html for a page, side by side.  [default: by the suffix of -o]",
 )
-@click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Compare two conversations, across dialects.
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import click
-
 from convcli.cli import _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import Near, add_option
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import Near
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
@@ -37,12 +35,11 @@ def _names() -> list[str]:
     return list(codes.table())
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument(
+@declare(EXAMPLES)
+@add_argument(
     "code", type=Near("code", _names, "convcli explain --list lists them all"), required=False, metavar="CODE"
 )
 @add_option("--list", "lists", is_flag=True, help="List all codes with their titles.")
-@click.pass_obj
 def command(screen: Screen, code: str | None, lists: bool) -> int:
     """Explain a code: what it means, how to fix it, examples."""
     from convcli.model import codes

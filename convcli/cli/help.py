@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-import click
 
 from convcli import dialects
-from convcli.cli import _shared
-from convcli.cli._commands import Command, group
-from convcli.cli._types import completing
+from convcli.cli import _commands, _shared
+from convcli.cli._commands import add_argument, declare
 from convcli.model import plugins
 from convcli.report.screen import Screen
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 EXAMPLES = """\
 convcli help
@@ -63,27 +56,26 @@ MEANT = {
 """Other words for topics."""
 
 
-def _words(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return completing(_known(ctx), incomplete)
-
-
-def _known(ctx: click.Context) -> list[str]:
+def _known() -> list[str]:
     """Returns the topics, dialects and commands."""
     from convcli.report import pages
 
-    words = (*pages.topics(), *dialects.names(), *plugins.names(), *group.list_commands(ctx))
+    words = (*pages.topics(), *dialects.names(), *plugins.names(), *_commands.names())
     return list(dict.fromkeys(words))
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("topic", required=False, metavar="[TOPIC|DIALECT|COMMAND]", shell_complete=_words)
-@click.pass_context
-def command(ctx: click.Context, topic: str | None) -> int:
+@declare(EXAMPLES)
+@add_argument(
+    "topic",
+    required=False,
+    metavar="[TOPIC|DIALECT|COMMAND]",
+    shell_complete=lambda _, __, word: [known for known in _known() if known.startswith(word)],
+)
+def command(screen: Screen, topic: str | None) -> int:
     """Show a page about a topic, dialect or command."""
     from convcli.report import pages
     from convcli.validation.wording import unknown
 
-    screen: Screen = ctx.obj
     width = _shared.width()
     if topic is None:
         screen.show(_topics())
@@ -91,14 +83,20 @@ def command(ctx: click.Context, topic: str | None) -> int:
         screen.show([pages.shown(pages.page(topic), width, screen.out)])
     elif topic in dialects.names() or topic in plugins.names():
         screen.show([pages.shown(pages.of_dialect(dialects.get(topic)), width, screen.out)])
-    elif (named := group.get_command(ctx, topic)) is not None and ctx.parent is not None:
-        with named.make_context(topic, [], parent=ctx.parent, resilient_parsing=True) as context:
-            screen.show([f"{named.get_help(context)}\n"])
+    elif (page := _of_command(topic)) is not None:
+        screen.show([f"{page}\n"])
     elif topic in dialects.aliases():
         screen.show([pages.shown(pages.of_dialect(dialects.get(topic)), width, screen.out)])
     else:
-        raise unknown("topic", topic, _known(ctx), "convcli help lists the topics", MEANT)
+        raise unknown("topic", topic, _known(), "convcli help lists the topics", MEANT)
     return 0
+
+
+def _of_command(name: str) -> str | None:
+    """Returns the help of a command; None if there is no such command."""
+    from convcli.cli._click import help_of
+
+    return help_of(name)
 
 
 def _topics() -> Iterator[str]:

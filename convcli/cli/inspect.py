@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import click
-
 from convcli.cli import _redacting, _selecting, _shared
-from convcli.cli._commands import Command
+from convcli.cli._commands import add_option, declare
 from convcli.cli._inspecting import InspectArguments, Inspecting
-from convcli.cli._types import DIALECT, PATH, Near, add_option, format_of
+from convcli.cli._types import DIALECT, PATH, Near, Number, format_of
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -25,7 +23,7 @@ convcli inspect ~/.claude/projects                  # a row for each session
 """
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@declare(EXAMPLES)
 @_selecting.dated
 @_selecting.sampling
 @_shared.inputs
@@ -33,7 +31,7 @@ convcli inspect ~/.claude/projects                  # a row for each session
 @_shared.join_option
 @add_option("--summary", is_flag=True, help="A row of counts for each transcript, even for a single one.")
 @add_option("--tools", "tool_rows", is_flag=True, help="A row for each tool call, with its result.")
-@add_option("--message", "number", type=click.IntRange(min=0), metavar="N", help="One message in full; the first is 0.")
+@add_option("--message", "number", type=Number(0), metavar="N", help="One message in full; the first is 0.")
 @add_option(
     "--where",
     multiple=True,
@@ -52,7 +50,7 @@ convcli inspect ~/.claude/projects                  # a row for each session
     shell_complete=lambda _, __, word: _selecting.completed(word, "", _every_column()),
     help="These columns, in this order.",
 )
-@add_option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many rows.")
+@add_option("--limit", type=Number(0), metavar="N", help="At most this many rows.")
 @add_option("--no-trunc", "whole", is_flag=True, help="Do not cut text.")
 @add_option("--follow", is_flag=True, help="Follow a session while its program writes it, until interrupted.")
 @add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, stdout.")
@@ -75,7 +73,6 @@ convcli inspect ~/.claude/projects                  # a row for each session
     type=format_of(tables),
     help="The format; by default that of the suffix of -o, else a table.",
 )
-@click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Show the messages of a transcript, or a row for each of many.
 

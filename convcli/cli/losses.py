@@ -7,12 +7,10 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from convcli import dialects
 from convcli.cli import _selecting, _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import BRANCH, DIALECT, PATH, VIEW, add_option, format_of
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import BRANCH, DIALECT, PATH, VIEW, format_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.model.located import number_of
@@ -41,8 +39,8 @@ TABLE = "table"
 ORDER = ["lost", "changed", "encoded", "kept"]
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, type=PATH, metavar="[FILE]...")
+@declare(EXAMPLES)
+@add_argument("paths", nargs=-1, type=PATH, metavar="[FILE]...")
 @_selecting.options
 @_shared.at_option
 @_shared.join_option
@@ -63,7 +61,6 @@ ORDER = ["lost", "changed", "encoded", "kept"]
 @add_option("--branch", type=BRANCH, default="all", help="For sessions with branches: the active branch, or all.")
 @add_option("--view", type=VIEW, default="history", help="For sessions with a compaction, as in convert.")
 @add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the losses.")
-@click.pass_obj
 def command(
     screen: Screen,
     paths: tuple[str, ...],

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
-from convcli.cli._commands import Command
-from convcli.cli._types import PATH, Near, add_option
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import PATH, Near
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report.screen import Screen
 
@@ -17,12 +15,11 @@ convcli parts restore out --out-dir again   # the inputs, from the parts
 """
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("action", type=Near("choice", lambda: ["verify", "restore"]), metavar="verify|restore")
-@click.argument("folder", type=PATH, metavar="DIR|URL")
+@declare(EXAMPLES)
+@add_argument("action", type=Near("choice", lambda: ["verify", "restore"]), metavar="verify|restore")
+@add_argument("folder", type=PATH, metavar="DIR|URL")
 @add_option("--out-dir", type=PATH, metavar="DIR", help="The folder for the inputs that restore rebuilds.")
 @add_option("--force", is_flag=True, help="Replace existing outputs.")
-@click.pass_obj
 def command(screen: Screen, action: str, folder: str, out_dir: str | None, force: bool) -> int:
     """Verify or reverse a job in parts.
 

@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
 from msgspec.structs import replace
 
 from convcli.cli import _redacting, _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import PATH, add_option, format_of
+from convcli.cli._commands import add_option, declare
+from convcli.cli._types import PATH, format_of
 from convcli.model.errors import UNACCEPTABLE, JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
@@ -36,7 +35,7 @@ convcli redact ~/.claude/projects --out-dir clean
 COLUMNS = ["rule", "file", "line", "pointer", "length"]
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@declare(EXAMPLES)
 @_shared.inputs
 @_redacting.word_options
 @add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output for one input; without it, stdout.")
@@ -57,7 +56,6 @@ COLUMNS = ["rule", "file", "line", "pointer", "length"]
     default="table",
     help="With --check: the format of the list.",
 )
-@click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Mask keys, passwords and personal data in transcripts.
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from convcli.cli import _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import PATH, add_option
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import PATH
 from convcli.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -22,8 +20,8 @@ convcli restore gemini.json --restore-file kept.jsonl -o again.json
 """
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
+@declare(EXAMPLES)
+@add_argument("paths", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @add_option(
     "--restore-file",
     "kept",
@@ -42,7 +40,6 @@ convcli restore gemini.json --restore-file kept.jsonl -o again.json
     help="The output; without it, stdout.",
 )
 @add_option("--force", is_flag=True, help="Replace an existing output.")
-@click.pass_obj
 def command(screen: Screen, paths: tuple[str, ...], kept: str, output: str, force: bool) -> int:
     """Rebuild the exact original of a converted file.
 

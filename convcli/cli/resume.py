@@ -8,11 +8,9 @@ from collections import Counter
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from convcli.cli import _redacting, _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import PATH, VIEW, Near, add_option
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import PATH, VIEW, Near
 from convcli.model.errors import DONE, UNACCEPTABLE, ContentError, JobError
 from convcli.report.screen import Screen
 from convcli.wire.patterns import pattern
@@ -38,8 +36,8 @@ def _programs() -> list[str]:
     return programs.resumable()
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("path", type=PATH, metavar="FILE")
+@declare(EXAMPLES)
+@add_argument("path", type=PATH, metavar="FILE")
 @add_option(
     "--in",
     "--to",
@@ -75,7 +73,6 @@ def _programs() -> list[str]:
 @_shared.tools_of
 @add_option("--keep-going", is_flag=True, help="Skip lines that cannot be read, report them and exit 1.")
 @add_option("--dry-run", is_flag=True, help="Report what would be written and lost, and write nothing.")
-@click.pass_obj
 def command(
     screen: Screen,
     path: str,

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-import click
-
 from convcli.cli import _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import PATH, Near, add_option, format_of
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import PATH, Near, format_of
 from convcli.report import tables
 from convcli.report.screen import Screen
 
@@ -45,12 +43,11 @@ def folder() -> str:
     return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "samples")
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("name", type=Near("sample", lambda: list(SAMPLES)), required=False, metavar="[NAME]")
+@declare(EXAMPLES)
+@add_argument("name", type=Near("sample", lambda: list(SAMPLES)), required=False, metavar="[NAME]")
 @add_option("-o", "--output", type=PATH, metavar="FILE|-", help="Where to write; without it, to stdout.")
 @add_option("--force", is_flag=True, help="Replace an output that exists.")
 @add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="How the list is written.")
-@click.pass_obj
 def command(screen: Screen, name: str | None, output: str | None, force: bool, form: str) -> int:
     """List small files to try commands on, or write one.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import click
+from typing import Any
 
 from convcli import dialects
-from convcli.cli._commands import Command
-from convcli.cli._types import Near, add_option
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import Near
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
@@ -19,14 +19,13 @@ convcli schema --list
 class _Name(Near):
     """The name of a schema, an alias of a dialect, or the name of a table."""
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, word: Any) -> Any:
         from convcli.kit.codec import found
 
-        known = value if value in self.words() else dialects.aliases().get(value, value)
+        known: str = word if word in self.words() else dialects.aliases().get(word, word)
         if known not in self.words() and found.layout(known) is not None:
             return known
-        name: str = super().convert(known, param, ctx)
-        return name
+        return super().convert(known)
 
 
 def _names() -> list[str]:
@@ -35,10 +34,9 @@ def _names() -> list[str]:
     return schemas.names()
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("name", type=_Name("schema", _names), required=False, metavar="NAME")
+@declare(EXAMPLES)
+@add_argument("name", type=_Name("schema", _names), required=False, metavar="NAME")
 @add_option("--list", "lists", is_flag=True, help="List the names of all schemas.")
-@click.pass_obj
 def command(screen: Screen, name: str | None, lists: bool) -> int:
     """Print the JSON Schema of a dialect, finding or loss."""
     from convcli.validation import schemas

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-import click
-
 from convcli.cli import _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, PATH, add_option
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import DIALECT, PATH, Number
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
@@ -23,15 +21,14 @@ convcli serve ~/.claude/projects --port 8123
 """
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="DIR...")
+@declare(EXAMPLES)
+@add_argument("paths", nargs=-1, required=True, type=PATH, metavar="DIR...")
 @_shared.from_option
 @_shared.reading_options
-@add_option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; 0 is any free one.")
+@add_option("--port", type=Number(0, 65535), default=0, metavar="N", help="The port; 0 is any free one.")
 @add_option("-t", "--to", "target", type=DIALECT, metavar="DIALECT", help="Mark what this dialect cannot store.")
 @add_option("--findings", is_flag=True, help="Mark the findings of validate.")
 @add_option("--no-cache", is_flag=True, help="Keep the index for the search in a temporary file.")
-@click.pass_obj
 def command(
     screen: Screen,
     paths: tuple[str, ...],

@@ -7,12 +7,11 @@ from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-import click
 from msgspec import structs
 
 from convcli.cli import _selecting, _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import PATH, Near, add_option, format_of
+from convcli.cli._commands import add_argument, add_option, declare
+from convcli.cli._types import PATH, Near, Number, format_of
 from convcli.model.errors import DONE
 from convcli.report import tables
 from convcli.report.screen import Screen
@@ -41,20 +40,19 @@ def _programs() -> list[str]:
     return programs.names()
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("folder", required=False, type=PATH, metavar="[DIR]")
+@declare(EXAMPLES)
+@add_argument("folder", required=False, type=PATH, metavar="[DIR]")
 @add_option("--program", type=Near("program", _programs), metavar="NAME", help="Only sessions of this agent program.")
 @add_option("--home", type=PATH, metavar="DIR", help="The home directory that contains the folders of the programs.")
 @add_option("--cwd", type=PATH, metavar="DIR", help="Only sessions that ran in this directory or below it.")
 @_selecting.where
 @_selecting.dated
-@add_option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many sessions, newest first.")
+@add_option("--limit", type=Number(0), metavar="N", help="At most this many sessions, newest first.")
 @_shared.reading_options
 @add_option(
     "-i", "--interactive", "picks", is_flag=True, help="Pick a session on the terminal, to inspect, resume or share it."
 )
 @add_option("-O", "--output-format", "form", type=format_of(tables), default="table", help="The format of the table.")
-@click.pass_obj
 def command(
     screen: Screen,
     folder: str | None,

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import click
 from msgspec.structs import replace
 
 from convcli.cli import _redacting, _shared
-from convcli.cli._commands import Command
+from convcli.cli._commands import add_argument, add_option, declare
 from convcli.cli._inspecting import row_of
-from convcli.cli._types import PATH, add_option
+from convcli.cli._types import PATH
 from convcli.model.errors import JobError
 from convcli.report.screen import Screen
 
@@ -31,8 +30,8 @@ convcli share session.jsonl -o share2.html --mask "Project X"
 """
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("path", type=PATH, metavar="SESSION")
+@declare(EXAMPLES)
+@add_argument("path", type=PATH, metavar="SESSION")
 @_shared.line_option
 @_shared.from_option
 @_shared.reading_options
@@ -40,7 +39,6 @@ convcli share session.jsonl -o share2.html --mask "Project X"
 @add_option("-o", "--output", type=PATH, metavar="FILE|-", help="The output; without it, share-ID.html or share-ID.md.")
 @add_option("--markdown", "is_markdown", is_flag=True, help="Write Markdown, for an issue or a gist.")
 @add_option("--force", is_flag=True, help="Replace an output that exists.")
-@click.pass_obj
 def command(
     screen: Screen, path: str, reading: ReadingOptions, words: tuple[str, ...], allow: str | None,
     output: str | None, is_markdown: bool, force: bool,

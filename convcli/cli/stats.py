@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
 from convcli.cli import _parts, _selecting, _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import PATH, add_option, format_of
+from convcli.cli._commands import add_option, declare
+from convcli.cli._types import PATH, format_of
 from convcli.model.errors import JobError
 from convcli.report import tables
 from convcli.report.screen import Screen
@@ -40,7 +38,7 @@ class StatsArguments(NamedTuple):
     price_file: str | None
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@declare(EXAMPLES)
 @_selecting.options
 @_shared.inputs
 @_shared.join_option
@@ -56,7 +54,6 @@ class StatsArguments(NamedTuple):
 )
 @_shared.jobs
 @_parts.options
-@click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Count models, tools, failures, tokens, time and cost.
 

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
 from msgspec.structs import replace
 
 from convcli.cli import _judged, _parts, _selecting, _shared
-from convcli.cli._commands import Command
-from convcli.cli._types import DIALECT, PATH, CodeList, add_option, format_of
+from convcli.cli._commands import add_option, declare
+from convcli.cli._types import DIALECT, PATH, CodeList, format_of
 from convcli.model.dialect import Dialect
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.model.located import number_of
@@ -40,7 +39,7 @@ STATISTICS = ["findings", "severity", "code", "first"]
 TABLES = {"json": "json", "jsonl": "jsonl"}
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@declare(EXAMPLES)
 @_selecting.options
 @_shared.inputs
 @add_option(
@@ -65,7 +64,6 @@ TABLES = {"json": "json", "jsonl": "jsonl"}
 @_parts.folder_option
 @_shared.jobs
 @_parts.options
-@click.pass_obj
 def command(screen: Screen, /, **values: Any) -> int:
     """Check transcripts against the schema and rules of their dialect.
 
@@ -103,8 +101,8 @@ class ValidateArguments(NamedTuple):
     def with_defaults(self) -> ValidateArguments:
         """Returns the arguments, completed from the configuration."""
         settings = self.reading.configuration.settings
-        target = self.target or (DIALECT.convert(settings["as"], None, None) if "as" in settings else None)
-        form = format_of(formats).convert(self.form or settings.get("output-format", "full"), None, None)
+        target = self.target or (DIALECT.convert(settings["as"]) if "as" in settings else None)
+        form = format_of(formats).convert(self.form or settings.get("output-format", "full"))
         return self._replace(
             target=target,
             form=form,

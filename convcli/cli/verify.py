@@ -8,11 +8,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from convcli.cli._commands import Command
+from convcli.cli._commands import add_argument, add_option, declare
 from convcli.cli._recording import expanded
-from convcli.cli._types import PATH, add_option
+from convcli.cli._types import PATH
 from convcli.model.errors import DONE, UNACCEPTABLE, JobError
 from convcli.report.screen import Screen
 
@@ -30,10 +28,9 @@ OUTPUTS = {"output": "-o", "out_dir": "--out-dir", "losses": "--losses", "restor
 """The options of `convert` that name outputs."""
 
 
-@click.command(cls=Command, examples=EXAMPLES)
-@click.argument("path", type=PATH, metavar="RECEIPT")
+@declare(EXAMPLES)
+@add_argument("path", type=PATH, metavar="RECEIPT")
 @add_option("--rerun", is_flag=True, help="Convert again, into a temporary folder, and compare the outputs too.")
-@click.pass_obj
 def command(screen: Screen, path: str, rerun: bool) -> int:
     """Verify the receipt of a conversion.
 
@@ -104,10 +101,9 @@ def _of_rerun(receipt: Receipt, paths: Paths) -> Iterator[FileDifference]:
 
 def _values(words: list[str]) -> dict[str, Any]:
     """Returns the options of a command line of `convert`, by parameter."""
-    from convcli.cli.convert import command as convert
+    from convcli.cli._click import written
 
-    values: dict[str, Any] = convert.make_parser(click.Context(convert)).parse_args(list(words))[0]
-    return values
+    return written("convert", words)
 
 
 def _redirected(words: list[str], values: dict[str, Any], temporary: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from convcli.cli._commands import group
+from convcli.cli._click import group
 from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, environment, run, write
 
 PACKAGE = ROOT / "convcli" / "cli"
