@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convcli.cli import _click, _commands
-from convcli.cli._commands import Parameter
+from convcli.cli._click import WORDS, group
+from convcli.cli._commands import Parameter, get, names
 from convcli.cli._types import CodeList, Near, Number, Size
 from convcli.model.errors import ConvcliError
 from convcli.report.screen import Screen
 
-NAMES = _commands.names()
+NAMES = names()
 ODD = (
     *("", "-", "--", "---", "-1", "-x", "-to", "-qv", "-j2", "-ofile", "-o=file", "--nope", "--fo", "--force=1"),
     "-h",
@@ -27,7 +27,7 @@ BAD = {Number: ("0", "-1", "x", " 1 ", "1_0", "1.5", "nan", "9" * 9), Size: ("0"
 
 def parsed(name: str, args: list[str]) -> Any:
     """What `parse` makes of a command line; None for one that it leaves to click."""
-    screen, command = Screen(), _commands.get(name)
+    screen, command = Screen(), get(name)
     words = command.with_values(args)
     values = command.parse(words, screen)
     return None if values is None else (words, values, screen.quiet, screen.verbose, screen.debug)
@@ -38,7 +38,7 @@ def parsed_by_click(name: str, args: list[str]) -> Any:
     screen = Screen()
     try:
         with in_click(name).make_context(name, list(args), obj=screen) as context:
-            words = context.meta[_click.WORDS]
+            words = context.meta[WORDS]
             return (words, context.params, screen.quiet, screen.verbose, screen.debug)
     except (click.ClickException, click.exceptions.Exit, ConvcliError) as error:
         return error
@@ -46,7 +46,7 @@ def parsed_by_click(name: str, args: list[str]) -> Any:
 
 @cache
 def in_click(name: str) -> click.Command:
-    command = _click.group.get_command(click.Context(_click.group), name)
+    command = group.get_command(click.Context(group), name)
     assert command is not None
     return command
 
@@ -62,25 +62,25 @@ def good(parameter: Parameter) -> tuple[str, ...]:
 
 def written(parameter: Parameter, words: tuple[str, ...]) -> list[list[str]]:
     """All ways to write the parameter with these words."""
-    names = [name for each in parameter.names for name in each.split("/") if name[0] == "-"]
+    options = [name for each in parameter.names for name in each.split("/") if name[0] == "-"]
     if parameter.is_flag:
-        return [[name] for name in names]
-    if not names:
+        return [[name] for name in options]
+    if not options:
         return [[word] for word in words]
-    joined = [[f"{name}={word}"] for name in names if name[1] == "-" for word in words]
-    return joined + [[name, word] for name in names for word in words]
+    joined = [[f"{name}={word}"] for name in options if name[1] == "-" for word in words]
+    return joined + [[name, word] for name in options for word in words]
 
 
 def least(name: str) -> list[str]:
     """The shortest command line of this command."""
-    required = [each for each in _commands.get(name).parameters if each.settings.get("required")]
+    required = [each for each in get(name).parameters if each.settings.get("required")]
     return [word for each in required for word in written(each, good(each))[-1]]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_option_is_usual_in_each_spelling_and_click_reads_the_same(name: str) -> None:
     first = least(name)
-    for parameter in _commands.get(name).parameters:
+    for parameter in get(name).parameters:
         for words in written(parameter, good(parameter)):
             if not parameter.is_argument:
                 result = parsed(name, [*words, *first])
@@ -93,7 +93,7 @@ def test_each_option_is_usual_in_each_spelling_and_click_reads_the_same(name: st
 def command_lines(draw: st.DrawFn) -> tuple[str, list[str]]:
     """A command with words of its options, right and wrong ones, and odd words, in any order."""
     name = draw(st.sampled_from(NAMES))
-    command, args = _commands.get(name), [least(name)] * draw(st.integers(0, 1))
+    command, args = get(name), [least(name)] * draw(st.integers(0, 1))
     for parameter in draw(st.lists(st.sampled_from(command.parameters), max_size=5)):
         words = good(parameter) + draw(st.sampled_from([(), (), BAD.get(type(parameter.kind), ("nothing",))]))
         args.append(draw(st.sampled_from(written(parameter, words))))
