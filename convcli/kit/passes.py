@@ -73,7 +73,8 @@ class PartPass(Informed):
     """A pass over single parts: functions with the parts that they look at.
 
     Consecutive ones walk a transcript once (`fused`), and each visits only its own parts. Most parts stay unchanged, so
-    this is checked first, without copying anything.
+    this is checked first, without copying anything. Which parts a pass looks at is found when it first runs: most
+    passes become parts of others.
     """
 
     __slots__ = ("_fits_in", "_kinds", "_steps", "_steps_in")
@@ -83,7 +84,10 @@ class PartPass(Informed):
         self._steps = steps
         self._steps_in: Callable[[str], Steps] = lru_cache(maxsize=64)(self._in_role)
         self._fits_in: Callable[[str], Mapping[Any, Any]] = lru_cache(maxsize=64)(self._by_class)
-        self._kinds = frozenset().union(*(of_kinds for role in ROLES for of_kinds, _ in self._in_role(role)))
+        self._kinds: Callable[[], frozenset[str]] = lru_cache(maxsize=1)(self._kinds_in_all_roles)
+
+    def _kinds_in_all_roles(self) -> frozenset[str]:
+        return frozenset().union(*(of_kinds for role in ROLES for of_kinds, _ in self._in_role(role)))
 
     def _in_role(self, role: str) -> Steps:
         """Returns the functions for messages of this role."""
@@ -97,7 +101,7 @@ class PartPass(Informed):
         return dict.fromkeys(VARIOUS, of_kind) | {cls: of_kind[cls.type] for cls in ONE_KIND if of_kind[cls.type]}
 
     def _change_parts(self, transcript: Transcript, inventory: Inventory) -> Transcript:
-        if self._kinds.isdisjoint(inventory.ask(kinds)):
+        if self._kinds().isdisjoint(inventory.ask(kinds)):
             return transcript
         messages, fits_in = transcript.messages, self._fits_in
         changed: dict[int, None] = {}
