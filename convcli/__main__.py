@@ -11,10 +11,10 @@ if __name__ == "__main__":  # before the imports, as in `_start`
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
+import _signal as signal  # `signal` itself also makes enumerations
 import _thread
 import gc
 import os
-import signal
 import sys
 import time
 from contextlib import contextmanager, suppress

@@ -50,7 +50,7 @@ def main(words: list[str]) -> None:
     }
     entries = table(versions, datetime.now(UTC).date().isoformat())
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items())
-    BUILT_IN.write_text(f"{{\n{lines}\n}}\n")
+    Path(BUILT_IN).write_text(f"{{\n{lines}\n}}\n")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
 
 from convcli.cli import _selecting, _shared
 from convcli.model.dialect import Dialect
@@ -38,7 +40,7 @@ def row_of(document: Document, transcript: Transcript, names: Collection[str] = 
     return columns.row_of(document, transcript, names)
 
 
-class InspectArguments(NamedTuple):
+class InspectArguments(msgspec.Struct, frozen=True):
     """The arguments of the command."""
 
     paths: tuple[str, ...]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from convcli.model.errors import ConvcliError, JobError
 from convcli.wire.patterns import pattern
@@ -17,7 +19,7 @@ MOST_LISTED = 20
 _ALLOWANCE = pattern(r"(\d{1,12})|(\d{1,3}(?:\.\d{1,6})?)%")
 
 
-class Allowance(NamedTuple):
+class Allowance(msgspec.Struct, frozen=True):
     """How much may be unreadable: a number, or a share of all."""
 
     most: int | None

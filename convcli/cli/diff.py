@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli.cli import _shared
@@ -37,7 +38,7 @@ ONE_SIDED = ("dropped", "invented")
 LEVELS = {"content": ("content",), "context": ("content", "context"), "any": ("content", "context", "envelope")}
 
 
-class DiffArguments(NamedTuple):
+class DiffArguments(msgspec.Struct, frozen=True):
     """The arguments of the command."""
 
     first: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from convcli.cli import _parts, _selecting, _shared
 from convcli.cli._commands import add_option, declare
@@ -25,7 +27,7 @@ convcli stats session.jsonl -O json
 COLUMNS = ["what", "name", "count", "errors", "rejected", "size", "seconds", "cost"]
 
 
-class StatsArguments(NamedTuple):
+class StatsArguments(msgspec.Struct, frozen=True):
     """The arguments of the command."""
 
     paths: tuple[str, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli.cli import _judged, _parts, _selecting, _shared
@@ -76,7 +77,7 @@ def command(screen: Screen, /, **values: Any) -> int:
     return _Validating(screen, arguments).run()
 
 
-class ValidateArguments(NamedTuple):
+class ValidateArguments(msgspec.Struct, frozen=True):
     """The arguments of the command."""
 
     paths: tuple[str, ...]
@@ -103,7 +104,8 @@ class ValidateArguments(NamedTuple):
         settings = self.reading.configuration.settings
         target = self.target or (DIALECT.convert(settings["as"]) if "as" in settings else None)
         form = format_of(formats).convert(self.form or settings.get("output-format", "full"))
-        return self._replace(
+        return replace(
+            self,
             target=target,
             form=form,
             select=self.select or (tuple(settings.get("select", ())),),

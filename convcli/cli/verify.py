@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -123,6 +122,8 @@ def _role(name: str) -> str:
 
 
 def _run(words: list[str], folder: str) -> None:
+    import subprocess
+
     program = [sys.executable, "-m", "convcli", "convert", *words]
     try:
         subprocess.run(program, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)

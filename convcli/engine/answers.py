@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.engine import detection
-from convcli.engine.containers import inside
 from convcli.kit.objects import merge
 from convcli.model.branches import branch
 from convcli.model.dialect import Dialect
@@ -104,7 +103,7 @@ def _with_request(transcript: Transcript, document: dict[str, Any], owner: str, 
     )
 
 
-class _Answer(NamedTuple):
+class _Answer(msgspec.Struct, frozen=True):
     """The messages of an answer, their paths in the record, and what else its value holds."""
 
     messages: list[Message]
@@ -127,6 +126,8 @@ def _joined(transcript: Transcript, document: dict[str, Any], owner: str, key: s
 
 def _answer(value: Any, key: str, transcript: Transcript, dialect: Dialect) -> _Answer | None:
     """What an answer says; None for a value that is none. Logs store answers as JSON strings too."""
+    from convcli.engine.containers import inside  # rarely needed, as detection below
+
     value = inside(value)
     if isinstance(value, str):
         is_text = bool(value.strip()) and not value.lstrip().startswith(("{", "["))
@@ -140,6 +141,8 @@ def _response(value: Any, path: Path, transcript: Transcript, dialect: Dialect) 
     """What a service answered, in a dialect that detection is sure of."""
     if not isinstance(value, dict):
         return None
+    from convcli.engine import detection
+
     ranked = [(name, evidence) for name, evidence in detection.candidates(value) if evidence.strength >= SURE]
     if not ranked:
         return None

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.model.errors import ContentError
 from convcli.wire import exact_json
 from convcli.wire.pointers import pointer, resolve, steps
 
 
-class Shell(NamedTuple):
+class Shell(msgspec.Struct, frozen=True):
     """A document with null in place of the values that were taken out.
 
     `texts`: the JSON strings that were parsed, by pointer: true if compact, otherwise the original string.

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import confirming, marks
@@ -47,7 +48,7 @@ class Detection(msgspec.Struct, frozen=True):
     others: tuple[tuple[str, Evidence], ...] = ()
 
 
-class StatedMark(NamedTuple):
+class StatedMark(msgspec.Struct, frozen=True):
     """A mark of a dialect; without evidence, the dialect's `detect` decides."""
 
     dialect: str
@@ -71,7 +72,7 @@ def marks_of(name: str) -> tuple[StatedMark, ...]:
     """Returns the marks of a dialect, strongest first."""
     stated, shared, found = schemas.marks(name), "", []
     if isinstance(stated, str):
-        return tuple(each._replace(dialect=name, reason="") for each in marks_of(stated))
+        return tuple(replace(each, dialect=name, reason="") for each in marks_of(stated))
     for entry in stated or ():
         if isinstance(entry, str):
             shared += f" {entry}"

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.engine import marks
 from convcli.kit.objects import objects_in
@@ -22,7 +24,7 @@ LOOKS_LIKE = "this looks like"
 """The start of the error for a document in one of these formats."""
 
 
-class Foreign(NamedTuple):
+class Foreign(msgspec.Struct, frozen=True):
     """A known format that is not a dialect: its description, its marks, and what can be done with it.
 
     `at`: the `--at` value that reads the transcripts inside · `is_piece`: the file alone is not a conversation ·

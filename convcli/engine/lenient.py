@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from functools import cache
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from convcli.engine import answers, conversion, pipeline, reading
@@ -61,7 +62,7 @@ EXAMPLES: dict[str, tuple[Any, ...]] = {
 """Values by the type that a schema states, among them some that dialects interpret."""
 
 
-class SetAside(NamedTuple):
+class SetAside(msgspec.Struct, frozen=True):
     """A value that was removed from a document, its path, and the finding on it."""
 
     path: Path
@@ -69,7 +70,7 @@ class SetAside(NamedTuple):
     finding: Finding
 
 
-class Relaxed(NamedTuple):
+class Relaxed(msgspec.Struct, frozen=True):
     """A document without its values of a wrong type, its transcript with them in its extras, and these values."""
 
     document: Any
@@ -201,7 +202,7 @@ def is_of_conversation(loss: Loss, links: frozenset[str] = LINKS) -> bool:
     return loss.level == "content" or loss.field in links
 
 
-class _Trial(NamedTuple):
+class _Trial(msgspec.Struct, frozen=True):
     """A document without what was removed of it, and its transcript."""
 
     document: Any

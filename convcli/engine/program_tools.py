@@ -6,9 +6,9 @@ programs are not published or not free.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from convcli.model.transcript import ToolDefinition
@@ -18,7 +18,8 @@ from convcli.wire import exact_json
 @cache
 def table() -> Mapping[str, Any]:
     """Returns the table: its date, and the tools of each program."""
-    content: Mapping[str, Any] = exact_json.parse(files(__package__).joinpath("program_tools.json").read_bytes())
+    with open(os.path.join(os.path.dirname(__file__), "program_tools.json"), "rb") as file:
+        content: Mapping[str, Any] = exact_json.parse(file.read())
     return content
 
 

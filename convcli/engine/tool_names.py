@@ -9,9 +9,9 @@ it requires. Any other call keeps its name. Tools of older versions (`is_old`) a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -54,7 +54,8 @@ def _is_of(kind: str, value: Any) -> bool:
 @cache
 def table() -> Mapping[str, Any]:
     """Returns the table: its date, the types of the fields, and the tools of each program with their source."""
-    content: Mapping[str, Any] = exact_json.parse(files(__package__).joinpath("tool_names.json").read_bytes())
+    with open(os.path.join(os.path.dirname(__file__), "tool_names.json"), "rb") as file:
+        content: Mapping[str, Any] = exact_json.parse(file.read())
     return content
 
 

@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from convcli.files import uploads
 from convcli.files.outputs import Output, cannot_write, open_output
-from convcli.files.uploads import UNFINISHED, Unfinished
 from convcli.model.errors import ConvcliError, JobError, OutputError
 from convcli.wire.patterns import pattern
+
+if TYPE_CHECKING:
+    from convcli.files.uploads import Unfinished
 
 _URL = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _CODE = pattern(r"[A-Za-z0-9_.-]{1,64}")
@@ -201,6 +202,8 @@ class _LocalFolder:
         self._path = path
 
     def sizes(self) -> dict[str, int]:
+        from convcli.files.uploads import UNFINISHED  # only jobs in parts need it
+
         every = (os.path.join(place, name) for place, _, names in os.walk(self._path) for name in names)
         found = {}
         for path in every:
@@ -237,7 +240,9 @@ class _LocalFolder:
         return open_output(path, force=True, inputs=inputs)
 
     def unfinished(self) -> Iterator[Unfinished]:
-        return uploads.in_folder(self._path)
+        from convcli.files.uploads import in_folder
+
+        return in_folder(self._path)
 
 
 class _RemoteFolder:
@@ -280,7 +285,9 @@ class _RemoteFolder:
         return _RemoteOutput(self._system, join(self._path, name), join(self._url, name))
 
     def unfinished(self) -> Iterator[Unfinished]:
-        return uploads.in_store(self._system, self._path)
+        from convcli.files.uploads import in_store
+
+        return in_store(self._system, self._path)
 
 
 class _RemoteOutput:

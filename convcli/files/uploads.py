@@ -9,7 +9,9 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.wire.patterns import pattern
 
@@ -17,7 +19,7 @@ UNFINISHED = pattern(r"(.*/)?\.([^/]*)\.[0-9a-f]{16}\.tmp")
 """The name of a local output that is being written (`outputs`); the target's name is in it."""
 
 
-class Unfinished(NamedTuple):
+class Unfinished(msgspec.Struct, frozen=True):
     """What is left of an output with this name, relative to its folder."""
 
     name: str

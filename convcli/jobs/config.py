@@ -16,7 +16,6 @@ import msgspec
 
 from convcli.files import project
 from convcli.files.project import refuse
-from convcli.model import codes
 from convcli.model.findings import Finding
 from convcli.model.located import number_of
 from convcli.validation.wording import did_you_mean
@@ -213,6 +212,8 @@ def _check_place(path: str, place: Any) -> None:
 def _check_codes(path: str, key: str, each: Any) -> None:
     if not isinstance(each, (list, tuple)):
         refuse(path, f"{key} must be a list of codes")
+    from convcli.model import codes  # few projects name any
+
     for code in each:
         if not isinstance(code, str) or codes.find(code) is None:
             refuse(path, f'there is no code "{code}"', did_you_mean(str(code), codes.table()))

@@ -7,12 +7,12 @@ three, the page of the format, and the transcripts of the property tests.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from convcli.model.transcript import MEDIA_KINDS
 
 
-class FormatField(NamedTuple):
+class FormatField(msgspec.Struct, frozen=True):
     """What is known of a field, whatever the dialect.
 
     `is_content`: a model that reads another value reads something else. Other fields are context. `why` is the usual

@@ -82,7 +82,8 @@ def _metadata(groups: list[LossCount], listing: str, width: int | None) -> str:
     counts = Counter[str]()
     for group in groups:
         counts[group.label] += group.count
-    labels = [cut(safe_text(label), LONGEST_LABEL) for label, _ in counts.most_common(MOST_LABELS)]
+    most = counts.most_common()[:MOST_LABELS]  # with a number, it imports `heapq`
+    labels = [cut(safe_text(label), LONGEST_LABEL) for label, _ in most]
     lead = f"{_number(groups)} of metadata"
     for shown in range(len(labels), 0, -1):
         names = ", ".join([*labels[:shown], *["…"] * (shown < len(counts))])

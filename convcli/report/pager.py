@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
 
 USUAL = ("less", "-FRX")
 """It exits if everything fits on the screen, passes colors through, and leaves the text on the screen."""
@@ -41,6 +41,8 @@ class Pager:
             stream.flush()
 
     def _start(self) -> None:
+        import subprocess  # takes as long to import as the interpreter to start
+
         try:
             self._process = subprocess.Popen(self._words, stdin=subprocess.PIPE)
         except OSError:
@@ -50,6 +52,8 @@ class Pager:
         """Waits until the user closes the pager. Interrupts in the meantime are for the pager."""
         if self._process is None:
             return
+        import signal
+
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             with suppress(BrokenPipeError):
@@ -65,5 +69,8 @@ def command(wanted: bool | None, environment: Mapping[str, str]) -> list[str]:
         return []
     if any(stream is None or not stream.isatty() for stream in streams):
         return []
+    import shlex
+    import shutil
+
     chosen = environment.get("PAGER")
     return shlex.split(chosen) if chosen is not None else list(USUAL) if shutil.which(USUAL[0]) else []

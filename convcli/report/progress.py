@@ -6,8 +6,8 @@ hinders other processes. Anything else that the program prints on a terminal cle
 
 from __future__ import annotations
 
+import _signal as signal  # as in `__main__`
 import os
-import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress

@@ -10,7 +10,10 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from convcli.jobs.documents import Document
 from convcli.model.errors import JobError, RefusedError
@@ -36,7 +39,7 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-class Term(NamedTuple):
+class Term(msgspec.Struct, frozen=True):
     """One condition as it is written: `at` and `value_at` are positions of characters, from 1."""
 
     column: str
@@ -93,7 +96,7 @@ def conditions(text: str, columns: Mapping[str, Kind], heads: Mapping[str, str] 
     """
     found = list[Condition]()
     for term in parsed(text):
-        term = term._replace(column=column_named(term.column, columns, heads))
+        term = replace(term, column=column_named(term.column, columns, heads))
         try:
             found.append(Condition(term, columns[term.column]))
         except _ValueError as error:

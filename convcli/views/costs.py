@@ -7,10 +7,10 @@ Services change their prices. Each entry of `prices.json` has the day on which i
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from convcli.files.packed import unreadable
@@ -21,7 +21,7 @@ from convcli.wire.patterns import pattern
 
 MILLION = 1_000_000
 """The number of tokens that a price of the configuration is for."""
-BUILT_IN = files(__package__).joinpath("prices.json")
+BUILT_IN = os.path.join(os.path.dirname(__file__), "prices.json")
 KEYS = {
     "input": "input_cost_per_token",
     "output": "output_cost_per_token",
@@ -185,7 +185,8 @@ def _price(entry: Mapping[str, Any]) -> Price:
 
 @cache
 def _built_in() -> Mapping[str, Price]:
-    return _entries(json.loads(BUILT_IN.read_bytes()))
+    with open(BUILT_IN, "rb") as file:
+        return _entries(json.loads(file.read()))
 
 
 def _names(model: str) -> Iterator[str]:

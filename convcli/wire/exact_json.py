@@ -12,9 +12,9 @@ A large text is read and written without orjson where the memory that it request
 from __future__ import annotations
 
 import json
+from _thread import _local as local  # as in `threading`, which nothing else here imports
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from threading import local
 from typing import Any
 
 import msgspec

@@ -19,12 +19,13 @@ from tests.cli_cases import CLEAN, LOSSY, OTHER, OWN, ROOT, WRONG, command, envi
 COMMANDS = [path.stem for path in sorted((ROOT / "convcli" / "cli").glob("[a-z]*.py"))]
 VALIDATORS = {"jsonschema", "jsonschema_rs", "referencing"}
 DEAR = {
-    "ast", "email", "hashlib", "importlib.metadata", "inspect", "multiprocessing", "pathlib", "platform",
-    "rich", "tempfile", "textwrap", "tokenize", "tomllib", "urllib.parse",
+    "ast", "click", "email", "gettext", "hashlib", "heapq", "importlib.metadata", "importlib.resources", "inspect",
+    "multiprocessing", "pathlib", "platform", "rich", "signal", "tempfile", "textwrap", "threading", "tokenize",
+    "tomllib", "urllib.parse",
 }  # fmt: skip
 """What takes its time to import and what few calls of the program need."""
-HELP = {"ast", "inspect", "textwrap", "tokenize"}
-"""What click imports to print a help."""
+HELP = {"ast", "click", "gettext", "heapq", "inspect", "textwrap", "threading", "tokenize"}
+"""What printing a help imports."""
 
 
 def imported(*arguments: object, cwd: Path | None = None) -> set[str]:
@@ -217,9 +218,7 @@ sys.meta_path.insert(0, Finder())
 PROGRAM = [sys.executable, "-c", "from convcli._start import program; program()"]
 
 
-@pytest.mark.parametrize(
-    ("words", "module"), [(PROGRAM, "convcli.__main__"), (PROGRAM, "signal"), (command("-h"), "signal")]
-)
+@pytest.mark.parametrize(("words", "module"), [(PROGRAM, "convcli.__main__"), (PROGRAM, "gc"), (command("-h"), "gc")])
 def test_ctrl_c_is_silent_before_the_program_handles_signals(tmp_path: Path, words: list[str], module: str) -> None:
     done = interrupted_at(module, words, tmp_path)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")

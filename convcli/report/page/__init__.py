@@ -6,10 +6,10 @@ style and this script, by hash, and images embedded in the page.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
-from importlib.resources import files
 from typing import TypeAlias
 
 from convcli.model.transcript import Transcript
@@ -175,8 +175,13 @@ def policy(frame: Frame, more: str = NO_REQUESTS) -> str:
 @cache
 def _contents(frame: Frame) -> tuple[str, str]:
     """Returns the style and the script."""
-    style, script = ("".join(files(__name__).joinpath(name).read_text("utf-8") for name in names) for names in frame)
+    style, script = ("".join(map(_text, names)) for names in frame)
     return style, script
+
+
+def _text(name: str) -> str:
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        return file.read()
 
 
 def _head(title: str, frame: Frame, more: str) -> str:

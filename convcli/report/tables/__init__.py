@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.report.text import Paint, safe_text
 
 
-class View(NamedTuple):
+class View(msgspec.Struct, frozen=True):
     """How to show a table.
 
     `width`: of the terminal in cells, None if there is none · `whole`: cells are not cut to one line · `title`: for

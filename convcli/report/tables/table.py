@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.report.tables import View, cell, tsv
 from convcli.report.text import Paint, lines_of, tail
@@ -54,7 +56,7 @@ def render(columns: Sequence[str], rows: Iterable[dict[str, Any]], view: View) -
         yield from _aligned(filled, batch, view, view.width)
 
 
-class _Column(NamedTuple):
+class _Column(msgspec.Struct, frozen=True):
     """Layout of a column: its width, whether its cells wrap, and whether they are right-aligned."""
 
     room: int

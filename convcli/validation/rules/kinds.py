@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -15,7 +17,7 @@ from convcli.validation.survey import Survey
 from convcli.validation.wording import SAFE_WORD, did_you_mean, shown_key
 
 
-class Unknown(NamedTuple):
+class Unknown(msgspec.Struct, frozen=True):
     """What a part has that its schema does not define: the path within the part, the problem, and a hint.
 
     `is_type`: its type; otherwise it has no type, and all its keys are unknown.
