@@ -117,7 +117,8 @@ class Command:
 
         Such an option takes the next word only if that word is one of its values and no file.
         """
-        optional = {name: each for each in self.parameters if each.optional_value is not None for name in each.names}
+        with_optional = [each for each in self.parameters if each.optional_value is not None]
+        optional = {name: each for each in with_optional for name in each.names if name[0] == "-"}
         end = args.index("--") if "--" in args else len(args)
         return [*_with_values(args[:end], optional), *args[end:]]
 
