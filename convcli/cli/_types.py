@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from convcli import dialects
 from convcli.model.dialect import Dialect
 from convcli.model.errors import JobError
-from convcli.wire.patterns import pattern
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -115,16 +113,18 @@ class _Path(Kind):
         return [CompletionItem(incomplete, type="file")]
 
 
-_SIZE = pattern(r"([1-9][0-9]{0,9})([KMG]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_MOST_DIGITS = 10
 
 
 def size_in_bytes(text: str, option: str) -> int:
     """Returns the bytes that a size such as 64M means. Raises JobError that names the option."""
-    match = _SIZE.fullmatch(text)
-    if match is None:
+    bare = text.upper().removesuffix("B")
+    unit = bare[-1:] if bare[-1:] in _UNITS else ""
+    digits = bare.removesuffix(unit)
+    if not digits.isascii() or not digits.isdigit() or digits[0] == "0" or len(digits) > _MOST_DIGITS:
         raise JobError("usage", f"{option} needs a number of bytes", help="write 512K, 64M or 1G")
-    return int(match[1]) * _UNITS[match[2].upper()]
+    return int(digits) * _UNITS[unit]
 
 
 class Size(Kind):

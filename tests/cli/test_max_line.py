@@ -33,5 +33,6 @@ def test_a_higher_limit_reads_it(tmp_path: Path, parts: tuple[str, ...]) -> None
 
 
 def test_a_size_is_a_number_of_bytes(tmp_path: Path) -> None:
-    done = run("validate", tmp_path, "--max-line", "1X")
-    assert (done.returncode, b"--max-line needs a number of bytes" in done.stderr) == (2, True)
+    for wrong in ("1X", "5\N{KELVIN SIGN}"):  # a K only if case does not count
+        done = run("validate", tmp_path, "--max-line", wrong)
+        assert (done.returncode, b"--max-line needs a number of bytes" in done.stderr) == (2, True)

@@ -21,8 +21,12 @@ ODD = (
     *("", "-", "--", "---", "-1", "-x", "-to", "-qv", "-j2", "-ofile", "-o=file", "--nope", "--fo", "--force=1"),
     "-h",
 )
-GOOD = {Number: ("1", "2"), Size: ("64M", "1k"), CodeList: ("not-json", "not-json, foreign-model", "")}
-BAD = {Number: ("0", "-1", "x", " 1 ", "1_0", "1.5", "nan", "9" * 9), Size: ("0", "x"), CodeList: ("nothing",)}
+GOOD = {Number: ("1", "2"), Size: ("64M", "1k", "1gb"), CodeList: ("not-json", "not-json, foreign-model", "")}
+BAD = {
+    Number: ("0", "-1", "x", " 1 ", "1_0", "1.5", "nan", "9" * 9),
+    Size: ("0", "x", "5\N{KELVIN SIGN}", "1KK", "B", "01"),
+    CodeList: ("nothing",),
+}
 
 
 def parsed(name: str, args: list[str]) -> Any:
