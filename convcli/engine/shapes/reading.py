@@ -17,8 +17,9 @@ from convcli.engine.shapes.values import ARGUMENTS, ID, OF_KEY, SCALAR, TEXT, Un
 from convcli.wire import exact_json
 
 Shape: TypeAlias = tuple[Any, ...]
-SAME, LIST = -1, -2
-"""Markers before the number of an equal id, and before the length of a list."""
+SAME, LIST, MEMBER, OBJECT = -1, -2, -3, -4
+"""Markers before the number of an equal id, before the length of a list, and before its member that is no object; and
+for arguments that are an object, not a string."""
 LARGEST = 1500
 """Maximum number of entries of a shape."""
 
@@ -99,12 +100,15 @@ class _ShapeReader:
                 add(LIST)
                 add(len(value))
                 for child in value:
-                    self.walk(child if child.__class__ is dict else {key: child})
+                    if child.__class__ is not dict:
+                        add(MEMBER)
+                        child = {key: child}
+                    self.walk(child)
             elif type_ is not dict:
                 add(type_)
                 add(value if type_ is not float else repr(value))  # 0.0 and -0.0 are equal
             elif value and key in free.OBJECTS:
-                add(ARGUMENTS)
+                add(OBJECT)
                 self.keep(value)
                 if not self.is_output:
                     free.check_arguments(value)

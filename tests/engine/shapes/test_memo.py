@@ -401,6 +401,13 @@ def test_zero_and_minus_zero_are_different_values() -> None:
         assert_both_ways(converter, {"messages": messages, "temperature": temperature, "note": {"x": temperature}})
 
 
+def test_an_object_in_a_list_is_refused_also_after_strings_in_such_lists() -> None:
+    converter = remembering()
+    for stop in (*[["b"]] * 20, [{"stop": "b"}]):
+        assert_both_ways(converter, row("Hi.", stop=stop))
+    assert converter.made
+
+
 EQUAL = (
     *(b"0.0", b"-0.0", b"0", b"-0", b"false", b"1", b"1.0", b"true", b"1e22", b"10000000000000000000000"),
     *(b"0.7", b"0.70000000000000000001", b"0.70000000000000000002", b'"\\udaaa"', b'"\\uDAAA"', b'"\\uDaAa"'),

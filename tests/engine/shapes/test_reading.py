@@ -55,6 +55,9 @@ DIFFERENT = [
     (chat(calls("a", "b"), result("a"), result("b")), chat(calls("a", "b"), result("b"), result("a"))),
     (chat(calls("a"), result("a")), chat(calls("a"), result("b"))),
     (chat(calls("a", arguments='{"a":1}')), chat(calls("a", arguments={}))),
+    (chat(calls("a", arguments='{"a":1}')), chat(calls("a", arguments={"a": 1}))),
+    (chat(asked("Hi.", stop=["a"])), chat(asked("Hi.", stop=[{"stop": "a"}]))),
+    (chat(asked(["a"])), chat(asked([{"content": "a"}]))),
 ]
 UNREADABLE = [
     chat(calls("a", arguments="{")), chat(calls("a", arguments='{"a":null}')), chat(calls("a", arguments={"a": None})),
