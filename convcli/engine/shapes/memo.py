@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from convcli.engine.reading import lift
 from convcli.engine.shapes import probes
 from convcli.engine.shapes.probes import MARK
 from convcli.engine.shapes.reading import Format, Place, Shape, filled, read
+from convcli.engine.shapes.structures import Reader, Structures, reader
 from convcli.engine.shapes.templates import NotRememberedError, Template, function
 from convcli.engine.shapes.values import EXCLUDED_KEYS, UnreadableError
 from convcli.model.dialect import Dialect
@@ -29,6 +31,8 @@ OFTEN = 4
 """Occurrences of a shape before it is learned."""
 CONFIRMATIONS = 2
 """Documents of a shape that are converted both ways after it was learned."""
+COMPILING = 8
+"""The cost of two functions that read documents, in conversions."""
 PATIENCE, MOST_PATIENCE = 128, 1024
 """Documents of unknown shapes after which some are not examined; each known one offsets several."""
 WORTH, PAUSE = 4, 512
@@ -42,20 +46,27 @@ class Outcome(msgspec.Struct):
     """What becomes of documents of one shape.
 
     `make` builds output and losses from free values; `findings` are those of the rules; `shape` is that of the output,
-    read back, with the expected values.
+    read back, with the expected values. Once it is confirmed, `read` reads outputs back, with these `constants`.
     """
 
     make: Callable[[list[Any]], tuple[Any, list[Any], list[Loss]]]
     findings: list[Finding]
     shape: Shape
     unconfirmed: int = CONFIRMATIONS
+    read: Reader | None = None
+    constants: tuple[Any, ...] = ()
 
 
-class Remembered(msgspec.Struct, frozen=True):
-    """How documents are read, and the outcomes by shape; None for shapes that cannot be remembered."""
+class Remembered:
+    """How documents are read, and the outcomes by shape; None for shapes that cannot be remembered.
 
-    form: Format
-    outcomes: dict[Shape, Outcome | None] = {}
+    `confirmed` has outcomes that were confirmed.
+    """
+
+    def __init__(self, form: Format) -> None:
+        self.form = form
+        self.outcomes: dict[Shape, Outcome | None] = {}
+        self.confirmed = Structures[Outcome](form)
 
 
 class PairConverter:
@@ -89,6 +100,9 @@ class PairConverter:
             return self.convert_in_full(document)
         remembered = self.remembered
         try:
+            found = remembered.confirmed.find(document)
+            if found is not None:
+                return self._from(document, *found)
             shape, values = read(document, remembered.form)
             outcome = remembered.outcomes.get(shape)
         except (UnreadableError, TypeError, RecursionError):  # unhashable, or nested too deeply
@@ -96,13 +110,17 @@ class PairConverter:
             return self.convert_in_full(document)
         if outcome is None:
             return self._unknown(document, shape, values)
+        return self._from(document, outcome, values, shape)
+
+    def _from(self, document: dict[str, Any], outcome: Outcome, values: list[Any], shape: Shape = ()) -> Conversion:
+        """Converts one document of a known shape."""
         made = self._made(document, outcome, values)
         if made is None:
             self._stop("an output is not read back as it was made")
             return self.convert_in_full(document)
         self.made += 1
         self.patience = min(self.patience + WORTH, MOST_PATIENCE)
-        return self._confirmed(document, outcome, made) if outcome.unconfirmed else made
+        return self._confirmed(document, outcome, made, shape) if outcome.unconfirmed else made
 
     def convert_in_full(self, document: dict[str, Any]) -> Conversion:
         """Converts one document without remembered shapes."""
@@ -120,19 +138,35 @@ class PairConverter:
     def _made(self, document: dict[str, Any], outcome: Outcome, values: list[Any]) -> Conversion | None:
         """Converts a document with these values; None if it is not read back the same."""
         made, expected, losses = outcome.make(values)
-        shape, back = read(made, self._output)
-        if shape != outcome.shape or back != expected:
+        if outcome.read is not None:
+            is_same = outcome.read(made) == (outcome.constants, expected)
+        else:
+            is_same = read(made, self._output) == (outcome.shape, expected)
+        if not is_same:
             return None
         findings = [*outcome.findings, *unknown.of_losses(losses, self._known, document)]
         return Conversion(made, partial(lift, document, self.source), losses, findings)
 
-    def _confirmed(self, document: dict[str, Any], outcome: Outcome, made: Conversion) -> Conversion:
+    def _confirmed(self, document: dict[str, Any], outcome: Outcome, made: Conversion, shape: Shape) -> Conversion:
         """Compares one of the first documents of a shape with its full conversion, which is returned."""
         done = self.convert_in_full(document)
         outcome.unconfirmed -= 1
         if not _is_same(made, done):
             self._stop("a document came out another way")
+        elif not outcome.unconfirmed:
+            with suppress(UnreadableError):
+                self._hasten(document, shape, outcome, made)
         return done
+
+    def _hasten(self, document: dict[str, Any], shape: Shape, outcome: Outcome, made: Conversion) -> None:
+        """Compiles functions that read such documents and their outputs. Raises UnreadableError if there are none."""
+        remembered = self.remembered
+        if remembered.outcomes.get(shape) is outcome and remembered.confirmed.add(document, shape, outcome):
+            self.budget -= COMPILING
+        read_back = reader(outcome.shape, self._output)
+        found = read_back(made.document)
+        if found is not None:
+            outcome.constants, outcome.read = found[0], read_back
 
     # ---------------------------------------------------------------- learning
 
