@@ -15,7 +15,7 @@ from convcli.wire.decimals import Decimal
 from tests.benchmarks import data
 from tests.engine.shapes.test_reading import ALIKE, DIFFERENT, FORM, UNREADABLE, asked, chat
 
-MORE = [
+MORE: list[Any] = [
     {}, {"messages": []}, {"messages": {}}, {"messages": None}, {"messages": [[]]}, {"messages": [[{"text": "a"}], 1]},
     chat(asked("<b>")), chat(asked("[1]")), chat(asked(" {}")), chat(asked(["a", " ", {"text": "b"}])), chat(id=""),
     chat(id=1.0), chat(id=1), chat(id=True), chat(note=""), chat(note={"id": "note"}), chat(note={"id": "a"}),
@@ -25,7 +25,7 @@ MORE = [
     chat({"id": "a", "call_id": "b"}), chat({"id": "a", "call_id": "a"}), chat({"id": "a_1"}), chat({"id": "a\n"}),
     *map(data.agent_row, range(6)), *map(data.row, range(4)),
 ]  # fmt: skip
-DOCUMENTS = [*(one for pair in (*ALIKE, *DIFFERENT) for one in pair), *MORE, *UNREADABLE]
+DOCUMENTS: list[Any] = [*(one for pair in (*ALIKE, *DIFFERENT) for one in pair), *MORE, *UNREADABLE]
 STRICTER = Format(FORM.named, without_tags=True, without_json=True)
 
 
