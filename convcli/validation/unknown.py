@@ -43,10 +43,9 @@ def of_transcript(transcript: Transcript, dialect: Dialect) -> list[Finding]:
 
 def of_losses(losses: Iterable[Loss], known: Knowledge, document: Any) -> list[Finding]:
     """The same of what an output of the document does not carry, which is known already."""
-    found = (
-        _of_loss(loss, known, document) for loss in losses if loss.level == "content" and may_be_unknown(loss.field)
-    )
-    return _once(finding for finding in found if finding is not None)
+    unknown = [loss for loss in losses if loss.level == "content" and may_be_unknown(loss.field)]
+    found = [_of_loss(loss, known, document) for loss in unknown]
+    return _once(finding for finding in found if finding is not None) if found else []
 
 
 def may_be_unknown(field: str) -> bool:

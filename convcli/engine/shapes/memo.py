@@ -31,7 +31,7 @@ OFTEN = 4
 """Occurrences of a shape before it is learned."""
 CONFIRMATIONS = 2
 """Documents of a shape that are converted both ways after it was learned."""
-COMPILING = 8
+COMPILING = 5
 """The cost of two functions that read documents, in conversions."""
 PATIENCE, MOST_PATIENCE = 128, 1024
 """Documents of unknown shapes after which some are not examined; each known one offsets several."""
