@@ -70,8 +70,9 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
     if path in STDOUT:
         _refuse_input("standard output", _status_of_stdout(), inputs)
         return _Through("standard output", "")
+    real = os.path.realpath(path)
     try:
-        target = _status(path)
+        target = _status(path, real)
     except FileNotFoundError:
         folder = os.path.dirname(path)
         raise OutputError("cannot-write", f"cannot write {path}: there is no folder {folder}") from None
@@ -84,7 +85,7 @@ def open_output(path: str, *, force: bool = False, inputs: Iterable[str] = ()) -
         return _Through(path, path)
     if target is not None and not force:
         raise _exists(path)
-    return Replacement(path, _mode(target, inputs), target is not None, force)
+    return Replacement(path, real, _mode(target, inputs), target is not None, force)
 
 
 def secure(output: Output) -> None:
@@ -135,10 +136,9 @@ class Replacement:
     `commit` is `prepare`, `sync`, `publish` and `sync_folder`, which a batch of files does together (`batches`).
     """
 
-    def __init__(self, name: str, mode: int, is_there: bool, force: bool) -> None:
-        self.name, self._mode, self._is_there, self._force = name, mode, is_there, force
-        self._target = os.path.realpath(name)
-        self.directory = os.path.dirname(self._target)
+    def __init__(self, name: str, target: str, mode: int, is_there: bool, force: bool) -> None:
+        self.name, self._target, self._mode, self._is_there, self._force = name, target, mode, is_there, force
+        self.directory = os.path.dirname(target)
         self._file = self._folder = -1
         self._temporary = ""
         self._gathered = bytearray()
@@ -356,13 +356,12 @@ def write_all(descriptor: int, data: bytes | bytearray) -> None:
 # --- what stands at the target ---------------------------------------------------------------------------------------
 
 
-def _status(path: str) -> os.stat_result | None:
+def _status(path: str, real: str) -> os.stat_result | None:
     """Returns the status of a path, None if it does not exist. Raises OSError if nothing can exist there."""
     try:
         return os.stat(path)
     except FileNotFoundError:
-        folder = os.path.dirname(os.path.realpath(path))
-        if not os.path.isdir(folder):
+        if not os.path.isdir(os.path.dirname(real)):
             raise
         return None
 

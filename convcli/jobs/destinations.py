@@ -39,7 +39,7 @@ class Folder:
         self.batch = OutputBatch()
         inputs = list(inputs)
         self._inputs = frozenset(os.path.realpath(split_line(file.path)[0]) for file in inputs)
-        self._outputs = set[str]()
+        self._outputs, self._ready = set[str](), set[str]()
         self._made = _missing({os.path.join(path, stem(file)) for file in inputs})
 
     def output(self, file: InputFile, suffix: str) -> Output:
@@ -53,13 +53,19 @@ class Folder:
         return self._opened(file, os.path.join(self.path, "" if self.is_of_one else stem(file), name + suffix))
 
     def _opened(self, file: InputFile, path: str) -> Output:
-        if path in self._outputs or os.path.realpath(path) in self._inputs - {os.path.realpath(file.path)}:
+        real = os.path.realpath(path)
+        if path in self._outputs or (real in self._inputs and real != os.path.realpath(file.path)):
             raise JobError(
                 "same-output", f"{path} is another input, or the output of one", help="convert it separately"
             )
         self._outputs.add(path)
-        make_folder(os.path.dirname(path))
+        self._make(os.path.dirname(path))
         return self.batch.output(path, force=self.force, inputs=[split_line(file.path)[0]])
+
+    def _make(self, folder: str) -> None:
+        if folder not in self._ready:
+            make_folder(folder)
+            self._ready.add(folder)
 
     def discard(self) -> None:
         """Discards outputs that have not appeared, and new folders that are still empty."""
