@@ -1,14 +1,21 @@
-"""The program as a process: how fast it starts, what its cost and memory are by size, what a second process brings."""
+"""The program as a process: how fast it starts, what its cost and memory are by size, what a second process brings.
+
+Modules are compiled before, as after `pip install`, also where this process writes no compiled modules. Two busy cores
+share caches and memory: compare the cost of `-j 2` with that of two independent processes at the same time.
+"""
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 from statistics import median
@@ -31,14 +38,37 @@ class Run(NamedTuple):
 
 def run(words: Sequence[object]) -> Run:
     """Run a command whose output nobody reads. Raises RuntimeError when it fails."""
+    return run_together(words)[0]
+
+
+def run_together(*commands: Sequence[object]) -> list[Run]:
+    """Run commands at the same time; the order is theirs. Raises RuntimeError when one fails."""
     begin = time.perf_counter()
-    process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.perf_counter() - begin
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"exit code {process.returncode}: {words}")
-    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    started = [_started(words) for words in commands]
+    runs = []
+    for process in started:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        cpu = usage.ru_utime + usage.ru_stime
+        runs.append(Run(time.perf_counter() - begin, cpu, usage.ru_maxrss / 1024))
+    if any(process.returncode for process in started):
+        raise RuntimeError(f"exit codes {[process.returncode for process in started]}: {commands}")
+    return runs
+
+
+def _started(words: Sequence[object]) -> subprocess.Popen[bytes]:
+    arguments, null = [str(word) for word in words], subprocess.DEVNULL
+    return subprocess.Popen(arguments, stdout=null, stderr=null, env=_environment())
+
+
+@cache
+def _environment() -> dict[str, str]:
+    """Variables with which Python keeps compiled modules, in a folder that ends with this process."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    variables = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    return variables
 
 
 def program() -> list[str]:
@@ -73,23 +103,31 @@ def startup(rounds: int) -> list[tuple[str, ...]]:
 
 
 def scale(rounds: int, sizes: Sequence[int]) -> list[tuple[str, ...]]:
-    """Files of records, sizes in MB: what a byte costs, against the first size; peak memory; what `-j 2` brings."""
+    """Files of records, sizes in MB: what a byte costs, against the first size; peak memory; what `-j 2` brings.
+
+    The last column is the cost of two processes at the same time with a file each, against one.
+    """
     head = ("JSONL", "CPU for a byte", "peak MB", "peak MB with -j 2", "-j 1 ÷ -j 2, wall", "CPU of -j 2 ÷ -j 1")
-    rows: list[tuple[str, ...]] = [head]
+    rows: list[tuple[str, ...]] = [(*head, "CPU of two ÷ one")]
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        source, target = Path(folder) / "in.jsonl", Path(folder) / "out.jsonl"
+        source, target, other = (Path(folder) / name for name in ("in.jsonl", "out.jsonl", "other.jsonl"))
         for name, factor in SCALES.items():
             first = 0.0
             for size in sizes:
                 _fill(source, size * MEGABYTE, factor)
                 words = [*program(), "convert", source, "--from", "openai-chat", "--to", "anthropic", "--force"]
-                pairs = [(run([*words, "-o", target]), run([*words, "-o", target, "-j", 2])) for _ in range(rounds)]
+                both = [*words, "-o", target, "-j", 2]
+                run(both)  # compiles the modules
+                pairs = [(run([*words, "-o", target]), run(both)) for _ in range(rounds)]
+                apart = [run_together([*words, "-o", target], [*words, "-o", other]) for _ in range(rounds)]
                 cost = median(one.cpu for one, _ in pairs) / size
                 first = first or cost
                 row = [f"{cost / first:.2f}", f"{max(one.peak for one, _ in pairs):.0f}"]
                 row += [f"{max(two.peak for _, two in pairs):.0f}"]
                 row += [f"{median(one.wall / two.wall for one, two in pairs):.2f}"]
                 row += [f"{median(two.cpu / one.cpu for one, two in pairs):.2f}"]
+                together = median(each.cpu for runs in apart for each in runs)
+                row += [f"{together / median(one.cpu for one, _ in pairs):.2f}"]
                 rows.append((f"{name} messages, {size:,} MB", *row))
     return rows
 
