@@ -99,21 +99,20 @@ class PairConverter:
             self._wait()
             return self.convert_in_full(document)
         remembered = self.remembered
+        outcome: Outcome | None
+        shape: Shape = ()
         try:
             found = remembered.confirmed.find(document)
             if found is not None:
-                return self._from(document, *found)
-            shape, values = read(document, remembered.form)
-            outcome = remembered.outcomes.get(shape)
+                outcome, values = found
+            else:
+                shape, values = read(document, remembered.form)
+                outcome = remembered.outcomes.get(shape)
         except (UnreadableError, TypeError, RecursionError):  # unhashable, or nested too deeply
             self.patience -= 1
             return self.convert_in_full(document)
         if outcome is None:
             return self._unknown(document, shape, values)
-        return self._from(document, outcome, values, shape)
-
-    def _from(self, document: dict[str, Any], outcome: Outcome, values: list[Any], shape: Shape = ()) -> Conversion:
-        """Converts one document of a known shape."""
         made = self._made(document, outcome, values)
         if made is None:
             self._stop("an output is not read back as it was made")

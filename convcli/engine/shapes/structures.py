@@ -36,7 +36,7 @@ _CONSTANTS = {bool: "bool", int: "int", float: "float"}
 
 def reader(shape: Shape, form: Format) -> Reader:
     """Returns the function for documents with the structure of this shape. Raises UnreadableError if there is none."""
-    return _compiled(_Source(shape, form).text())
+    return _compiled(_ReaderSource(shape, form).text())
 
 
 class Structures(Generic[T]):
@@ -89,7 +89,7 @@ def _compiled(source: str) -> Reader:
     return made
 
 
-class _Source:
+class _ReaderSource:
     """The source of one function. Each value of the document has a variable, in reading order."""
 
     def __init__(self, shape: Shape, form: Format) -> None:
