@@ -65,9 +65,8 @@ class Structures(Generic[T]):
         """Returns the item for the shape of a document, and its free values. Raises UnreadableError."""
         for read, items in self._known.get(_outline(document), ()):
             found = read(document)
-            if found is not None:
-                item = items.get(found[0])
-                return None if item is None else (item, found[1])
+            if found is not None and (item := items.get(found[0])) is not None:
+                return item, found[1]
         return None
 
 

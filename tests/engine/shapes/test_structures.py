@@ -78,6 +78,14 @@ def test_structures_give_the_item_of_a_shape() -> None:
     assert structures.find(chat({"role": "system", "content": "Hi."})) is None
 
 
+def test_a_text_is_found_also_where_another_shape_has_an_empty_one() -> None:
+    structures = Structures[int](FORM)
+    for i, document in enumerate((chat(asked("")), chat(asked("Hi.")))):
+        structures.add(document, read(document, FORM)[0], i)
+    assert structures.find(chat(asked("Why?"))) == (1, ["Why?"])
+    assert structures.find(chat(asked(""))) == (0, [])
+
+
 def test_a_structure_that_is_known_is_not_new_and_only_some_with_one_outline_are_tried() -> None:
     structures = Structures[int](FORM)
     documents = [chat(asked("a", **{f"x{i}": 1})) for i in range(MOST_ALIKE + 2)]
