@@ -376,7 +376,7 @@ UNTESTED = frozenset(
     for package, modules in {
         "files": "packed",
         "jobs": "choosing converting judging workers",
-        "kit": "pairing unsupported",
+        "kit": "pairing supported",
         "model": "document findings rule transcript",
         "proof": "align reasons records",
         "report": "choice losses matrix message picture screen text",

@@ -7,9 +7,9 @@ Four steps to a new dialect:
 2. `lift` keeps every fact, in a field or under the owner's name in extras. `write` is its inverse: it writes
    everything that the format can store. Borrow known shapes from `families`: Anthropic blocks, Chat Completions
    messages, Responses items, Google contents, and rows of agent programs.
-3. `FIT` lists what the service accepts, as passes of `kit/fitting`. `supports` and `unsupported` name fields that the
-   format can and cannot store, and `rules` what the service rejects. No dialect reports a loss or records how a
-   document was spelled: the engine finds both.
+3. `FIT` lists what the service accepts, as passes of `kit/fitting`. `supports` names the fields that the
+   format can store, and `rules` what the service rejects. No dialect reports a loss or records how a document was
+   spelled: the engine finds both.
 4. Add samples, good and bad, and the twin. Then run `convcli.testing`, whose laws are checked against each of them.
 
 `ollama/` is an example of a service with requests and responses, `openclaw/` of an agent program with sessions. A

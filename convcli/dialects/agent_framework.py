@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from convcli.families.chats import split_at_results
 from convcli.families.openai.request import url_of_media
-from convcli.kit import custom, fitting, ids, passes, results, unsupported
+from convcli.kit import custom, fitting, ids, passes, results
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.codec.objects import value_at
 from convcli.kit.contexts import LiftContext
@@ -39,6 +39,7 @@ from convcli.kit.objects import (
     without_empty,
 )
 from convcli.kit.settings import whole
+from convcli.kit.supported import CALLS, TEXTS, fields, media
 from convcli.kit.texts import only_text, text_of
 from convcli.kit.values import MEDIA_TYPES, kind_of_type, pairs, paths, split_data_url
 from convcli.model.dialect import Convention, Dialect, Options, Pass
@@ -108,7 +109,7 @@ def _media(tag: str, kind: MediaKind) -> Block:
         stated = replace(part, url=url_of_media(part), data=None, media_type=part.media_type or f"{kind}/*")
         return block.write(stated) if is_this else None
 
-    return Block(tag, kind, read, write)
+    return block._replace(read=read, write=write)
 
 
 BLOCKS = ROWS.table(
@@ -313,15 +314,9 @@ def _content(transcript: Transcript) -> Any:
 
 
 DOTNET_FIT = (fitting.arguments_as_objects,)
-UNSUPPORTED = (
-    unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.CALL_ONLY
-    | unsupported.fields("message.model refusal reasoning.summary document.text tool_result.name")
-    | {f"{kind}.{name}" for kind in MEDIA_KINDS for name in ("path", "detail")}
-)
-SUPPORTS = MESSAGE.supports("message") | {"tool_call.rawArguments"}
-SUPPORTS_DOTNET = DOTNET_MESSAGE.supports("message")
+SUPPORTS = TEXTS | CALLS | BLOCKS.supports() | MESSAGE.supports("message")
+SUPPORTS |= media(names="data") | {"tool_result.isError"}
+
 
 DIALECT = Dialect(
     name=NAME,
@@ -348,10 +343,9 @@ DIALECT = Dialect(
     supports={
         "session": SUPPORTS | SESSION.supports(),
         "list": SUPPORTS,
-        "dotnet": SUPPORTS_DOTNET,
-        "dotnet-session": SUPPORTS_DOTNET,
+        "dotnet": SUPPORTS | DOTNET_MESSAGE.supports("message"),
+        "dotnet-session": SUPPORTS | DOTNET_MESSAGE.supports("message"),
     },
-    unsupported=UNSUPPORTED,
     reasons={
         "refusal": "Agent Framework has no content for a refusal: it is written as text",
         "message.role": "Agent Framework has no role developer: it becomes system",
@@ -368,6 +362,6 @@ DIALECT = Dialect(
             "tool_result.isError=exception"
         ),
     },
-    envelope=unsupported.fields("hosted type service_session_id conversationId status"),
-    metadata=unsupported.fields("usage"),
+    envelope=fields("hosted type service_session_id conversationId status"),
+    metadata=fields("usage"),
 )

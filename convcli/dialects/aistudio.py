@@ -16,11 +16,12 @@ from typing import Any
 
 from convcli.families.google.places import CONVENTIONS, OF_CALLS
 from convcli.families.google.results import read_response, write_response
-from convcli.kit import custom, fitting, passes, results, unsupported
+from convcli.kit import custom, fitting, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.settings import Settings
+from convcli.kit.supported import METADATA, TURNS, fields, media
 from convcli.kit.values import MEDIA_TYPES, kind_of_type, pairs, paths
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.transcript import (
@@ -260,13 +261,11 @@ FIT: tuple[Pass, ...] = (
     SETTINGS.fits,
     fitting.settle_by_reading_back(lift, write, "prompt"),
 )
-SUPPORTS = MESSAGE.supports("message") | unsupported.fields("model settings message.error message.stopReason")
-UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.CALL_ONLY | unsupported.settings_but(*SETTINGS.names())
-UNSUPPORTED |= unsupported.fields(
-    "refusal reasoning.summary message.model image.name audio.name video.name document.name image.detail "
-    "audio.detail video.detail document.detail image.path audio.path video.path document.path "
-    "image.text audio.text video.text document.text"
+
+SUPPORTS = (
+    TURNS | METADATA | media(names="data url fileId mediaType") | MESSAGE.supports("message") | SETTINGS.supports()
 )
+SUPPORTS |= fields("model message.error message.stopReason tool_result.name tool_result.isError")
 
 DIALECT = Dialect(
     name=NAME,
@@ -281,7 +280,6 @@ DIALECT = Dialect(
     rules=(links.paired(links.PairingRules(where="later", missing=None)),),
     conventions=CONVENTIONS,
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     reasons={
         "message": "a prompt has one instruction, before its chunks",
         "message.grouping": "consecutive chunks of a role are one message",
@@ -301,5 +299,5 @@ DIALECT = Dialect(
             "reasoning.text=text text.metadata.thoughtSignature=parts reasoning.metadata.thoughtSignature=parts"
         ),
     },
-    envelope=unsupported.fields("tokenCount runSettings thinkingBudget"),
+    envelope=fields("tokenCount runSettings thinkingBudget"),
 )

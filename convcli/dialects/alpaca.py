@@ -30,14 +30,15 @@ from convcli.families.rows.pairs import (
     pair_of,
 )
 from convcli.families.rows.training import answered
-from convcli.kit import fitting, unsupported
+from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, drop_extras, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, shared
+from convcli.kit.supported import TEXTS
 from convcli.kit.texts import text_of
 from convcli.model.branches import INSTRUCTIONS
 from convcli.model.dialect import Dialect, Options
-from convcli.model.transcript import Message, Part, Path, Text, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Part, Path, Text, Transcript
 from convcli.validation.survey import for_outputs
 
 NAME = "alpaca"
@@ -147,17 +148,10 @@ CONVERSATION = fused(
     on_parts(_drop_part, "reasoning", "tool_call", "tool_result", "opaque", *MEDIA),
     on_messages(_alternate_roles),
 )
-UNSUPPORTED = (
-    unsupported.SESSION
-    | unsupported.REQUEST
-    | unsupported.TOOLS
-    | unsupported.MESSAGE
-    | unsupported.MEDIA
-    | unsupported.fields("message.model reasoning refusal tool_call tool_result opaque metadata")
-)
+SUPPORTS = TEXTS | {"message.label"}
 FIT = {
     INSTRUCTION: (*CONVERSATION, on_messages(partial(keep_last_label, answers=True)), _drop_stale_columns),
-    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED), answer=first_answer),),
+    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, SUPPORTS), answer=first_answer),),
 }
 
 
@@ -208,11 +202,10 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     rules=(for_outputs(answered()),),
-    unsupported=UNSUPPORTED,
-    supports=unsupported.fields("message.label"),
+    supports=SUPPORTS,
     reasons={
         **dict.fromkeys(("tools", "tool_call", "tool_result"), "Alpaca rows have neither tools nor calls"),
-        **dict.fromkeys(unsupported.MEDIA, "Alpaca rows name files in extra columns, which convcli keeps unchanged"),
+        **dict.fromkeys(MEDIA_KINDS, "Alpaca rows name files in extra columns, which convcli keeps unchanged"),
         "reasoning": "an Alpaca output is one text, without reasoning",
         "message.role": "Alpaca rows have a system text, user messages and assistant messages",
         "message.label": "only the output has a label (`kto_tag`)",

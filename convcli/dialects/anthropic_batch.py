@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.bodies import identified, is_failure, only_failure, whole
-from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
 from convcli.kit.objects import Native, get_extras, make_extras, omit, without_empty
+from convcli.kit.supported import TEXTS, fields
 from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import BodyForm, Dialect, Options
@@ -107,7 +107,6 @@ def _write_failure(transcript: Transcript, result: Native) -> Native:
 
 
 IDENTIFIED = identified(lambda id_: IDS.fullmatch(id_) is not None)
-SUPPORTED_IN_FAILURE = frozenset(("id", "message.error"))
 
 DIALECT = Dialect(
     name=NAME,
@@ -125,10 +124,7 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     fit={**dict.fromkeys(FORMS, (whole, IDENTIFIED)), FAILURE: (only_failure, IDENTIFIED)},
-    unsupported={
-        **dict.fromkeys(FORMS, frozenset()),
-        FAILURE: unsupported.AROUND_PARTS - SUPPORTED_IN_FAILURE,
-    },
+    supports={FAILURE: TEXTS | fields("id message.error")},
     reasons={
         "id": "a `custom_id` has 1 to 64 letters, digits, _ and -; this one was derived from the content",
         "settings.stream": "batches do not stream their answers",

@@ -23,7 +23,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import paths, read_json
 from convcli.model.dialect import Dialect, Program, ProgramTurns
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -150,7 +150,6 @@ DIALECT = Dialect(
         ),
         Rule(("displayed-only",), _find_cut_values, of_input=("displayed-only",)),
     ),
-    supports=frozenset(("message.replaces",)),
     places={
         **STEP.places("message"),
         **paths(

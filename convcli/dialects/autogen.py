@@ -22,10 +22,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.openai import calls as openai
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, omit
+from convcli.kit.supported import TURNS, fields
 from convcli.kit.texts import text_of
 from convcli.kit.values import counts, paths, put_counts, read_arguments, take_counts, type_of_image, write_arguments
 from convcli.model.dialect import Convention, Dialect, Options, Pass
@@ -305,12 +306,8 @@ MODEL_FIT = (
     passes.on_each_message(_join_instruction),
 )
 NAMES = frozenset(("message.name",))
-UNSUPPORTED = (
-    unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.fields("message.model refusal reasoning.summary tool_result.status audio video document")
-    | unsupported.fields("image.url image.fileId image.path image.text image.name image.detail image.mediaType")
-)
+SUPPORTS = TURNS
+SUPPORTS |= fields("message.name image.data tool_call.rawArguments tool_result.name tool_result.isError")
 
 DIALECT = Dialect(
     name=NAME,
@@ -334,12 +331,7 @@ DIALECT = Dialect(
     },
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
     conventions=(ONE_TEXT,),
-    supports={
-        "state": NAMES,
-        "list": NAMES,
-        "events": NAMES | ROW.supports("message") | {"message.usage"},
-    },
-    unsupported=UNSUPPORTED,
+    supports={"state": SUPPORTS, "list": SUPPORTS, "events": SUPPORTS | ROW.supports("message") | {"message.usage"}},
     reasons={
         "refusal": "AutoGen has no message for a refusal: it is written as text",
         "reasoning": "an AutoGen answer with calls has no field for reasoning",
@@ -358,5 +350,5 @@ DIALECT = Dialect(
             "tool_result.toolCallId=call_id tool_result.isError=is_error image.data=data"
         ),
     },
-    envelope=unsupported.fields("type version source metadata"),
+    envelope=fields("type version source metadata"),
 )

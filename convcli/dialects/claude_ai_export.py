@@ -19,13 +19,13 @@ from typing import Any
 from convcli.families.anthropic.blocks import Blocks, usual_blocks
 from convcli.families.anthropic.messages import FINISH, FINISH_OF
 from convcli.families.chats import split_at_results
-from convcli.kit import unsupported
 from convcli.kit.blocks import Block
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, has_content, make_extras, omit, without_empty
 from convcli.kit.sessions import head_at
 from convcli.kit.settings import Setting
+from convcli.kit.supported import fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import (
@@ -230,7 +230,7 @@ DIALECT = Dialect(
         "tool_call.arguments=input tool_result.toolCallId=tool_use_id tool_result.value=content "
         "reasoning.summary=summaries document.text=extracted_content document.name=file_name image.name=file_name"
     ),
-    envelope=unsupported.fields(
+    envelope=fields(
         "account settings is_starred current_leaf_message_uuid updated_at index truncated start_timestamp "
         "stop_timestamp flags text integration_icon_url preview_url preview_asset thumbnail_url thumbnail_asset"
     ),

@@ -20,15 +20,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.anthropic import places, policy
+from convcli.families.anthropic import policy, response
+from convcli.families.anthropic.blocks import REASONS as OF_BLOCKS
 from convcli.families.anthropic.blocks import Blocks, bare_image, usual_blocks
 from convcli.families.anthropic.messages import Turns, joins_bare_results, lift_system
-from convcli.kit import fitting, passes, results, sessions, unsupported
+from convcli.kit import fitting, passes, results, sessions
 from convcli.kit.blocks import in_metadata
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, REPLACES_ALL, Envelope
 from convcli.kit.objects import Native, get_extras, make_extras
 from convcli.kit.settings import Setting
+from convcli.kit.supported import TEXTS, fields
 from convcli.kit.usage import Usage
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import (
@@ -208,11 +210,6 @@ MESSAGES: tuple[Pass, ...] = (
     passes.on_parts(lambda call, _: GEMINI(call), "tool_call"),
 )
 NO_INSTRUCTIONS = passes.on_each_message(lambda message: None if message.role in turns.INSTRUCTIONS else message)
-SUPPORTS = unsupported.fields(
-    "message.id message.createdAt message.usage message.cost message.provider message.replaces text.metadata "
-    "tool_call.metadata"
-)
-
 PROGRAM_TURNS = ProgramTurns(
     {
         **tags("environment_details"),
@@ -253,10 +250,12 @@ DIALECT = Dialect(
         turns.not_sent("Cline", PROGRAM.unsent),
     ),
     conventions=(policy.results_of(BLOCKS),),
-    supports={"task": SUPPORTS, "session": SUPPORTS | unsupported.fields("id updatedAt tool_result.name")},
-    unsupported=places.UNSUPPORTED | unsupported.AROUND_PARTS,
+    supports={
+        "task": TEXTS | BLOCKS.supports() | TASK.supports("message"),
+        "session": TEXTS | SESSIONS.blocks.supports() | SESSION.supports("message") | HEADER.supports(),
+    },
     reasons={
-        **places.REASONS,
+        **OF_BLOCKS,
         **dict.fromkeys(("message", "text"), "Cline supplies its own instructions"),
         "model": "Cline has no session model: each answer names its own",
         "metadata": "Cline stores only Anthropic and Gemini signatures",
@@ -266,7 +265,8 @@ DIALECT = Dialect(
         **dict.fromkeys(("image", "document"), "Cline supports only media of Anthropic's API"),
     },
     places={
-        **places.PLACES,
+        **SESSIONS.blocks.places(),
+        **response.PLACES,
         **usage_places(SESSION_METRICS.counts, "metrics"),
         **usage_places(TASK_METRICS.counts, "metrics"),
         **paths(
@@ -274,5 +274,5 @@ DIALECT = Dialect(
             "message.cost=metrics/cost message.replaces=isSummary"
         ),
     },
-    envelope=unsupported.fields(f"version updated_at agent sessionId taskType origin {COMPACTION}"),
+    envelope=fields(f"version updated_at agent sessionId taskType origin {COMPACTION}"),
 )

@@ -20,7 +20,7 @@ from convcli.kit import streams
 from convcli.kit.objects import Native, as_object, except_keys, make_extras, omit, without_nulls
 from convcli.kit.results import result_of_parts
 from convcli.kit.runs import Run
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Media, Opaque, Part, Reasoning, Text, ToolResult, Transcript

@@ -23,7 +23,7 @@ from typing import Any
 
 from convcli.families.openai import calls as openai
 from convcli.families.openai.request import media_of_url, url_of_media
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -41,6 +41,7 @@ from convcli.kit.objects import (
     without_empty,
 )
 from convcli.kit.settings import whole
+from convcli.kit.supported import CALLS, SOURCES, TEXTS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.values import counts, paths, put_counts, take_counts
 from convcli.model.dialect import Dialect, Options, Program
@@ -410,13 +411,11 @@ PROGRAM = Program(
     command="cn --fork {id}",
     resent=lambda part: "thoughts as texts" if isinstance(part, Reasoning) else None,
 )
-SUPPORTS = SESSION.supports() | unsupported.fields("message.usage message.replaces reasoning.metadata")
-UNSUPPORTED = (
-    unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.fields(
-        "message.model reasoning.summary refusal audio video document tool_result.name image.name image.detail"
-    )
+
+SUPPORTS = TEXTS | CALLS | PARTS.supports() | media("image", SOURCES) | SESSION.supports()
+SUPPORTS |= fields(
+    "message.usage message.replaces reasoning.text reasoning.metadata tool_call.rawArguments tool_result.isError "
+    "tool_result.status"
 )
 
 DIALECT = Dialect(
@@ -433,7 +432,6 @@ DIALECT = Dialect(
     conventions=(RESULTS,),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     reasons={
         **sessions.NOTHING_SENT,
         "id": "Continue finds a session by its id, a UUID; it is derived from the content",
@@ -456,8 +454,8 @@ DIALECT = Dialect(
         ),
     },
     repeats=frozenset(("/history/*/toolCallStates/*/toolCallId",)),
-    metadata=unsupported.fields("promptLogs editorState appliedRules modifiers chatModelTitle mode"),
-    envelope=unsupported.fields(
+    metadata=fields("promptLogs editorState appliedRules modifiers chatModelTitle mode"),
+    envelope=fields(
         "usage mode chatModelTitle state again output in editorState modifiers promptLogs isGatheringContext "
         "appliedRules message"
     ),

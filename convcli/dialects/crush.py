@@ -23,7 +23,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, as_text, make_extras, without_empty
 from convcli.kit.settings import Setting
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import kind_of_type, pairs, paths, time_of_epoch, time_of_milliseconds
 from convcli.model.dialect import Dialect, Program
 from convcli.model.transcript import (
@@ -188,7 +188,6 @@ DIALECT = Dialect(
     programs=(Program(NAME, ".", ".crush/crush.db .local/share/crush/crush.db"),),
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    supports=frozenset(("message.replaces", "message.provider")),
     places={
         **SESSION.places(),
         **MESSAGE.places("message"),

@@ -38,7 +38,7 @@ from convcli.kit.objects import (
 )
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.settings import Setting, whole
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths, read_json, take_counts, time_of_milliseconds
 from convcli.model.dialect import Dialect, Program, ProgramTurns, tags
 from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript

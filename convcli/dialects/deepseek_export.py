@@ -20,7 +20,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, except_keys, make_extras
 from convcli.kit.sessions import head_of, parents_first
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, Transcript

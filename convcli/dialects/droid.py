@@ -19,11 +19,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.families.anthropic import places, policy
+from convcli.families.anthropic import policy, response
+from convcli.families.anthropic.blocks import REASONS as OF_BLOCKS
 from convcli.families.anthropic.blocks import Blocks, kind_of, usual_blocks
 from convcli.families.anthropic.messages import Turns
 from convcli.families.anthropic.response import IDS, NAMES
-from convcli.kit import sessions, unsupported
+from convcli.kit import sessions
 from convcli.kit.blocks import BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -47,6 +48,7 @@ from convcli.kit.sessions import (
     set_times,
 )
 from convcli.kit.settings import whole
+from convcli.kit.supported import TEXTS, fields, media
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.document import Rows
@@ -77,7 +79,8 @@ def _lift_foreign(native: Native, context: LiftContext) -> Part | None:
 
 
 ROLES = {**policy.PARTS_IN_ROLES, "opaque": ("user", "assistant", "event"), "reasoning": ("assistant",)}
-TURNS = Turns(Blocks(NAME, FOREIGN._replace(read=_lift_foreign), *usual_blocks(NAME)))
+BLOCKS = Blocks(NAME, FOREIGN._replace(read=_lift_foreign), *usual_blocks(NAME))
+TURNS = Turns(BLOCKS)
 
 
 def lift(document: Any) -> Transcript:
@@ -219,13 +222,12 @@ def _of_this_machine(transcript: Transcript) -> Transcript:
 PROGRAM = Program(
     NAME, ".factory", "sessions/**/*.jsonl", place=_place, command="droid --resume {id}", fit=_of_this_machine
 )
-UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.CALL_ONLY | unsupported.METADATA
-UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata")
-SUPPORTS = HEADER.supports() | ROW.supports("message")
-SUPPORTS |= unsupported.fields("message.stopReason message.usage reasoning.metadata")
 
 PROGRAM_TURNS = ProgramTurns(tags("system-reminder"), NAME, {("visibility",): {"llm_only": "llm_only"}})
 """Reminders, and messages only for the model: a recorded session of June 2026."""
+
+SUPPORTS = TEXTS | BLOCKS.supports() | HEADER.supports() | ROW.supports("message") | media()
+SUPPORTS |= fields("message.model message.stopReason message.usage refusal.text tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,
@@ -240,9 +242,8 @@ DIALECT = Dialect(
     fit=FIT,
     write=write,
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     reasons={
-        **places.REASONS,
+        **OF_BLOCKS,
         **sessions.REASONS,
         **sessions.NOTHING_SENT,
         **dict.fromkeys(("message", "text"), "Droid sessions do not store system instructions"),
@@ -256,11 +257,12 @@ DIALECT = Dialect(
         turns.decodable(),
     ),
     places={
-        **places.PLACES,
+        **BLOCKS.places(),
+        **response.PLACES,
         **HEADER.places("", "0"),
         **ROW.places("message", ".."),
         **paths("extras.row=.. extras.messageId=id"),
     },
-    metadata=unsupported.fields("chatCompletionReasoningContent compaction_state session_end todo_state"),
+    metadata=fields("chatCompletionReasoningContent compaction_state session_end todo_state"),
     envelope=frozenset(("row", "owner", "version", "hostId", "messageId")),
 )

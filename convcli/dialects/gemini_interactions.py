@@ -40,7 +40,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions, kept_whole, whole_of
 from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras, without_nulls
 from convcli.kit.settings import EFFORT, Setting, Settings
-from convcli.kit.unsupported import fields, settings_but
+from convcli.kit.supported import fields
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.rule import Breach, Rule
 from convcli.model.transcript import Message, Text, ToolChoice, ToolDefinition, Transcript
@@ -233,7 +233,6 @@ RULES = (
     READABLE_SIGNATURES,
 )
 
-ALWAYS_UNSUPPORTED = facts.COMMONLY_UNSUPPORTED | settings_but(*SETTINGS.names()) | {"tool_call.rawArguments"}
 DIALECT = Dialect(
     name=NAME,
     title="the Interactions API",
@@ -247,10 +246,10 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
-    unsupported={
-        "request": ALWAYS_UNSUPPORTED | facts.OF_RESPONSES,
-        "response": ALWAYS_UNSUPPORTED | facts.OF_REQUESTS,
-        "list": ALWAYS_UNSUPPORTED | facts.OF_RESPONSES | facts.OF_REQUESTS | {"model", "extras"},
+    supports={
+        "request": facts.COMMON | facts.OF_REQUESTS | SETTINGS.supports(),
+        "response": facts.COMMON | facts.OF_RESPONSES,
+        "list": facts.COMMON - {"extras"},
     },
     reasons={
         **facts.REASONS,

@@ -20,7 +20,7 @@ from convcli.families.google.config import COUNTS, lift_usage, write_usage
 from convcli.families.google.contents import adopt, lift_contents, write_contents
 from convcli.families.google.keys import Service, Shape, Writer, names
 from convcli.families.google.places import CONVENTIONS, LOSSES, OF_CALLS
-from convcli.kit import custom, passes, results, sessions, unsupported
+from convcli.kit import custom, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import settle_by_reading_back
 from convcli.kit.ids import set_session_id
@@ -33,6 +33,7 @@ from convcli.kit.sessions import (
     row_of_event,
     set_models_of_answers,
 )
+from convcli.kit.supported import METADATA, TURNS, counted, fields, media
 from convcli.kit.values import milliseconds_of_time, paths, time_of_milliseconds, usage_places
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Transcript
@@ -197,13 +198,10 @@ FIT = (
     set_session_id(lambda transcript: [[one.role, one.created_at, len(one.parts)] for one in transcript.messages]),
     settle_by_reading_back(lift, write, "session"),
 )
-UNSUPPORTED = (
-    unsupported.SESSION
-    | unsupported.REQUEST
-    | unsupported.TOOLS
-    | unsupported.fields(
-        "message.parentId message.stopReason message.error reasoning.summary tool_call.rawArguments tool_result.status"
-    )
+
+SUPPORTS = TURNS | METADATA | media() | counted(COUNTS)
+SUPPORTS |= fields(
+    "id updatedAt message.id message.name message.createdAt message.model tool_result.name tool_result.isError"
 )
 
 DIALECT = Dialect(
@@ -216,8 +214,7 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
-    supports=frozenset(("id", "updatedAt")),
-    unsupported=UNSUPPORTED,
+    supports=SUPPORTS,
     conventions=CONVENTIONS,
     reasons={
         **LOSSES,

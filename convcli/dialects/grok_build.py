@@ -24,12 +24,13 @@ from msgspec.structs import replace
 
 from convcli.families.openai.request import media_of_url, url_of_media
 from convcli.families.responses import items
-from convcli.kit import fitting, passes, results, sessions, unsupported
+from convcli.kit import fitting, passes, results, sessions
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, except_keys, get_extras, make_extras
 from convcli.kit.settings import whole
+from convcli.kit.supported import SOURCES, TURNS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths, read_arguments, write_arguments
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
@@ -254,6 +255,9 @@ PROGRAM = Program(
     directory=_directory,
 )
 
+SUPPORTS = TURNS | media("image", SOURCES)
+SUPPORTS |= fields("message.model reasoning.summary reasoning.metadata tool_call.rawArguments tool_result.isError")
+
 DIALECT = Dialect(
     name=NAME,
     title="Grok Build",
@@ -267,12 +271,7 @@ DIALECT = Dialect(
     fit=FIT,
     conventions=(RESULTS,),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    supports=frozenset(("reasoning.metadata",)),
-    unsupported=unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.fields(
-        "refusal audio video document tool_result.name tool_result.status image.name image.detail reasoning.extras"
-    ),
+    supports=SUPPORTS,
     reasons={
         **sessions.NOTHING_SENT,
         "event": sessions.REASONS["event"],

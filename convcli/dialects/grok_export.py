@@ -19,7 +19,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, as_text, make_extras, without_empty
 from convcli.kit.sessions import head_at
 from convcli.kit.settings import Setting
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import paths, time_of_milliseconds
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Path, Reasoning, Text, Transcript

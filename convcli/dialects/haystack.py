@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.openai import request as common
-from convcli.kit import custom, fitting, results, unsupported
+from convcli.kit import custom, fitting, results
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import (
@@ -31,6 +31,7 @@ from convcli.kit.objects import (
     without_empty,
 )
 from convcli.kit.settings import whole
+from convcli.kit.supported import CALLS, LIST, fields
 from convcli.kit.values import kind_of_type, paths
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import MediaKind, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult, Transcript
@@ -62,7 +63,7 @@ def _file(kind: MediaKind) -> Block:
         is_kind = kind == "document" or kind_of_type(as_text(native.get("mime_type"))) == kind
         return block.read(native, context) if is_kind else None
 
-    return Block(block.tag, block.part, read, block.write)
+    return block._replace(read=read)
 
 
 BLOCKS = ROWS.table(
@@ -260,6 +261,9 @@ FIT = (
     fitting.settle_by_reading_back(lift, write, "list"),
 )
 
+SUPPORTS = LIST | CALLS | BLOCKS.supports()
+SUPPORTS |= fields("message.name message.model message.usage message.stopReason tool_result.name tool_result.isError")
+
 DIALECT = Dialect(
     name=NAME,
     title="Haystack",
@@ -272,14 +276,7 @@ DIALECT = Dialect(
     fit=FIT,
     rules=(links.paired(links.PairingRules(where="later")),),
     conventions=(RESULTS,),
-    supports=unsupported.fields("message.name message.usage message.stopReason"),
-    unsupported=unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.CALL_ONLY
-    | unsupported.fields(
-        "refusal reasoning.summary image.name audio.detail video.detail document.detail "
-        f"extras.{NAME} image.url image.fileId image.path image.text audio.url video.url document.url"
-    ),
+    supports=SUPPORTS,
     reasons={
         "refusal": "Haystack has no block for a refusal: it is written as text",
         "reasoning.summary": "Haystack reasoning is one text",
@@ -298,5 +295,5 @@ DIALECT = Dialect(
         "tool_result.isError=tool_call_result/error tool_result.toolCallId=tool_call_result/origin/id "
         "tool_result.name=tool_call_result/origin/tool_name extras.origin=tool_call_result/origin"
     ),
-    envelope=unsupported.fields("validation meta usage index"),
+    envelope=fields("validation meta usage index"),
 )

@@ -23,13 +23,14 @@ from msgspec.structs import replace
 
 from convcli.families.openai import messages as openai
 from convcli.families.openai.request import FINISH, FINISH_OF
-from convcli.families.openai.tables import CALLS
-from convcli.kit import fitting, passes, results, sessions, unsupported
+from convcli.families.openai.tables import OF_CALLS
+from convcli.kit import fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.ids import set_session_id
 from convcli.kit.objects import Native, as_object, get_extras, make_extras, without_empty
 from convcli.kit.settings import Setting
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import only_text
 from convcli.kit.values import paths, seconds_of_time, time_of_seconds
 from convcli.model.dialect import Dialect, Options, Pass, Program, ProgramTurns
@@ -153,6 +154,9 @@ FIT: tuple[Pass, ...] = (
     fitting.settle_by_reading_back(lift, write, "session"),
 )
 
+SUPPORTS = TURNS | media("image audio") | SESSION.supports() | MESSAGE.supports("message")
+SUPPORTS |= fields("tool_call.rawArguments tool_result.name tool_result.isError")
+
 DIALECT = Dialect(
     name=NAME,
     title="Hermes Agent",
@@ -166,8 +170,7 @@ DIALECT = Dialect(
     fit=FIT,
     conventions=(RESULTS,),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    unsupported=(unsupported.AROUND_PARTS | unsupported.METADATA) - SESSION.supports() - MESSAGE.supports("message")
-    | unsupported.fields("message.model reasoning.summary refusal document video tool_result.status"),
+    supports=SUPPORTS,
     reasons={
         **sessions.NOTHING_SENT,
         "event": sessions.REASONS["event"],
@@ -177,16 +180,16 @@ DIALECT = Dialect(
         "reasoning": "a message of Hermes Agent has one reasoning text",
     },
     places={
-        **CALLS,
+        **OF_CALLS,
         **SESSION.places(),
         **MESSAGE.places("message"),
         **paths("image.detail=image_url/detail tool_result.name=../tool_name"),
     },
-    metadata=unsupported.fields(
+    metadata=fields(
         "source model_config user_id git_branch git_repo_root reasoning_details codex_reasoning_items "
         "codex_message_items effect_disposition id session_id"
     ),
-    envelope=unsupported.fields(
+    envelope=fields(
         "id session_id source user_id model_config parent_session_id ended_at end_reason message_count tool_call_count "
         "input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens git_branch git_repo_root "
         "billing_provider billing_base_url billing_mode estimated_cost_usd actual_cost_usd cost_status cost_source "

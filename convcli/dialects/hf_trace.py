@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families import tables
-from convcli.kit import unsupported
 from convcli.kit.ids import set_session_id
-from convcli.model.transcript import Reasoning, Text, Transcript
+from convcli.kit.supported import fields
+from convcli.model.transcript import MEDIA_KINDS, Reasoning, Text, Transcript
 
 NAME = "hf-trace"
 TABLE = {
@@ -72,9 +72,9 @@ DIALECT = tables.built_in(
         "text": "a Hugging Face trace message has one text",
         "reasoning": "a Hugging Face trace message has one thought",
         "refusal": "Hugging Face traces have no field for a refusal: it is written as text",
-        **dict.fromkeys(unsupported.MEDIA, "messages of Hugging Face traces are text"),
+        **dict.fromkeys(MEDIA_KINDS, "messages of Hugging Face traces are text"),
         "tool_result.name": "a tool result in a Hugging Face trace has only the id of its call",
     },
-    metadata=unsupported.fields("usage"),
+    metadata=fields("usage"),
     envelope=frozenset(("harness", "row")),
 )

@@ -172,5 +172,5 @@ DIALECT = Dialect(
     places=_places(),
     carries_all=True,
     keeps_form=True,
-    supports=fields.RARE,
+    supports=fields.TEXTS.union(fields.FIELDS),
 )

@@ -18,7 +18,7 @@ from typing import Any
 
 from convcli.families import kosong
 from convcli.families.openai import calls as openai
-from convcli.kit import fitting, results, sessions, unsupported
+from convcli.kit import fitting, results, sessions, supported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras
 from convcli.kit.texts import only_text
@@ -140,13 +140,11 @@ DIALECT = Dialect(
     fit=FIT,
     conventions=(RESULTS,),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    supports=frozenset(("message.name",)),
-    unsupported=unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.fields(
-        "message.model reasoning.summary refusal document tool_result.name tool_result.status image.name audio.name "
-        "video.name image.detail audio.detail video.detail"
-    ),
+    supports=supported.TEXTS
+    | supported.CALLS
+    | supported.OPAQUE
+    | supported.media("image audio video", supported.SOURCES)
+    | supported.fields("message.name reasoning.text tool_call.rawArguments tool_result.isError"),
     reasons={
         **sessions.NOTHING_SENT,
         "event": sessions.REASONS["event"],

@@ -27,7 +27,7 @@ from convcli.kit.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
 from convcli.kit.objects import Native, as_object, as_text, except_keys, make_extras, without_empty
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths
 from convcli.model.dialect import Dialect, Program, ProgramTurns, tags
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolDefinition, Transcript
@@ -226,7 +226,6 @@ DIALECT = Dialect(
     program_turns=ProgramTurns(tags("system-reminder")),
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    supports=frozenset(("message.replaces",)),
     repeats=frozenset(("/*/event/usage/inputOther",)),
     places={
         **HEADER.places("", "0"),

@@ -21,7 +21,7 @@ from convcli.kit.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, add_extras, as_object, as_text, make_extras, objects_in, without_empty
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Program
 from convcli.model.transcript import (
@@ -243,7 +243,6 @@ DIALECT = Dialect(
     programs=(Program(NAME, ".", f"{DATABASES} .kiro/sessions/cli/*.jsonl"),),
     lift=lift,
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    supports=frozenset(("message.replaces",)),
     places={
         **WHOLE.places(),
         **paths(

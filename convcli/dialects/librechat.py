@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from convcli.families.chats import NODES, nodes_of, split_at_results
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -26,6 +26,7 @@ from convcli.kit.ids import set_session_id
 from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.sessions import head_of, parents_first
 from convcli.kit.settings import Setting, Settings
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import is_bare, text_of
 from convcli.kit.values import counts, kind_of_type, pairs, paths, put_counts, take_counts, write_arguments
 from convcli.model.dialect import Dialect, Options, Pass
@@ -351,10 +352,9 @@ def _has_messages(survey: Survey) -> Iterator[Breach]:
 
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in (EXPORT, TREE)}
 ONE_NODE = "an answer and its results are one message of LibreChat"
-SUPPORTS = CONVERSATION.supports() | MESSAGE.supports("message")
-SUPPORTS |= unsupported.fields("model settings head message.parentId message.usage")
-UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.settings_but(*SETTINGS.names())
-UNSUPPORTED |= unsupported.fields("refusal refusal.metadata reasoning.summary tool_result.status tool_result.isError")
+
+SUPPORTS = TURNS | media() | CONVERSATION.supports() | MESSAGE.supports("message") | SETTINGS.supports()
+SUPPORTS |= fields("model head message.parentId message.usage tool_call.rawArguments tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,
@@ -374,7 +374,6 @@ DIALECT = Dialect(
     ),
     conventions=(CONVENTION,),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     reasons={
         "id": "LibreChat imports no conversation without an id; it is derived from the content",
         "event": "LibreChat stores no events of other programs",
@@ -396,7 +395,7 @@ DIALECT = Dialect(
             "document.name=filename image.name=filename document.mediaType=type image.mediaType=type"
         ),
     },
-    envelope=unsupported.fields(
+    envelope=fields(
         "endpoint exportAt branches conversationId sender error unfinished isEdited updatedAt user tokenCount _id __v "
         "filepath source bytes width height progress type"
     ),

@@ -22,11 +22,12 @@ from convcli.families.openai.calls import ROW_TEXTS
 from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import StoredFields, is_pair, lift_pair, on_both, pair_of
-from convcli.kit import custom, fitting, results, unsupported
+from convcli.kit import custom, fitting, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import described
 from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results
+from convcli.kit.supported import OPAQUE, fields
 from convcli.kit.texts import only_text, text_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -201,10 +202,10 @@ CONVERSATION = fused(
     fitting.keep_functions(NAME),
     described,
 )
-UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.fields("document")
+SUPPORTS = training.SUPPORTS | training.FILES | OPAQUE | fields("message.weight message.label")
 FIT = {
     MESSAGES: (*CONVERSATION, fitting.without("message.label"), _drop_read_extras),
-    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True)), _drop_read_extras),
+    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, SUPPORTS)), _drop_read_extras),
 }
 
 
@@ -310,8 +311,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(ROW_TEXTS,),
-    unsupported=UNSUPPORTED,
-    supports=unsupported.fields("message.weight message.label"),
+    supports=SUPPORTS,
     reasons={
         "message": "in LLaMA-Factory v1 rows a result answers a call of the turn before it",
         "message.role": "LLaMA-Factory v1 rows have only the roles system, user, assistant and tool",

@@ -22,11 +22,12 @@ from typing import Any
 
 from convcli.families.openai import calls as openai
 from convcli.families.openai.request import AUDIO_FORMATS, AUDIO_TYPES
-from convcli.kit import custom, fitting, results, unsupported
+from convcli.kit import custom, fitting, results
 from convcli.kit.blocks import BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, as_object, as_text, get_extras, make_extras, without_nulls
 from convcli.kit.settings import Setting, whole
+from convcli.kit.supported import CALLS, LIST, fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Part, PartPaths, Path, Reasoning, Text, ToolResult, Transcript
@@ -181,10 +182,7 @@ DIALECT = Dialect(
     fit=FIT,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
-    supports=frozenset(("message.name",)),
-    unsupported=unsupported.AROUND_PARTS
-    | unsupported.fields("message.model refusal image.name audio.name video.name audio.detail document.detail")
-    | unsupported.fields(f"tool_result.status extras.{NAME}"),
+    supports=LIST | CALLS | BLOCKS.supports() | fields("message.name tool_result.name tool_result.isError"),
     reasons={
         "metadata": "LlamaIndex stores Anthropic's signatures of thoughts, and no other metadata",
         "refusal": "LlamaIndex has no block for a refusal: it is written as text",

@@ -26,7 +26,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, as_text, get_extras, make_extras, without_empty
 from convcli.kit.sessions import add_event
 from convcli.kit.streams import Boundaries, Limits
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import counts, kind_of_type, paths, take_counts
 from convcli.model.dialect import Dialect, Program
 from convcli.model.transcript import (

@@ -20,17 +20,28 @@ from typing import Any
 
 from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
-from convcli.kit import fitting, passes, results, unsupported
+from convcli.kit import fitting, passes, results
 from convcli.kit.definitions import Definitions
 from convcli.kit.fitting import bare_system, instruction_of
 from convcli.kit.objects import Keys, Native, get_extras
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import ResultTexts
+from convcli.kit.supported import CALLS, OPAQUE, TEXTS, TOOLS, fields
 from convcli.kit.values import paths
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, Rule
-from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import (
+    MEDIA_KINDS,
+    Message,
+    Opaque,
+    Part,
+    Path,
+    Text,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
 from convcli.validation.rules import arguments, links, tools
 from convcli.validation.survey import Survey, for_requests
 
@@ -205,14 +216,7 @@ RULES = (
     tools.unique(),
 )
 
-UNSUPPORTED = (
-    unsupported.SESSION
-    | unsupported.REQUEST
-    | unsupported.MESSAGE
-    | unsupported.METADATA
-    | unsupported.MEDIA
-    | unsupported.CALL_ONLY
-) | (unsupported.FUNCTION_ONLY | {"reasoning"})
+SUPPORTS = TEXTS | CALLS | OPAQUE | fields("refusal.text tool_result.name tool_result.isError")
 
 DIALECT = Dialect(
     name=NAME,
@@ -226,7 +230,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(RESULTS.convention(MARKED),),
-    unsupported={"list": UNSUPPORTED | unsupported.TOOLS | {"extras.message-history"}, "object": UNSUPPORTED},
+    supports={"list": SUPPORTS - {"extras"}, "object": SUPPORTS | TOOLS},
     reasons={
         "message.role": "message histories have only one role for instructions",
         "text": "the system text of a message history is one string",
@@ -236,8 +240,8 @@ DIALECT = Dialect(
         "tool.parameters": "a tool of a message history needs an input_schema",
         "tool.strict": "tools of a message history have no strict mode",
         **dict.fromkeys(("toolChoice", "settings"), "message histories have no request settings"),
-        "model": "message histories do not name the model",
-        **dict.fromkeys(unsupported.MEDIA, "message histories have text and calls only"),
+        **dict.fromkeys(("model", "message.model"), "message histories do not name the model"),
+        **dict.fromkeys(MEDIA_KINDS, "message histories have text and calls only"),
         "tool_call.rawArguments": "the input of a call in a message history is an object",
         "tool_result.isError": "results in a message history have no field for an error",
     },

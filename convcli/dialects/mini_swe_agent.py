@@ -25,7 +25,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, add_extras, as_object, as_text, except_keys, make_extras, objects_in, omit
 from convcli.kit.sessions import add_event
 from convcli.kit.settings import Setting
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import paths, seconds_of_time, time_of_seconds
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Path, Transcript

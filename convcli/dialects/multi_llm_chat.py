@@ -25,13 +25,14 @@ from msgspec.structs import replace
 
 from convcli.families.histories.entries import Entries, system_apart
 from convcli.families.histories.multi_llm import AUTHORS, CONVENTION, RESULTS, lift_entries, write_entries
-from convcli.kit import fitting, passes, results, unsupported
+from convcli.kit import fitting, passes, results
 from convcli.kit.fitting import bare_system, instruction_of
 from convcli.kit.objects import Keys, Native, get_extras
+from convcli.kit.supported import CALLS, OPAQUE, TEXTS, fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, Rule
-from convcli.model.transcript import Message, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Transcript
 from convcli.validation.rules import links
 from convcli.validation.survey import Survey
 
@@ -144,9 +145,7 @@ RULES = (
     links.paired(links.PairingRules(where="later")),
 )
 
-UNSUPPORTED = (
-    unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.MEDIA | unsupported.CALL_ONLY | {"reasoning"}
-)
+SUPPORTS = TEXTS | CALLS | OPAQUE | fields("message.name tool_result.name tool_result.isError")
 
 DIALECT = Dialect(
     name=NAME,
@@ -160,21 +159,20 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(CONVENTION,),
     supports={
-        "saved": unsupported.fields("title createdAt updatedAt message.name"),
-        "list": unsupported.fields("message.name"),
-        "autosave": unsupported.fields("createdAt updatedAt message.name"),
+        "saved": SUPPORTS | fields("title createdAt updatedAt"),
+        "list": SUPPORTS,
+        "autosave": SUPPORTS | fields("createdAt updatedAt"),
     },
-    unsupported=UNSUPPORTED,
     reasons={
         "message.name": "an answer's author is gemini or chatgpt",
         "message.role": "multi-llm-chat has only one role for instructions",
         "text": "the system prompt is one string",
         "reasoning": "multi-llm-chat histories have no thinking",
         "refusal": "multi-llm-chat has no refusal part: the refusal is written as text",
-        **dict.fromkeys(unsupported.TOOLS, "multi-llm-chat histories have no tools"),
+        **dict.fromkeys(("tools", "tool"), "multi-llm-chat histories have no tools"),
         **dict.fromkeys(("toolChoice", "settings"), "multi-llm-chat histories have no request settings"),
-        "model": "multi-llm-chat histories do not name the model",
-        **dict.fromkeys(unsupported.MEDIA, "multi-llm-chat histories have only text and calls"),
+        **dict.fromkeys(("model", "message.model"), "multi-llm-chat histories do not name the model"),
+        **dict.fromkeys(MEDIA_KINDS, "multi-llm-chat histories have only text and calls"),
         "tool_call.rawArguments": "arguments must be an object",
         "tool_result.isError": "multi-llm-chat results have no failure field",
     },

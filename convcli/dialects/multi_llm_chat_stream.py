@@ -20,13 +20,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.histories.multi_llm import CONVENTION, RESULTS, lift_call, result_body, write_part
-from convcli.kit import fitting, passes, results, unsupported
+from convcli.kit import fitting, passes, results
 from convcli.kit.objects import Keys, Native, as_object, get_extras, make_extras
 from convcli.kit.runs import Run, joined_turns, last_run
-from convcli.kit.streams import fragments
+from convcli.kit.streams import OTHER_MESSAGES, fragments
+from convcli.kit.supported import CALLS, LIST, OPAQUE, fields, media
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Opaque, Part, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Opaque, Part, Text, ToolCall, ToolResult, Transcript
 
 NAME = "multi-llm-chat-stream"
 SIBLING = "multi-llm-chat"
@@ -148,8 +149,6 @@ def _part(part: Part, extra: Native, size: int) -> Iterator[Native]:
         yield part.value
 
 
-UNSUPPORTED = (unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY) | {"extras.multi-llm-chat"}
-
 DIALECT = Dialect(
     name=NAME,
     family=SIBLING,
@@ -161,9 +160,9 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     conventions=(CONVENTION,),
-    unsupported=UNSUPPORTED,
+    supports=LIST | CALLS | OPAQUE | media() | fields("reasoning.text tool_result.name tool_result.isError"),
     reasons={
-        **dict.fromkeys(("message", *unsupported.PARTS), "a stream has only the messages since the last question"),
+        **dict.fromkeys(OTHER_MESSAGES, "a stream has only the messages since the last question"),
         "message.role": "a stream has only assistant messages and their results",
         "message.grouping": "a stream does not mark the end of a turn: consecutive answers become one",
         "message.id": "multi-llm-chat chunks have no id",
@@ -177,18 +176,18 @@ DIALECT = Dialect(
         "text": "the text of a turn is one stream: part boundaries are lost",
         "reasoning": "multi-llm-chat does not stream thinking",
         "refusal": "multi-llm-chat has no refusal chunk: the refusal is written as text",
-        **dict.fromkeys((*unsupported.TOOLS, "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
         "id": "a stream has no id",
         "title": "a stream has no title",
         "model": "a stream does not name the model",
         "cwd": "a stream does not name a directory",
         **dict.fromkeys(("createdAt", "updatedAt"), "a stream has no time"),
         "head": "a stream has no branches",
-        **dict.fromkeys(unsupported.MEDIA, "multi-llm-chat chunks have only text and calls"),
+        **dict.fromkeys(MEDIA_KINDS, "multi-llm-chat chunks have only text and calls"),
         "tool_call.rawArguments": "arguments must be an object",
         "tool_result.isError": "multi-llm-chat results have no failure field",
         "tool_result.status": "multi-llm-chat results have no status",
     },
     places={"tool_call.id": ("tool_call_id",), "tool_result.toolCallId": ("tool_call_id",), "extras.outer": ("..",)},
-    metadata=unsupported.fields("error status"),
+    metadata=fields("error status"),
 )

@@ -18,10 +18,10 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.families.bodies import identified, is_failure, only_failure, whole
-from convcli.kit import unsupported
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
 from convcli.kit.objects import Native, get_extras, has_content, make_extras, omit, without_empty
+from convcli.kit.supported import TEXTS
 from convcli.kit.values import paths
 from convcli.model.dialect import BodyForm, Dialect, Options
 from convcli.model.transcript import Message, Path, Transcript
@@ -124,7 +124,6 @@ def _failure(transcript: Transcript, response: Native, error: Native) -> Native 
 
 
 WRITTEN = frozenset(("id", "message.error", "message.stopReason"))
-UNSUPPORTED_IN_FAILURE = unsupported.AROUND_PARTS - WRITTEN
 
 DIALECT = Dialect(
     name=NAME,
@@ -144,7 +143,7 @@ DIALECT = Dialect(
     write=write,
     form_of=form_of,
     fit={**dict.fromkeys(FORMS, (whole, identified())), FAILURE: (only_failure, identified())},
-    unsupported={**dict.fromkeys(FORMS, frozenset()), FAILURE: UNSUPPORTED_IN_FAILURE},
+    supports={FAILURE: TEXTS | WRITTEN},
     reasons={
         "id": "a batch line needs a custom_id: it is derived from the content",
         "settings.stream": "batches do not stream their answers",

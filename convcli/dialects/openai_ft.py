@@ -22,16 +22,18 @@ from convcli.families.openai import messages as common
 from convcli.families.openai import rules
 from convcli.families.openai.fitting import NO_REASONING, ROW_RESULTS, of_requests
 from convcli.families.openai.request import lift_tools, write_tools
-from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
+from convcli.families.openai.tables import MEDIA as MEDIA_FIELDS
+from convcli.families.openai.tables import OF_CALLS, REASONS
 from convcli.families.rows.pairs import StoredFields, first_answer, is_pair, lift_pair, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
-from convcli.kit import custom, unsupported
+from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import drop_empty_tools, keep_functions, without
 from convcli.kit.objects import Keys, Native, as_object, drop_extras, get_extras, make_extras, omit
 from convcli.kit.passes import fused, on_each_message
 from convcli.kit.settings import Settings, in_snake_case
+from convcli.kit.supported import CALLS, OPAQUE, TEXTS, TOOLS, fields
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -126,19 +128,12 @@ CONVERSATION = fused(
     SETTINGS.fits,
 )
 ALONE = (*CONVERSATION, without("message.label"), _drop_keys(INPUT, *SIDES))
-UNSUPPORTED = (
-    COMMONLY_UNSUPPORTED
-    | unsupported.SESSION
-    | unsupported.fields(
-        "model toolChoice reasoning metadata video image.mediaType audio.name audio.detail document.detail "
-        "document.mediaType tool_result.name message.usage message.stopReason"
-    )
-    | unsupported.settings_but(*SETTINGS.names())
-)
+SUPPORTS = TEXTS | TOOLS | CALLS | OPAQUE | SETTINGS.supports() | MEDIA_FIELDS
+SUPPORTS |= fields("message.name message.weight refusal.text tool.strict tool_call.rawArguments")
 FIT = {
     MESSAGES: ALONE,
     PREFERENCE: (
-        on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True), answer=first_answer),
+        on_both(*CONVERSATION, stored=StoredFields(NAME, SUPPORTS), answer=first_answer),
         _drop_keys(*SIDES),
     ),
     REINFORCEMENT: (*ALONE, _drop_answers),
@@ -228,11 +223,7 @@ DIALECT = Dialect(
         _pair_complete(),
     ),
     conventions=(ROW_RESULTS,),
-    supports={
-        **dict.fromkeys((MESSAGES, REINFORCEMENT), frozenset(("message.weight",))),
-        PREFERENCE: frozenset(("message.weight", "message.label")),
-    },
-    unsupported=UNSUPPORTED,
+    supports={MESSAGES: SUPPORTS, REINFORCEMENT: SUPPORTS, PREFERENCE: SUPPORTS | {"message.label"}},
     reasons={
         **REASONS,
         "reasoning": "fine-tuning rows have no reasoning field",
@@ -246,7 +237,7 @@ DIALECT = Dialect(
         "video": "fine-tuning rows have no video",
     },
     places={
-        **CALLS,
+        **OF_CALLS,
         **SETTINGS.places(),
         "message.weight": ("weight",),
         "image.detail": ("image_url", "detail"),

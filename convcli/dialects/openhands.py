@@ -21,7 +21,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, except_keys, get_extras, make_extras, omit
 from convcli.kit.results import result_of_parts
 from convcli.kit.sessions import add_event
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import paths, read_arguments, split_data_url
 from convcli.model.dialect import Dialect, ProgramTurns, tags
 from convcli.model.transcript import (

@@ -19,7 +19,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, make_extras, omit
 from convcli.kit.sessions import add_event
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import paths, read_arguments
 from convcli.model.dialect import Dialect, ProgramTurns
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript

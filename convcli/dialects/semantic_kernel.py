@@ -21,7 +21,7 @@ from typing import Any
 from convcli.families.chats import split_at_results
 from convcli.families.openai import calls as openai
 from convcli.families.openai import request as common
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.blocks import Block, BlockRows
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
@@ -36,6 +36,7 @@ from convcli.kit.objects import (
     without_empty,
 )
 from convcli.kit.settings import whole
+from convcli.kit.supported import CALLS, TEXTS, fields, media
 from convcli.kit.values import kind_of_type, paths, split_data_url
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -224,6 +225,9 @@ def _fit(form: str, *more: Pass) -> tuple[Pass, ...]:
     )
 
 
+SUPPORTS = TEXTS | CALLS | BLOCKS.supports() | media(names="data url mediaType") | MESSAGE.supports("message")
+SUPPORTS |= fields("message.usage tool_result.name tool_result.isError")
+
 DIALECT = Dialect(
     name=NAME,
     title="Semantic Kernel",
@@ -240,11 +244,7 @@ DIALECT = Dialect(
         Rule(("unknown-value",), _find_unread_types),
     ),
     conventions=(RESULTS,),
-    supports=unsupported.fields("message.name message.usage message.stopReason"),
-    unsupported=unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.fields("tool_result.status refusal reasoning.summary document.text")
-    | {f"{kind}.{name}" for kind in MEDIA_KINDS for name in ("path", "detail", "fileId", "name")},
+    supports=SUPPORTS,
     reasons={
         "refusal": "Semantic Kernel has no item for a refusal: it is written as text",
         "message.usage": "only the metadata of an answer has usage",
@@ -260,6 +260,6 @@ DIALECT = Dialect(
         ),
         **{f"{kind}.data": ("data_uri",) for kind in MEDIA_KINDS},
     },
-    envelope=unsupported.fields("encoding index status"),
-    metadata=unsupported.fields("metadata inner_content"),
+    envelope=fields("encoding index status"),
+    metadata=fields("metadata inner_content"),
 )

@@ -22,11 +22,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.openai.request import media_of_url
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, except_keys, get_extras, make_extras, omit
 from convcli.kit.settings import Setting
+from convcli.kit.supported import SOURCES, TURNS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.values import DATA_URL, paths, read_arguments, write_arguments
 from convcli.model.dialect import Dialect, Options
@@ -276,6 +277,9 @@ FIT = (
     fitting.settle_by_reading_back(lift, write, "chat"),
 )
 
+SUPPORTS = TURNS | media("image", SOURCES) | HEADER.supports() | ROW.supports("message") | EXTRA.supports("message")
+SUPPORTS |= fields("message.name tool_call.rawArguments tool_result.isError")
+
 DIALECT = Dialect(
     name=NAME,
     title="SillyTavern",
@@ -287,12 +291,7 @@ DIALECT = Dialect(
     fit=FIT,
     conventions=(RESULTS.convention(),),
     rules=(arguments.readable(),),
-    supports=HEADER.supports() | ROW.supports("message") | EXTRA.supports("message") | {"message.name"},
-    unsupported=unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.fields(
-        "reasoning.summary refusal audio video document tool_result.name tool_result.status image.name image.detail"
-    ),
+    supports=SUPPORTS,
     event_reason="SillyTavern hides this message from the model",
     reasons={
         **sessions.NOTHING_SENT,
@@ -315,6 +314,6 @@ DIALECT = Dialect(
             "extras.files=extra/files"
         ),
     },
-    content=unsupported.fields("swipes file files"),
-    envelope=unsupported.fields("swipe_id gen_started gen_finished force_avatar isSmallSys chat_metadata displayName"),
+    content=fields("swipes file files"),
+    envelope=fields("swipe_id gen_started gen_finished force_avatar isSmallSys chat_metadata displayName"),
 )

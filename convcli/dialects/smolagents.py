@@ -23,7 +23,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, make_extras, objects_in, omit
 from convcli.kit.sessions import add_event
 from convcli.kit.settings import Setting
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths, seconds_of_time, take_counts, time_of_seconds
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript
@@ -153,7 +153,6 @@ DIALECT = Dialect(
     forms=("steps",),
     lift=lift,
     rules=(limited_to(links.paired(links.PairingRules(where="later", missing=None)), "duplicate-call-id"),),
-    supports=fields("tool_call.custom"),
     places=paths(
         "message.createdAt=timing/start_time message.usage=token_usage message.error=error/message "
         "tool_call.name=function/name tool_call.arguments=function/arguments extras.token_usage=token_usage "

@@ -26,13 +26,14 @@ from convcli.families.converse import policy
 from convcli.families.converse.media import ConverseService
 from convcli.families.converse.messages import USAGE, lift_message, side, write_messages
 from convcli.families.converse.places import PLACES, REASONS
-from convcli.families.converse.places import UNSUPPORTED as BLOCKS_UNSUPPORTED
-from convcli.kit import fitting, passes, unsupported
+from convcli.families.converse.places import SUPPORTS as OF_BLOCKS
+from convcli.kit import fitting, passes
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, add_extras, drop_extras, get_extras, make_extras, omit, set_extra_key
 from convcli.kit.results import with_parts
 from convcli.kit.sessions import drop_instructions
+from convcli.kit.supported import counted, fields
 from convcli.kit.values import paths, with_total
 from convcli.model.dialect import Dialect, Options, Pass, Program, SessionFacts
 from convcli.model.transcript import Media, Message, Part, Path, Transcript
@@ -211,9 +212,7 @@ PROGRAM = Program(
     fit=_for_default_agent,
 )
 
-SUPPORTS = MESSAGE.supports("message") | {"message.usage"}
-UNSUPPORTED = BLOCKS_UNSUPPORTED | unsupported.AROUND_PARTS
-UNSUPPORTED |= unsupported.fields("message.model message.usage.reasoningTokens")
+SUPPORTS = OF_BLOCKS | MESSAGE.supports("message") | counted(USAGE)
 
 DIALECT = Dialect(
     name=NAME,
@@ -233,7 +232,6 @@ DIALECT = Dialect(
     conventions=(policy.RESULTS,),
     repeats=frozenset(("/messages/*/message/metadata/usage/inputTokens", "/*/metadata/usage/inputTokens")),
     supports={"session": SUPPORTS | HEADER.supports() | ROW.supports("message"), "list": SUPPORTS},
-    unsupported=UNSUPPORTED,
     reasons={
         **REASONS,
         **dict.fromkeys(("message", "text"), "the program of the agent has the instructions, and no text is blank"),
@@ -249,7 +247,7 @@ DIALECT = Dialect(
         **paths(f"message.usage=metadata/usage extras.{ROW_KEYS}=.."),
     },
     envelope=frozenset(("session", "agent", ROW_KEYS, METADATA, "message_id", "updated_at", "metrics", "type")),
-    metadata=unsupported.fields("agent"),
+    metadata=fields("agent"),
     programs=(PROGRAM,),
     family=FAMILY,
 )

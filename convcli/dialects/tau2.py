@@ -22,7 +22,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, make_extras, omit
 from convcli.kit.sessions import add_event
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript

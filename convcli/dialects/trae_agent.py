@@ -19,7 +19,7 @@ from convcli.kit import results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_object, as_text, except_keys, make_extras, objects_in, omit
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import counts, paths, take_counts
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Part, Path, Text, ToolCall, ToolResult, Transcript

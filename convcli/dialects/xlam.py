@@ -16,7 +16,7 @@ from typing import Any
 from convcli.families.rows import calls, signatures
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, make_extras
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import read_json
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Text, Transcript

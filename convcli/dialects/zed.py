@@ -20,7 +20,7 @@ from convcli.kit.blocks import arguments_of
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, as_text, make_extras, without_empty
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import paths, read_json, type_of_image
 from convcli.model.dialect import Dialect, Program
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolCall, Transcript

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from convcli.kit.ids import set_session_id
 from convcli.kit.objects import get_extras, make_extras
 from convcli.model.dialect import BodyForm, Dialect, Options, Pass
-from convcli.model.fields import RARE
 from convcli.model.rule import NO_INDEX, Breach, NodeRef, Rule
 from convcli.model.transcript import OUTSIDE, Message, Origin, Path, Transcript
 from convcli.validation.survey import Survey
@@ -29,14 +28,12 @@ def around(outer: Dialect, get: Callable[[str], Dialect]) -> Dialect:
     """Returns the combined dialect; `get` returns the dialects of its bodies by name."""
     inner = {body.dialect: get(body.dialect) for body in outer.bodies.values()}
     shell = replace(outer, inner=inner)
-    unsupported = {form: _unsupported(shell, form) for form in shell.forms}
     return replace(
         shell,
         lift=lambda document: _lift(shell, document),
         write=lambda transcript, options: _write(shell, transcript, options),
         fit={form: _fit(shell, form) for form in shell.forms},
-        supports={form: RARE - names for form, names in unsupported.items()},
-        unsupported=unsupported,
+        supports={form: _supports(shell, form) for form in shell.forms},
         rules=(_rules_of_bodies(shell), *outer.rules),
         conventions=tuple(one for each in inner.values() for one in each.conventions) + outer.conventions,
         reasons=_merged((*(each.reasons for each in inner.values()), outer.reasons)),
@@ -131,13 +128,14 @@ def _fit(shell: Dialect, form: str) -> tuple[Pass, ...]:
     return (inside, *outside)
 
 
-def _unsupported(shell: Dialect, form: str) -> frozenset[str]:
-    outside = shell.unsupported if isinstance(shell.unsupported, frozenset) else shell.unsupported[form]
+def _supports(shell: Dialect, form: str) -> frozenset[str]:
     body = shell.bodies.get(form)
-    others = frozenset(f"extras.{name}" for name in shell.inner if body is None or name != body.dialect)
-    inside = frozenset[str]() if body is None else shell.inner[body.dialect].unsupported_in(body.form)
-    nowhere = {f"extras.{shell.name}.{ID}"} if body is None or "id" in inside else set[str]()
-    return (inside - {"id"}) | others | outside | nowhere
+    if body is None:
+        return shell.supports_in(form)
+    inner = shell.inner[body.dialect]
+    inside = inner.supports_in(body.form)
+    extras = {f"extras.{name}" for name in inner.owners} if "extras" in inside else set()
+    return (inside - {"extras"}) | extras | {"id", f"extras.{shell.name}"}
 
 
 def identified(accepts: Callable[[str], bool] = bool) -> Pass:

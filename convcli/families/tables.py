@@ -6,22 +6,18 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from convcli.kit import custom, fitting, passes, results, sessions, streams, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions, streams
 from convcli.kit.codec import reading, writing
 from convcli.kit.codec.layout import LogLayout
 from convcli.kit.codec.objects import places_of, value_at
 from convcli.kit.codec.table import parse
 from convcli.kit.results import ResultTexts
+from convcli.kit.supported import OPAQUE, TEXTS, fields, media
 from convcli.model.dialect import Dialect, Evidence, Options, Pass
 from convcli.model.rule import Rule
 from convcli.model.transcript import Path, ToolResult, Transcript
 from convcli.validation.rules import arguments, links
 
-UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.MEDIA | unsupported.CALL_ONLY
-UNSUPPORTED |= unsupported.fields(
-    "message.model reasoning reasoning.summary refusal tool_call tool_result tool_result.name image.detail image.name"
-)
-"""Fields that a log does not store unless its table has a key for them."""
 STRENGTH = 88
 """Of the evidence for a project's own dialect: more than a shape that others share, less than a unique mark."""
 LEAST = 0.5
@@ -59,7 +55,6 @@ def _dialect(layout: LogLayout, name: str, passes: tuple[Pass, ...] = (), **fiel
         "detect": lambda document: _detect(layout, document),
         "fit": (*_passes(layout, texts, failed=failed), *passes, again),
         "supports": frozenset(_supports(layout)),
-        "unsupported": UNSUPPORTED,
         "conventions": () if failed else (texts.convention(),),
         "rules": _rules(layout),
         "reasons": _reasons(layout),
@@ -144,15 +139,16 @@ def _passes(layout: LogLayout, texts: ResultTexts, *, failed: bool) -> Iterable[
 
 def _supports(layout: LogLayout) -> set[str]:
     """Returns the fields of the intermediate format that the table has keys for."""
-    fields = {field for field, _ in _field_paths(layout)}
-    if layout.result is not None:
-        fields |= {"tool_result", "tool_result.name"} if layout.result.name else {"tool_result"}
-    if layout.call is not None:
-        fields |= {"tool_call", "tool_call.rawArguments"}
-        fields |= {"tool_call.custom"} if layout.call.form == "text" else set()
-        fields |= {"tool_result"} if layout.call.result else set()
-    fields |= {"reasoning"} if layout.reasoning else set()
-    return fields | ({"image"} if layout.images else set())
+    supports = {*TEXTS, *OPAQUE, *(field for field, _ in _field_paths(layout))}
+    call, result = layout.call, layout.result
+    if call is not None:
+        supports |= fields("tool_call.id tool_call.name tool_call.arguments tool_call.rawArguments")
+        supports |= {"tool_call.custom"} if call.form == "text" else set()
+    if result is not None or (call is not None and call.result):
+        supports |= fields("tool_result.toolCallId tool_result.kind tool_result.value tool_result.isError")
+    if result is not None and result.name:
+        supports |= {"tool_result.name"}
+    return supports | ({"reasoning.text"} if layout.reasoning else set()) | (media("image") if layout.images else set())
 
 
 def _reasons(layout: LogLayout) -> dict[str, str]:

@@ -49,7 +49,7 @@ def may_have_runs(dialect: Dialect) -> bool:
     """True if a document of this dialect can contain the run of a subagent, or be one."""
     if dialect.bodies or dialect.keeps_form:
         return bool(dialect.programs)
-    return bool(dialect.programs) or "message.parentCallId" not in dialect.unsupported_in()
+    return bool(dialect.programs) or "message.parentCallId" in dialect.supports_in()
 
 
 def portions(

@@ -5,7 +5,7 @@ A row defines which part a block is, and the keys of the part's fields. Keys wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,8 +14,9 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope, Fields
 from convcli.kit.objects import Native, as_text, get_extras, make_extras
 from convcli.kit.settings import Setting
+from convcli.kit.supported import OPAQUE
 from convcli.kit.values import read_arguments, split_data_url, write_arguments
-from convcli.model.transcript import MEDIA_SOURCES, Media, MediaKind, Opaque, Part, Text, ToolCall
+from convcli.model.transcript import MEDIA_SOURCES, Media, MediaKind, Opaque, Part, Path, Text, ToolCall
 from convcli.wire import exact_json
 
 Read = Callable[[Native, LiftContext], Part | None]
@@ -25,7 +26,8 @@ CallKeys = tuple[str, str, str]
 
 
 class Block(NamedTuple):
-    """A kind of block: its tag, the type of its parts, and both directions.
+    """A kind of block: its tag, the type of its parts, both directions, and the part's fields with their paths; a field
+    with an empty path has none of its own.
 
     `read` returns None for a block that is not such a part, `write` for a part that is written as another kind, or not
     at all.
@@ -35,6 +37,7 @@ class Block(NamedTuple):
     part: str
     read: Read
     write: Write
+    fields: Mapping[str, Path] = {}
 
     def adapted(self, lifted: Callable[[Any], Part | None], written: Callable[[Any], Part | None]) -> Block:
         """Returns the same block for other parts: `lifted` returns the part for one with the fields of the block,
@@ -74,6 +77,14 @@ class BlockTable:
         self.writers[kind] = write = _first_of([block.write for block in self._blocks if block.part == kind])
         native: Native | None = write(part)
         return native
+
+    def places(self) -> dict[str, Path]:
+        """Returns the paths of the fields of parts, by their names in losses; those of the first row that has one."""
+        return {name: path for block in reversed(self._blocks) for name, path in block.fields.items() if path}
+
+    def supports(self) -> frozenset[str]:
+        """Returns the names of the fields of parts, and of its own opaque blocks."""
+        return OPAQUE.union(*(block.fields for block in self._blocks))
 
     def lift(self, native: Native, context: LiftContext) -> Part:
         """Lifts a block to a part."""
@@ -122,7 +133,7 @@ def _first_of(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
 
 def in_metadata(name: str) -> Setting:
     """A string stored in metadata under this name."""
-    return Setting("metadata", lambda text: {name: text}, lambda metadata: as_text(metadata.get(name)))
+    return Setting("metadata", lambda text: {name: text}, lambda metadata: as_text(metadata.get(name)), member=name)
 
 
 # ---------------------------------------------------------------- rows of the table
@@ -152,7 +163,7 @@ class BlockRows(NamedTuple):
             return write if when is None else lambda part: write(part) if when(part) else None
 
         read = Lazy(lambda: envelope.reader(blank, self.owner))
-        return Block(tag, blank.type, read, Lazy(build_write))
+        return Block(tag, blank.type, read, Lazy(build_write), envelope.places(blank.type))
 
     def media(
         self, tag: str, kind: MediaKind, order: str, fields: Fields, when: Callable[[Media], bool] | None = None
@@ -178,7 +189,7 @@ class BlockRows(NamedTuple):
                 part.url, (part.media_type, part.data) = None, split
             return part
 
-        return Block(tag, kind, read, block.write)
+        return block._replace(read=read)
 
     def member(self, tag: str, blank: Part, fields: Fields, texts: str = "") -> Block:
         """Returns a block whose body is an object under its tag; `texts` are keys of the body that must be strings."""
@@ -213,7 +224,8 @@ class BlockRows(NamedTuple):
             content = {self.key: tag, id_key: part.id, name_key: part.name, arguments_key: arguments}
             return envelope.write(part, get_extras(part.extras, self.owner), **content)
 
-        return Block(tag, ToolCall.type, read, write)
+        paths = {"id": id_key, "name": name_key, "arguments": arguments_key, "rawArguments": arguments_key}
+        return Block(tag, ToolCall.type, read, write, {f"tool_call.{name}": (key,) for name, key in paths.items()})
 
 
 def arguments_of(native: Any) -> tuple[Native, str | None]:

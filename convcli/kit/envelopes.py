@@ -17,7 +17,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import NOTHING, Keys, Native, Record, as_text, get_extras, omit
 from convcli.kit.settings import Setting, same
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
-from convcli.model.transcript import Message, Part, Path
+from convcli.model.transcript import Message, Part, Path, camel
 from convcli.wire import exact_json
 
 Fields = Mapping[str, str | Setting]
@@ -108,8 +108,8 @@ class Envelope:
         return places_of(self._fields, node, above)
 
     def supports(self, node: str = "") -> frozenset[str]:
-        """Returns the names of the fields."""
-        return frozenset(self.places(node))
+        """Returns the names of the fields, those of nested objects included."""
+        return frozenset(f"{node}.{camel(name)}".removeprefix(".") for name in self.fields)
 
     # ------------------------------------------------------------ generated functions
 

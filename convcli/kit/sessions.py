@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from convcli.kit import custom, unsupported
+from convcli.kit import custom
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import refusals_as_texts, roles
@@ -356,5 +356,5 @@ NO_REQUEST = {
     "toolChoice": "a session does not store which tools may be called",
     "settings": "a session does not store request settings",
 }
-NOTHING_SENT = dict.fromkeys((*unsupported.TOOLS, *NO_REQUEST), "a session does not store what the model was sent")
+NOTHING_SENT = dict.fromkeys(("tools", "tool", *NO_REQUEST), "a session does not store what the model was sent")
 """For sessions that do not store tool definitions either."""

@@ -23,13 +23,15 @@ class Setting(msgspec.Struct, frozen=True):
     """A setting whose value differs between the two sides. `lift` and `write` return None for what the other side
     cannot express.
 
-    `partial`: our value does not cover everything. A value that writing would not restore is kept in extras.
+    `partial`: our value does not cover everything. A value that writing would not restore is kept in extras. `member`:
+    the value is this member of the object that is our value.
     """
 
     name: str
     lift: Callable[[Any], Any]
     write: Callable[[Any], Any]
     partial: bool = False
+    member: str = ""
 
 
 BUDGET, EFFORT, OFF = "reasoningBudget", "reasoningEffort", "none"
@@ -144,6 +146,10 @@ class Settings:
     def names(self) -> tuple[str, ...]:
         """Returns our names of the settings."""
         return tuple(self._first)
+
+    def supports(self) -> frozenset[str]:
+        """Returns the names of the settings in losses."""
+        return frozenset(self.places())
 
     def places(self, *prefix: str) -> dict[str, tuple[str, ...]]:
         """Returns the path of each setting."""

@@ -73,6 +73,8 @@ class Slots(dict[int, Growing]):
     """A list whose items arrive in deltas with their index, in the order in which they began."""
 
 
+OTHER_MESSAGES = ("message", "text", "reasoning", "tool_call", "tool_result")
+"""What is lost with the other messages where a stream has one answer, by names in losses."""
 DEPTH = 4
 """The depth to which objects in a delta are merged; deeper ones are replaced as a whole."""
 

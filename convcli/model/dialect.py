@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convcli.model.errors import JobError
-from convcli.model.fields import RARE
+from convcli.model.fields import TEXTS
 from convcli.model.inventory import apply_all
 from convcli.model.rule import Rule
 from convcli.model.transcript import Message, Part, Path, Text, ToolResult, Transcript
@@ -217,13 +217,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Returns a document without its messages if schema and rules accept these messages with any other keys; else None,
     which proves nothing. The schema names the keys of a request in `$defs/request`."""
     conventions: tuple[Convention, ...] = ()
-    supports: FieldNames = frozenset()
-    """Fields of the intermediate format that its documents can store, of those in `unsupported` and of the rare ones
-    (`RARE`): `message.id`, `title`. `Envelope.supports` has those of a table. By form where forms differ."""
-    unsupported: FieldNames = frozenset()
-    """Fields that its documents cannot store (`video`, `settings`, …), among them sets that many formats lack
-    (`kit/unsupported`); those in `supports` are excepted. Their values are lost even from a fitted transcript, and no
-    others are. By form where forms differ."""
+    supports: FieldNames = TEXTS
+    """Fields of the intermediate format that its documents can store: a name stands for everything in it (`settings`,
+    `message.usage`). `kit/supported` has sets for it, and tables of keys name theirs (`Envelope.supports`). Values of
+    other fields are lost even from a fitted transcript, and no others are. By form where forms differ. A read-only
+    dialect states none."""
     reasons: Mapping[str, str] = {}
     """Why a field is lost or changed, where the usual reason is not good enough."""
     event_reason: str = ""
@@ -276,7 +274,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """True if several transcripts are written into such a document. False if it needs more than the transcripts."""
     bodies: Mapping[str, BodyForm] = {}
     """The documents of other dialects that its documents contain, by its own forms. `lift` and `write` then only handle
-    what is around them; `fit` and `unsupported` add to those of the other dialect (`families/bodies`)."""
+    what is around them; `fit` and `supports` add to those of the other dialect (`families/bodies`)."""
     inner: Mapping[str, Dialect] = {}
     """The dialects of its bodies, by name: set when a dialect is assembled."""
     answer_boundaries: Callable[[], BeginsAnswer] | None = None
@@ -306,11 +304,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """The path of transcripts in a document that is written from several; empty if each has its own document."""
         return self.many if self.is_collected else ""
 
-    def unsupported_in(self, form: str = "") -> frozenset[str]:
-        """Returns the fields that it lacks in this form; without a form, those that it lacks in any form."""
-        forms = (form,) if form else self.forms
-        each = ((_in_form(self.unsupported, one) | RARE) - _in_form(self.supports, one) for one in forms)
-        return frozenset[str]().union(*each)
+    def supports_in(self, form: str = "") -> frozenset[str]:
+        """Returns the fields that it supports in this form; without a form, those that it supports in every form."""
+        if isinstance(self.supports, frozenset):
+            return self.supports
+        return self.supports[form] if form else frozenset.intersection(*self.supports.values())
 
     def reasons_in(self, form: str = "") -> Mapping[str, str]:
         """Returns why a field is lost or changed in this form; without a form, in any."""
@@ -320,7 +318,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def names_conversations(self) -> bool:
         """True if its documents are sessions, exports or logs, which state which conversation they are. A request has
         no id, and that of an answer or of an item of a batch names a call."""
-        has_id = "id" not in self.unsupported_in() and not self.bodies and self.framings[0] != "sse"
+        has_id = (not self.is_written or "id" in self.supports_in()) and not self.bodies and self.framings[0] != "sse"
         return has_id or self.is_session or bool(self.programs or self.many)
 
     @property
@@ -347,7 +345,3 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             raise JobError("read-only-dialect", f"{self.title} is read-only")
         form = self.form(transcript, options)
         return self.write(self.fitted(transcript, form), replace(options, form=form))
-
-
-def _in_form(names: FieldNames, form: str) -> frozenset[str]:
-    return names if isinstance(names, frozenset) else names[form]

@@ -1,5 +1,5 @@
-"""The fields of the intermediate format: one table, from which the order of keys, the levels of losses, the usual
-reasons and the sets of what dialects lack are made.
+"""The fields of the intermediate format: one table, from which the order of keys, the levels of losses and the usual
+reasons are made.
 
 A new field is stated in its record (`transcript`), here, and in `schemas/intermediate.schema.json`. Tests compare the
 three, the page of the format, and the transcripts of the property tests.
@@ -16,14 +16,12 @@ class FormatField(msgspec.Struct, frozen=True):
     """What is known of a field, whatever the dialect.
 
     `is_content`: a model that reads another value reads something else. Other fields are context. `why` is the usual
-    reason of a loss if the target has no such field; without it, `{title} cannot store this field`. `is_rare`: hardly
-    any format has it, so a dialect that has it names it in `supports`. `refers`: its value names a message of the
-    transcript.
+    reason of a loss if the target has no such field; without it, `{title} cannot store this field`. `refers`: its value
+    names a message of the transcript.
     """
 
     why: str = ""
     is_content: bool = False
-    is_rare: bool = False
     refers: bool = False
 
 
@@ -53,16 +51,16 @@ MESSAGE = {
     "createdAt": FormatField("target messages have no time"),
     "name": FormatField("target messages have no name"),
     "model": FormatField("target messages have no model of their own"),
-    "provider": FormatField("target messages have no provider", is_rare=True),
+    "provider": FormatField("target messages have no provider"),
     "parts": CONTENT,
     "stopReason": FormatField("target messages have no stop reason"),
     "usage": FormatField("target messages have no usage"),
-    "cost": FormatField("target messages have no cost", is_rare=True),
+    "cost": FormatField("target messages have no cost"),
     "error": FormatField("target messages have no field for a failure"),
-    "weight": FormatField("target messages have no training weight", is_rare=True),
-    "label": FormatField("target messages are not preference pairs", is_rare=True),
-    "replaces": FormatField("target messages cannot mark what they replace", is_rare=True, refers=True),
-    "parentCallId": FormatField("target messages cannot name the call that they belong to", is_rare=True, refers=True),
+    "weight": FormatField("target messages have no training weight"),
+    "label": FormatField("target messages are not preference pairs"),
+    "replaces": FormatField("target messages cannot mark what they replace", refers=True),
+    "parentCallId": FormatField("target messages cannot name the call that they belong to", refers=True),
     "extras": CONTEXT,
 }
 
@@ -71,7 +69,7 @@ TOOL = {
     "description": CONTENT,
     "parameters": CONTENT,
     "strict": CONTEXT,
-    "custom": FormatField(is_rare=True),
+    "custom": CONTEXT,
     "title": FormatField("target tools have no title"),
     "outputSchema": FormatField("target tools have no schema for their results"),
     "annotations": FormatField("target tools have no annotations"),
@@ -100,7 +98,7 @@ PARTS: dict[str, dict[str, FormatField]] = {
         "arguments": CONTENT,
         "rawArguments": CONTENT,
         **OF_ANY_PART,
-        "custom": FormatField(is_rare=True),
+        "custom": CONTEXT,
     },
     "tool_result": {
         "toolCallId": CONTEXT,
@@ -111,7 +109,7 @@ PARTS: dict[str, dict[str, FormatField]] = {
         "status": FormatField("target results have no status"),
         **OF_ANY_PART,
     },
-    "opaque": {"dialect": CONTEXT, "value": CONTENT, "metadata": FormatField(is_rare=True), "extras": CONTEXT},
+    "opaque": {"dialect": CONTEXT, "value": CONTENT, "metadata": CONTEXT, "extras": CONTEXT},
     **dict.fromkeys(MEDIA_KINDS, MEDIA),
     "image": {
         **MEDIA,
@@ -130,5 +128,14 @@ FIELDS: dict[str, FormatField] = {
 }
 """All fields under the names that losses and dialects use: `title`, `message.name`, `tool_call.arguments`."""
 
-RARE = frozenset(name for name, field in FIELDS.items() if field.is_rare)
 REFERENCES = tuple(name for name, field in FIELDS.items() if field.refers)
+TEXTS = frozenset(("messages", "message.role", "message.parts", "message.grouping", "text.text", "extras"))
+"""What nearly every dialect supports: messages with a role and texts, and its own extras."""
+
+
+def is_supported(field: str, supports: frozenset[str]) -> bool:
+    """True if `supports` names the field, what contains it, or something in it."""
+    steps = field.split(".")
+    if any(".".join(steps[:end]) in supports for end in range(1, len(steps) + 1)):
+        return True
+    return any(name.startswith(f"{field}.") for name in supports)

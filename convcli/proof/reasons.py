@@ -66,6 +66,8 @@ def is_chosen(loss: Loss) -> bool:
 
 NODES = frozenset((*fields.PARTS, "message", "branch", "history", "tool"))
 """What is lost whole: a part, a message, the messages of other branches, those that a summary replaces, and a tool."""
+STATED = frozenset(name.partition(".")[0] for name in fields.FIELDS)
+"""What `Dialect.supports` can name: the fields of a transcript, and nodes. Losses have other names too (`branch`)."""
 CONTENT = NODES | {name for name, field in fields.FIELDS.items() if field.is_content}
 """What changes what a model reads. Everything else is context."""
 
@@ -106,7 +108,7 @@ def level_of(field: str, source: Dialect | None, target: Dialect | None) -> Leve
 
 
 NO_FIELD = "cannot store this field"
-"""Used only where it is true: a law checks it against the target's schema and against what it `unsupported`."""
+"""Used only where it is true: a law checks it against the target's schema and against what it `supports`."""
 
 REASONS_TO_INVENT = {
     "message.usage.totalTokens": "it is the sum of input and output tokens",
@@ -258,17 +260,25 @@ def traced_reason(
     own = f"{target.name}: reasons" if target is not None else ""
     if kind == "invented":
         return _why_invented(field, title, reasons, own)
-    unsupported = target.unsupported_in() if target is not None else frozenset()
     for name in ("moved",) if kind == "moved" else general(field):
         if (name in reasons or name in REASONS) and not (name != field and _is_of_another_form(name, target, form)):
             return (reasons[name], f"{own}[{name}]") if name in reasons else (REASONS[name], f"REASONS[{name}]")
-        if name in unsupported and name in USUAL_REASONS:
+        if _is_usually_lacking(name, target):
             return USUAL_REASONS[name], f"USUAL_REASONS[{name}]"
     if kind == "dropped":
         is_key = field.startswith("extras.")
-        table = "" if target is None else f"{target.name}: {'schema' if is_key else 'unsupported'}"
+        table = "" if target is None else f"{target.name}: {'schema' if is_key else 'supports'}"
         return _why_dropped(field, title, target, keys, form), table
     return f"written differently in {title}", ""
+
+
+def _is_usually_lacking(name: str, target: Dialect | None) -> bool:
+    """True if a form of the target has such nodes without this field, which has a usual reason."""
+    if target is None or name not in USUAL_REASONS:
+        return False
+    node = name.partition(".")[0]
+    lacking = (form for form in target.forms if is_unsupported(name, target, form))
+    return any(not is_unsupported(node, target, form) for form in lacking)
 
 
 def _why_invented(field: str, title: str, reasons: Mapping[str, str], own: str) -> tuple[str, str]:
@@ -298,11 +308,10 @@ def table_of(loss: Loss, target: Dialect, keys: KeysOf) -> str:
 
 
 def _is_of_another_form(name: str, target: Dialect | None, form: str) -> bool:
-    """True if the written form has a field for this, and another form has none."""
-    forms = target.forms if target is not None else ()
-    if target is None or form not in forms or is_unsupported(name, target, form):
+    """True if the written form has a field for this, and another form with messages has none."""
+    if target is None or form not in target.forms or is_unsupported(name, target, form):
         return False
-    return any(is_unsupported(name, target, other) for other in forms)
+    return any(is_unsupported(name, target, other) for other in target.bodies or target.forms)
 
 
 def _why_dropped(field: str, title: str, target: Dialect | None, keys: KeysOf, form: str) -> str:
@@ -327,9 +336,9 @@ def is_named(field: str, keys: Collection[str]) -> bool:
 
 
 def is_unsupported(field: str, dialect: Dialect, form: str) -> bool:
-    """True if the dialect declares that it has no field for this, or for what contains it."""
-    lacking = dialect.unsupported_in(form)
-    return any(name in lacking for name in general(field))
+    """True if a form of the dialect has no field for this, for what contains it, or for something in it."""
+    is_stated = field.partition(".")[0] in STATED
+    return is_stated and not fields.is_supported(field, dialect.supports_in(form))
 
 
 def general(field: str) -> Iterator[str]:

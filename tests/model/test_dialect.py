@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from convcli import dialects
-from convcli.kit.unsupported import AROUND_PARTS
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.errors import JobError
-from convcli.model.fields import RARE
+from convcli.model.fields import FIELDS, PARTS, TEXTS
 from convcli.model.transcript import Message, Text, Transcript
+from convcli.validation import schemas
 from tests.support import facts
 
 TRANSCRIPT = Transcript([Message("user", [Text("Hi.")], name="Ann")], title="t")
@@ -91,18 +91,15 @@ def test_a_dialect_that_is_only_read_says_so() -> None:
         reader.lower(TRANSCRIPT)
 
 
-def test_it_lacks_what_it_says_and_the_rare_fields_that_it_does_not_have() -> None:
-    assert made(unsupported=frozenset(("title",))).unsupported_in() == {"title", *RARE}
-    assert made(supports=RARE).unsupported_in() == frozenset()
-    forms = made(unsupported={"request": frozenset(("title",)), "list": frozenset(("settings",))}, supports=RARE)
-    assert (forms.unsupported_in("list"), forms.unsupported_in()) == ({"settings"}, {"title", "settings"})
+def test_it_supports_texts_unless_it_states_more() -> None:
+    assert made().supports_in("list") == TEXTS
+    assert made(supports=TEXTS | {"title"}).supports_in() == TEXTS | {"title"}
 
 
-def test_what_it_supports_is_not_lacking_although_a_set_of_many_formats_names_it() -> None:
-    some = made(unsupported=AROUND_PARTS, supports={"request": RARE | {"title"}, "list": RARE | {"title", "head"}})
-    assert some.unsupported_in("request") == AROUND_PARTS - {"title"}
-    assert some.unsupported_in("list") == AROUND_PARTS - {"title", "head"}
-    assert some.unsupported_in() == AROUND_PARTS - {"title"}
+def test_what_it_supports_without_a_form_is_what_every_form_supports() -> None:
+    forms = made(supports={"request": TEXTS | {"model", "title"}, "list": TEXTS | {"title"}})
+    assert forms.supports_in("request") == TEXTS | {"model", "title"}
+    assert forms.supports_in() == TEXTS | {"title"}
 
 
 def test_it_owns_the_extras_of_its_name_and_of_its_family() -> None:
@@ -115,6 +112,21 @@ def test_it_owns_the_extras_of_its_name_and_of_its_family() -> None:
 
 @pytest.mark.parametrize("dialect", dialects.builtin(), ids=lambda dialect: dialect.name)
 def test_tables_by_form_name_every_form_and_no_other(dialect: Dialect) -> None:
-    for table in (dialect.fit, dialect.supports, dialect.unsupported):
+    for table in (dialect.fit, dialect.supports):
         if not isinstance(table, (tuple, frozenset)):
             assert set(table) == set(dialect.forms)
+
+
+SETTINGS, USAGE = (schemas.schema("intermediate")["$defs"][node]["properties"] for node in ("settings", "message"))
+IN_SETTINGS = (*SETTINGS, "toolChoice")
+"""The Interactions API has the tool choice among the settings."""
+KNOWN = {*FIELDS, *PARTS, *TEXTS, *(f"settings.{name}" for name in IN_SETTINGS)}
+KNOWN |= {f"message.usage.{name}" for name in USAGE["usage"]["properties"]}
+
+
+@pytest.mark.parametrize("dialect", dialects.builtin(), ids=lambda dialect: dialect.name)
+def test_what_a_dialect_supports_are_fields_of_the_format(dialect: Dialect) -> None:
+    named = frozenset[str]().union(*map(dialect.supports_in, dialect.forms))
+    in_metadata = {name for name in named if name.partition(".metadata.")[2]}
+    assert {name for name in named - KNOWN - in_metadata if not name.startswith("extras.")} == set()
+    assert named >= {"messages", "message.role", "message.parts", "text.text"}

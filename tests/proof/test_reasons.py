@@ -75,7 +75,7 @@ def test_a_reason_is_traced_to_its_table() -> None:
     assert traced("changed", "text.text", target) == "hf-trace: reasons[text]"
     assert traced("dropped", "opaque", target) == "REASONS[opaque]"
     assert traced("dropped", "message.name", target) == "USUAL_REASONS[message.name]"
-    assert traced("dropped", "cwd", target) == "hf-trace: unsupported"
+    assert traced("dropped", "cwd", target) == "hf-trace: supports"
     assert traced("invented", "tool_call.id", target) == "REASONS_TO_INVENT[tool_call.id]"
     assert traced("dropped", "extras.other.key", target) == "hf-trace: schema"
     assert traced("changed", "message.createdAt", target) == ""

@@ -82,7 +82,7 @@ def test_l1c_finds_a_field_that_write_forgets_and_does_not_mind_one_that_is_lack
     testing.assert_writes(HUB, TRANSCRIPT)
     nameless = with_write(lambda document: without(document, "messages", 0, "name"))
     breaks("L1c", lambda: testing.assert_writes(nameless, TRANSCRIPT))
-    testing.assert_writes(replace(nameless, unsupported=frozenset(("message.name",))), TRANSCRIPT)
+    testing.assert_writes(replace(nameless, supports=HUB.supports_in() - {"message.name"}), TRANSCRIPT)
 
 
 def test_l1c_names_the_part_that_fit_leaves_and_write_cannot_store() -> None:
@@ -97,11 +97,12 @@ def test_l1c_names_the_part_that_fit_leaves_and_write_cannot_store() -> None:
         testing.assert_conversion(HUB, replace(with_write(write), carries_all=False), document)
 
 
-def test_what_lacks_a_field_lacks_what_is_in_it_too() -> None:
-    lacking = replace(HUB, unsupported=frozenset(("tool_call.metadata", "image")))
-    assert is_unsupported("tool_call.metadata.signature", lacking, "transcript")
-    assert is_unsupported("image.data", lacking, "transcript")
-    assert not is_unsupported("tool_call.arguments", lacking, "transcript")
+def test_a_field_is_supported_with_what_is_in_it_and_around_it() -> None:
+    dialect = replace(HUB, supports=frozenset(("tool_call.arguments", "settings", "image.data")))
+    for field in ("tool_call.arguments.city", "tool_call", "settings.seed", "image", "image.data", "branch"):
+        assert not is_unsupported(field, dialect, "transcript")
+    for field in ("tool_call.metadata.signature", "tool_call.name", "image.url", "reasoning", "title", "extras.a.b"):
+        assert is_unsupported(field, dialect, "transcript")
 
 
 def test_l1c_minds_extras_of_the_owner_but_not_those_of_others() -> None:

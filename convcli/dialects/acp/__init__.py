@@ -25,7 +25,7 @@ from typing import Any
 from convcli.dialects.acp.reading import NAME, SPEAKERS, WHOLE, AcpReader, update_of
 from convcli.kit.objects import Native, as_object
 from convcli.kit.streams import Boundaries, Limits
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Transcript

@@ -25,7 +25,8 @@ from convcli.dialects.ag_ui.messages import NAME
 from convcli.dialects.ag_ui.reading import Events
 from convcli.dialects.ag_ui.rules import RULES
 from convcli.dialects.ag_ui.writing import write
-from convcli.kit import custom, fitting, passes, results, sessions, streams, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions, streams
+from convcli.kit.supported import METADATA, TOOLS, TURNS, fields, media
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Message, Transcript
@@ -77,7 +78,13 @@ FIT = (
     fitting.settle_by_reading_back(lift, write, "stream"),
 )
 
-UNSUPPORTED = unsupported.fields("title cwd head settings toolChoice")
+
+SUPPORTS = TURNS | TOOLS | METADATA | media()
+SUPPORTS |= fields(
+    "id model createdAt updatedAt message.id message.parentId message.createdAt message.name message.model "
+    "message.stopReason message.usage message.error reasoning.summary refusal.text tool.strict tool.outputSchema "
+    "tool.annotations tool_call.rawArguments tool_result.name tool_result.isError tool_result.status"
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -88,7 +95,7 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=FIT,
-    unsupported=UNSUPPORTED,
+    supports=SUPPORTS,
     repeats=frozenset(("/*/timestamp",)),
     answer_boundaries=lambda: streams.Boundaries(_mark, by_id=True),
     rules=RULES,
@@ -101,7 +108,7 @@ DIALECT = Dialect(
         "model=end/usage/0/model tool_call.id=toolCallId tool_call.name=toolCallName "
         "tool_result.toolCallId=toolCallId tool_result.value=content"
     ),
-    metadata=unsupported.fields(
+    metadata=fields(
         "ACTIVITY_DELTA ACTIVITY_SNAPSHOT CUSTOM RAW RUN_FINISHED RUN_STARTED STATE_DELTA STATE_SNAPSHOT "
         "STEP_FINISHED STEP_STARTED SUBAGENT_FINISHED SUBAGENT_STARTED THINKING_END THINKING_START"
     ),

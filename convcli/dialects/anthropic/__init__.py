@@ -23,16 +23,16 @@ from convcli.dialects.anthropic.clean import without_clean_messages
 from convcli.dialects.anthropic.rules import NAME, RULES
 from convcli.families.anthropic import policy
 from convcli.families.anthropic import request as common
-from convcli.families.anthropic.blocks import Blocks, usual_blocks
+from convcli.families.anthropic.blocks import REASONS, Blocks, usual_blocks
 from convcli.families.anthropic.messages import ROLES as ROLES
 from convcli.families.anthropic.messages import Turns, lift_system, split_system
-from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS, UNSUPPORTED
-from convcli.families.anthropic.response import lift_response, responses, write_response
-from convcli.kit import unsupported
+from convcli.families.anthropic.response import ENVELOPE, PLACES, lift_response, responses, write_response
+from convcli.families.anthropic.usage import USAGE
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, keep_last_answer, roles, without
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import fused
+from convcli.kit.supported import TEXTS, counted, fields
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.dialect import Evidence as Evidence
@@ -121,10 +121,8 @@ ANSWER: tuple[Pass, ...] = (
     policy.drop_empty_model,
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
-COMMONLY_UNSUPPORTED = (
-    UNSUPPORTED | unsupported.SESSION - {"id"} | unsupported.FUNCTION_ONLY - {"tool.strict"}
-) | unsupported.fields("message.name message.parentId message.createdAt message.error")
-COMMONLY_UNSUPPORTED |= unsupported.settings_but("parallelToolCalls", *common.SETTINGS.names())
+COMMON = TEXTS | BLOCKS.supports() | {"refusal.text"}
+OF_ANSWERS = counted(USAGE) | {"message.stopReason"}
 
 DIALECT = Dialect(
     name=NAME,
@@ -141,10 +139,10 @@ DIALECT = Dialect(
     repeats=frozenset(("/usage/input_tokens", "/messages/*/usage/input_tokens", "/*/usage/input_tokens")),
     without_clean_messages=without_clean_messages,
     conventions=(policy.results_of(BLOCKS),),
-    unsupported={
-        "request": COMMONLY_UNSUPPORTED | {"id"},
-        "list": COMMONLY_UNSUPPORTED | unsupported.REQUEST | unsupported.TOOLS | {"id"},
-        "response": COMMONLY_UNSUPPORTED,
+    supports={
+        "request": COMMON | common.SUPPORTS,
+        "list": COMMON | OF_ANSWERS,
+        "response": COMMON | OF_ANSWERS | fields("id model"),
     },
     reasons={
         **REASONS,
@@ -184,6 +182,6 @@ DIALECT = Dialect(
         "settings.seed": "Anthropic has no seed",
         "moved": "Anthropic requires results right after their calls, and instructions before the messages",
     },
-    places=PLACES,
+    places={**BLOCKS.places(), **common.PLACES, **PLACES},
     envelope=ENVELOPE,
 )

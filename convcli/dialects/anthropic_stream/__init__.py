@@ -22,19 +22,20 @@ from msgspec.structs import replace
 from convcli.dialects.anthropic_stream.answer import Answer
 from convcli.dialects.anthropic_stream.rules import RULES
 from convcli.families.anthropic import policy
-from convcli.families.anthropic.blocks import Blocks, usual_blocks
-from convcli.families.anthropic.places import ENVELOPE, PLACES, REASONS
-from convcli.families.anthropic.response import lift_response, responses, write_response
-from convcli.kit import streams, unsupported
+from convcli.families.anthropic.blocks import REASONS, Blocks, usual_blocks
+from convcli.families.anthropic.response import ENVELOPE, PLACES, lift_response, responses, write_response
+from convcli.families.anthropic.usage import USAGE
+from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import without
 from convcli.kit.objects import Native, add_extras, as_object, drop_extras, get_extras, omit
 from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.streams import fragments
+from convcli.kit.supported import TEXTS, counted, fields
 from convcli.kit.values import write_arguments
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Origin, Part, ToolCall, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Origin, Part, ToolCall, Transcript
 
 NAME, SIBLING = "anthropic-stream", "anthropic"
 BLOCKS = Blocks(SIBLING, *usual_blocks(SIBLING))
@@ -227,15 +228,15 @@ FIT: tuple[Pass, ...] = (
     without("message.id", "message.model", "tools", "tool_choice", "settings", "extras"),
 )
 
-REPEATS = unsupported.fields(
+REPEATS = fields(
     "/*/index /*/content_block/signature /*/message/usage/output_tokens /*/message/usage/input_tokens "
     "/*/usage/input_tokens"
 )
 """Repeated values: an index is the order of the blocks, counts are totals, and cached tokens are added to the input."""
 
-COMMONLY_UNSUPPORTED = unsupported.SESSION - {"id", "head"} | unsupported.fields(
-    "message.name message.parentId message.createdAt text.metadata tool_call.metadata reasoning.summary"
-)
+
+SUPPORTS = TEXTS | BLOCKS.supports() | counted(USAGE)
+SUPPORTS |= fields("refusal.text id model message.id message.model message.stopReason message.error")
 
 DIALECT = Dialect(
     name=NAME,
@@ -249,20 +250,18 @@ DIALECT = Dialect(
     lift=lift,
     write=write,
     fit=fused(*FIT),
-    unsupported=COMMONLY_UNSUPPORTED,
+    supports=SUPPORTS,
     repeats=REPEATS,
     answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=RULES,
     reasons={
-        **dict.fromkeys(
-            ("message", *unsupported.PARTS), "an Anthropic stream has one answer: the last assistant message"
-        ),
+        **dict.fromkeys(streams.OTHER_MESSAGES, "an Anthropic stream has one answer: the last assistant message"),
         **dict.fromkeys(
             ("tools", "tool", "toolChoice", "settings"), "an Anthropic stream has one answer, not the request"
         ),
         **{field: REASONS[field] for field in ("reasoning.summary", "refusal", "text")},
         "reasoning": "Anthropic accepts only thinking that it signed",
-        **dict.fromkeys(unsupported.MEDIA, "an Anthropic answer has no media"),
+        **dict.fromkeys(MEDIA_KINDS, "an Anthropic answer has no media"),
         "message.id": "an Anthropic stream has one id",
         "message.model": "an Anthropic stream has one model",
         "message.name": "an Anthropic answer has no name",
@@ -270,6 +269,6 @@ DIALECT = Dialect(
         "title": "an Anthropic answer has no title",
         "createdAt": "an Anthropic answer has no time",
     },
-    places=PLACES,
+    places={**BLOCKS.places(), **PLACES},
     envelope=ENVELOPE,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convcli.kit.objects import Native
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import pairs
 from convcli.validation.rules import arguments, events
 from convcli.validation.survey import for_outputs

@@ -22,15 +22,16 @@ from msgspec.structs import replace
 from convcli.dialects.atif.steps import NAME, STEP, USAGE, lift_step, referred, write_steps
 from convcli.families.openai.messages import one_reasoning
 from convcli.families.openai.request import lift_tool, write_tools
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, add_extras, except_keys, get_extras, make_extras, without_nulls
+from convcli.kit.supported import CALLS, TEXTS, TOOLS, counted, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.branches import active
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Message, Path, ToolResult, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Path, ToolResult, Transcript
 from convcli.validation.rules import links, turns
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire import exact_json
@@ -194,21 +195,18 @@ FIT = passes.fused(
     fitting.settle_by_reading_back(lift, write, "trajectory"),
 )
 
-UNSUPPORTED = (
-    unsupported.SESSION
-    | unsupported.MESSAGE
-    | unsupported.FUNCTION_ONLY
-    | unsupported.METADATA
-    | unsupported.fields(
-        "settings toolChoice refusal opaque video document reasoning.summary tool_call.rawArguments tool_result.name "
-        "image.data image.fileId image.text image.name image.detail audio.data audio.fileId audio.text audio.name "
-        "audio.detail"
-    )
-)
+
 SUPPORTS = (
-    TRAJECTORY.supports()
+    TEXTS
+    | TOOLS
+    | CALLS
+    | TRAJECTORY.supports()
     | STEP.supports("message")
-    | unsupported.fields("message.usage message.cost message.parentCallId tool.strict")
+    | media("image audio", "url path mediaType")
+    | counted(USAGE)
+)
+SUPPORTS |= fields(
+    "model message.cost message.parentCallId tool.strict reasoning.text tool_result.isError tool_result.status"
 )
 
 DIALECT = Dialect(
@@ -228,7 +226,6 @@ DIALECT = Dialect(
     ),
     conventions=(RESULTS,),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     reasons={
         "message.role": "the source of an ATIF step is system, user or agent",
         "message.model": "only an ATIF agent step names a model",
@@ -237,7 +234,7 @@ DIALECT = Dialect(
         "refusal": "ATIF has no field for a refusal: it is written as text",
         "moved": "an ATIF step has its text, its calls and its observation in this order",
         "tool_call": "only an ATIF agent step has calls",
-        **dict.fromkeys(unsupported.MEDIA, "ATIF supports images and audio of known types, as file paths or URLs"),
+        **dict.fromkeys(MEDIA_KINDS, "ATIF supports images and audio of known types, as file paths or URLs"),
         f"extras.{NAME}.agent": "an ATIF trajectory must name its agent",
     },
     places={

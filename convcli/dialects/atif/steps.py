@@ -12,7 +12,7 @@ from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, as_text, get_extras, make_extras
 from convcli.kit.pairing import UNKNOWN
 from convcli.kit.settings import whole
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.usage import Usage
 from convcli.model.transcript import Media, MediaKind, Message, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from convcli.wire import exact_json

@@ -30,12 +30,12 @@ from convcli.families.anthropic.usage import lift_usage, write_usage
 from convcli.families.converse import policy
 from convcli.families.converse.blocks import write_blocks
 from convcli.families.converse.messages import USAGE, lift_blocks, lift_message, lift_messages, write_messages
-from convcli.families.converse.places import PLACES, REASONS, UNSUPPORTED
-from convcli.kit import unsupported
+from convcli.families.converse.places import PLACES, REASONS, SUPPORTS
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import drop_empty_tools, keep_answers, keep_last_answer, response_if_answered, roles, without
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit
 from convcli.kit.passes import fused
+from convcli.kit.supported import TOOLS, counted, fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.transcript import Message, Transcript
@@ -157,14 +157,6 @@ ANSWER: tuple[Pass, ...] = (
     fitting.keep_supported_finish,
     without("tools", "tool_choice", "settings", "model"),
 )
-COMMONLY_UNSUPPORTED = (
-    unsupported.settings_but(*common.SETTINGS.names())
-    | UNSUPPORTED
-    | unsupported.SESSION
-    | unsupported.FUNCTION_ONLY - {"tool.strict"}
-    | unsupported.fields("message.id message.parentId message.createdAt message.name message.model message.error")
-)
-
 DIALECT = Dialect(
     name=NAME,
     title="Amazon Bedrock Converse",
@@ -179,13 +171,10 @@ DIALECT = Dialect(
     rules=RULES,
     repeats=frozenset(("/usage/inputTokens",)),  # cached tokens are added to it
     conventions=(policy.RESULTS,),
-    unsupported={
-        "request": COMMONLY_UNSUPPORTED,
-        "list": COMMONLY_UNSUPPORTED
-        | unsupported.REQUEST
-        | unsupported.TOOLS
-        | {"message.stopReason", "message.usage"},
-        "response": COMMONLY_UNSUPPORTED,
+    supports={
+        "request": SUPPORTS | TOOLS | common.SETTINGS.supports() | fields("model toolChoice tool.strict"),
+        "list": SUPPORTS,
+        "response": SUPPORTS | counted(USAGE) | {"message.stopReason"},
     },
     reasons={
         **REASONS,

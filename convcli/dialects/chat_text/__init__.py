@@ -35,12 +35,12 @@ from convcli.families.openai.calls import ROW_TEXTS
 from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.thoughts import JOINT, one_thought, without
-from convcli.kit import custom, fitting, results, unsupported
+from convcli.kit import custom, fitting, results
 from convcli.kit.definitions import described
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.model.dialect import Dialect, Evidence, Pass
 from convcli.model.rule import Breach, NodeRef, Rule
-from convcli.model.transcript import Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
+from convcli.model.transcript import MEDIA_KINDS, Message, Part, Reasoning, Text, ToolCall, ToolDefinition, ToolResult
 from convcli.validation.rules import turns
 from convcli.validation.survey import Survey, for_outputs
 from convcli.wire.patterns import pattern
@@ -238,7 +238,7 @@ REASONS: dict[str, str] = {
     "tool_result.toolCallId": "the family has no ids of calls, or counts them",
     "tool_call.arguments": "the family's syntax has no types, or cannot have this value",
     "tool_call.name": "the marks of the family end this name",
-    **dict.fromkeys(unsupported.MEDIA, "such texts have no files"),
+    **dict.fromkeys(MEDIA_KINDS, "such texts have no files"),
 }
 GEMMA_SCHEMA = "Gemma's syntax has few keywords of JSON Schema, and sorts the names of properties"
 
@@ -256,7 +256,7 @@ DIALECT = Dialect(
     write=write,
     rules=(Rule(("wrong-format", "invalid-arguments"), _find_unread), for_outputs(turns.some_message())),
     conventions=(ROW_TEXTS,),
-    unsupported=training.UNSUPPORTED | unsupported.MEDIA | unsupported.fields("opaque"),
+    supports=training.SUPPORTS,
     reasons=REASONS,
     form_reasons={"gemma-4": {**REASONS, "tool.parameters": GEMMA_SCHEMA}},
 )

@@ -23,8 +23,8 @@ from convcli.dialects.chatgpt_export.contents import NAME, Content
 from convcli.dialects.chatgpt_export.tree import Tree, except_keys
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, as_text, get_extras, make_extras, omit, without_empty
+from convcli.kit.supported import fields
 from convcli.kit.texts import text_of
-from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, time_of_seconds
 from convcli.model.dialect import Dialect
 from convcli.model.transcript import Media, Message, Part, Path, Text, ToolCall, ToolResult, Transcript
@@ -209,7 +209,6 @@ DIALECT = Dialect(
     forms=("conversation",),
     lift=lift,
     rules=(limited_to(trees.rooted(), "missing-parent", "parent-cycle"),),  # ids are keys: no two are the same
-    supports=fields("message.weight tool_call.custom"),
     repeats=frozenset(("/mapping/*/children/*",)),
     places=paths(
         f"id=conversation_id createdAt=create_time updatedAt=update_time model=default_model_slug head=current_node "

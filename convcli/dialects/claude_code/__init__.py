@@ -30,10 +30,12 @@ from convcli.dialects.claude_code.lifting import FIRST, HERE, TITLE, lift
 from convcli.dialects.claude_code.rows import BLOCKS, NAME, ROW
 from convcli.dialects.claude_code.rules import RULES
 from convcli.dialects.claude_code.writing import write_session
-from convcli.families.anthropic import places, policy
-from convcli.kit import sessions, unsupported
+from convcli.families.anthropic import policy, response
+from convcli.families.anthropic.blocks import REASONS as OF_BLOCKS
+from convcli.kit import sessions
 from convcli.kit.objects import Record, get_extras, omit, set_extras
 from convcli.kit.sessions import folder_of
+from convcli.kit.supported import TEXTS, TOOLS, fields
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.transcript import Part, ToolCall, Transcript
 from convcli.validation.rules import turns
@@ -121,9 +123,9 @@ PROGRAM_TURNS = ProgramTurns(
 )
 """Texts of slash commands, shell commands, reminders and notices in sessions of 1.0 to 2.1.330."""
 
-SUPPORTS = ROW.supports("message") | unsupported.fields("id title cwd head tool.strict")
-UNSUPPORTED = places.UNSUPPORTED | unsupported.SESSION | unsupported.REQUEST | unsupported.FUNCTION_ONLY
-UNSUPPORTED |= {"message.name"}
+
+SUPPORTS = TEXTS | BLOCKS.supports() | ROW.supports("message") | TOOLS
+SUPPORTS |= fields("id title cwd head tool.strict message.parentId message.model message.stopReason message.usage")
 
 DIALECT = Dialect(
     name=NAME,
@@ -140,10 +142,9 @@ DIALECT = Dialect(
     rules=(*RULES, turns.not_sent("Claude Code", PROGRAM.unsent)),
     conventions=(policy.results_of(BLOCKS),),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     repeats=frozenset(("/*/message/usage/input_tokens", "/loglines/*/message/usage/input_tokens")),
     reasons={
-        **places.REASONS,
+        **OF_BLOCKS,
         **sessions.REASONS,
         **sessions.NO_REQUEST,
         "reasoning": "Anthropic's API, which Claude Code calls, accepts only thinking that Anthropic signed",
@@ -168,7 +169,8 @@ DIALECT = Dialect(
         **dict.fromkeys(("tool.name", "tool_call.name"), "Anthropic names are at most 128 letters, digits, _ and -"),
     },
     places={
-        **places.PLACES,
+        **BLOCKS.places(),
+        **response.PLACES,
         "id": (HERE, FIRST, "sessionId"),
         "cwd": (HERE, FIRST, "cwd"),
         "title": (HERE, TITLE, "customTitle"),
@@ -178,7 +180,7 @@ DIALECT = Dialect(
         "message.parentId": ("..", "parentUuid"),
         **ROW.places("message", ".."),
     },
-    metadata=unsupported.fields(
+    metadata=fields(
         "agent-name ai-title api-request api-request-blob api-request-shape atis-latch cost-state custom-title "
         "file-history-snapshot last-prompt mode permission-mode pr-link progress queue-operation result summary "
         "system toolUseResult tools-used attachment/agent_listing_delta attachment/auto_mode "
@@ -186,5 +188,5 @@ DIALECT = Dialect(
         "attachment/model attachment/prompt_snapshot attachment/remote_session_change attachment/session_context "
         "attachment/skill_listing"
     ),
-    envelope=frozenset(("row", "line", "session", "agent", "id", "stop_sequence", *places.ENVELOPE)),
+    envelope=frozenset(("row", "line", "session", "agent", "id", "stop_sequence", *response.ENVELOPE)),
 )

@@ -36,12 +36,12 @@ from convcli.dialects.codex.rows import (
     rows_of,
 )
 from convcli.dialects.codex.writing import write
-from convcli.families.responses.facts import OF_ITEMS, REASONS
+from convcli.families.responses.facts import COMMON, OF_ITEMS, REASONS
 from convcli.families.responses.parts import RESULTS
 from convcli.kit import sessions
 from convcli.kit.ids import is_uuid
 from convcli.kit.objects import Native
-from convcli.kit.unsupported import FUNCTION_ONLY, MESSAGE, fields
+from convcli.kit.supported import TOOLS, fields
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -136,9 +136,9 @@ RULES = (
     arguments.not_filled(),
 )
 
-UNSUPPORTED = FUNCTION_ONLY | MESSAGE
-UNSUPPORTED |= fields("message.grouping title updatedAt head toolChoice settings tool_result.status image.name")
-SUPPORTS = ROW.supports("message") | fields("message.usage message.provider tool_call.custom")
+
+SUPPORTS = COMMON | ROW.supports("message") | HEADER.supports() | TOOLS
+SUPPORTS |= fields("model message.replaces message.model message.usage message.provider tool_result.isError")
 
 DIALECT = Dialect(
     name=NAME,
@@ -155,7 +155,6 @@ DIALECT = Dialect(
     rules=RULES,
     conventions=(RESULTS,),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     reasons={
         **sessions.REASONS,
         **sessions.NO_REQUEST,

@@ -23,16 +23,17 @@ from msgspec.structs import replace
 
 from convcli.dialects.cohere.messages import CONTENT, NAME, express, lift_message, write_message
 from convcli.families.openai import request as common
+from convcli.families.openai import tables
 from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.fitting import of_conversations
-from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, unsupported_by_form
+from convcli.families.openai.tables import OF_CALLS, REASONS
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_parts
 from convcli.kit.renaming import LETTERS, WORD, Alphabet, rename_tools_and_ids
 from convcli.kit.settings import BUDGET, Setting, Settings, in_snake_case
-from convcli.kit.unsupported import fields, settings_but
+from convcli.kit.supported import counted, fields, media
 from convcli.kit.values import pairs, put_counts, take_counts, usage_places
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import Media, Message, Part, Reasoning, Refusal, Text, ToolDefinition, Transcript
@@ -297,16 +298,7 @@ RULES = (
     for_requests(tools.typed()),
 )
 
-UNSUPPORTED = unsupported_by_form(
-    COMMONLY_UNSUPPORTED
-    | settings_but("reasoningEffort", *SETTINGS.names())
-    | fields(
-        "createdAt metadata audio video document image.mediaType reasoning.summary message.name tool_result.name "
-        "message.usage.cacheWriteTokens message.usage.reasoningTokens message.usage.totalTokens"
-    ),
-    of_answers="id",
-)
-UNSUPPORTED["response"] |= {"model"}
+SUPPORTS = tables.COMMON | media("image", "data url detail")
 
 DIALECT = Dialect(
     name=NAME,
@@ -321,7 +313,11 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(single=True),
     rules=RULES,
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED,
+    supports={
+        "request": SUPPORTS | tables.OF_REQUESTS | SETTINGS.supports() | {"settings.reasoningEffort"},
+        "list": SUPPORTS,
+        "response": SUPPORTS | counted(COUNTS) | fields("id message.stopReason"),
+    },
     reasons={
         **REASONS,
         "message": "Cohere rejects an empty message",
@@ -349,7 +345,7 @@ DIALECT = Dialect(
     },
     places={
         "image.detail": ("image_url", "detail"),
-        **CALLS,
+        **OF_CALLS,
         **usage_places(COUNTS, "..", "usage"),
         **SETTINGS.places(),
     },

@@ -34,7 +34,7 @@ from convcli.dialects.copilot_cli.rows import (
     records_in,
 )
 from convcli.dialects.copilot_cli.writing import write_session
-from convcli.kit import custom, editors, sessions, unsupported
+from convcli.kit import custom, editors, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import keep_parts_of_roles, refusals_as_texts
 from convcli.kit.grouping import on_rows
@@ -45,6 +45,7 @@ from convcli.kit.passes import fused, on_each_message, on_parts
 from convcli.kit.passes import on_messages as on_messages
 from convcli.kit.renaming import Alphabet, make_ids_distinct
 from convcli.kit.results import TEXT_AND_FILES, apply_convention, one_result_each, with_parts
+from convcli.kit.supported import SOURCES, TURNS, fields, media
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -176,18 +177,16 @@ TRANSCRIPTS = Program(
     "vscode-copilot", ".", editors.patterns("Code*", "workspaceStorage/*/GitHub.copilot-chat/transcripts/*.jsonl")
 )
 """VS Code's extension keeps transcripts of its last sessions in the format of the CLI."""
-UNSUPPORTED = (
-    unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.fields("reasoning.summary refusal.metadata tool_result.status tool_result.name image.detail")
-)
-SUPPORTS = ROW.supports("message") | unsupported.fields(
-    "id cwd createdAt message.usage message.replaces message.parentCallId tool_call.custom"
-)
 
 PROGRAM_TURNS = ProgramTurns({}, NAME, {("isAutopilotContinuation",): {True: "autopilot"}})
 """Messages of the autopilot's loop: the key is in UserMessageData of github-copilot-sdk 1.0.27, read 2026-11-27; the
 program's source is not public. What it adds to a user's text is apart, as `transformedContent`."""
+
+SUPPORTS = TURNS | media("image", f"{SOURCES} name") | media("audio video document") | ROW.supports("message")
+SUPPORTS |= fields(
+    "id cwd createdAt message.model message.usage message.replaces message.parentCallId tool_call.custom "
+    "tool_call.rawArguments tool_result.isError"
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -210,7 +209,6 @@ DIALECT = Dialect(
     ),
     conventions=(TEXT_AND_FILES,),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     repeats=frozenset(("/*/parentId",)),
     reasons={
         **sessions.REASONS,
@@ -240,7 +238,7 @@ DIALECT = Dialect(
             "tool_result.kind=success tool_call.rawArguments=arguments tool_call.custom=type"
         ),
     },
-    metadata=unsupported.fields(
+    metadata=fields(
         "assistant.idle assistant.intent assistant.message_delta assistant.message_start assistant.reasoning "
         "assistant.reasoning_delta assistant.tool_call_delta assistant.turn_end assistant.turn_start "
         "assistant.usage hook.end hook.start model.call_final_result model.call_finished model.call_start "
@@ -253,7 +251,5 @@ DIALECT = Dialect(
         "subagent.selected subagent.started tool.execution_partial_result tool.execution_progress "
         "tool.execution_start tool.shell_output"
     ),
-    envelope=unsupported.fields(
-        "row start messageId originatingMessageId interactionId turnId apiCallId rte toolTelemetry"
-    ),
+    envelope=fields("row start messageId originatingMessageId interactionId turnId apiCallId rte toolTelemetry"),
 )

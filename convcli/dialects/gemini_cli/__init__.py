@@ -27,13 +27,13 @@ from convcli.dialects.gemini_cli.thoughts import TOKENS
 from convcli.dialects.gemini_cli.writing import write_rows
 from convcli.families.google import places
 from convcli.families.google.contents import adopt
-from convcli.kit import sessions, unsupported
+from convcli.kit import sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, add_extras, get_extras, make_extras, omit
 from convcli.kit.sessions import event_of
+from convcli.kit.supported import TURNS, counted, fields, media
 from convcli.kit.texts import text_of
-from convcli.kit.unsupported import fields
 from convcli.kit.values import usage_places
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, ReadCompanion, SessionFacts, tags
 from convcli.model.document import Rows
@@ -156,10 +156,6 @@ RULES = (
     for_outputs(Rule(("unread-row",), _is_sent)),
 )
 
-UNSUPPORTED = unsupported.METADATA | fields(
-    "cwd message.parentId message.name message.stopReason message.error reasoning.summary tool_call.rawArguments "
-    "refusal.metadata"
-)
 REPEATED = fields("/*/$set/lastUpdated /*/$set/summary /*/lastUpdated /*/tokens/output /messages/*/tokens/output")
 """Metadata that later rows repeat, where the last value counts, and counts that are part of a sum."""
 
@@ -208,6 +204,9 @@ PROGRAM_TURNS = ProgramTurns(
 """The environment and the output of hooks: environmentContext.ts (the text alone before 2026) and sessionUtils.ts of
 google-gemini/gemini-cli, read 2026-11-27."""
 
+SUPPORTS = TURNS | media() | META.supports() | RECORDS["assistant"].supports("message") | counted(TOKENS)
+SUPPORTS |= fields("reasoning.metadata tool_call.metadata tool_result.name tool_result.isError tool_result.status")
+
 DIALECT = Dialect(
     name=NAME,
     title="Gemini CLI",
@@ -220,7 +219,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    unsupported=UNSUPPORTED,
+    supports=SUPPORTS,
     repeats=REPEATED,
     rules=RULES,
     conventions=places.CONVENTIONS,
@@ -251,6 +250,6 @@ DIALECT = Dialect(
         **RECORDS["assistant"].places("message"),
         **usage_places(TOKENS, "tokens"),
     },
-    metadata=unsupported.fields("gemini user error info warning"),
+    metadata=fields("gemini user error info warning"),
     envelope=frozenset(("projectHash", "kind", "timestamp", "tokens")),
 )

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.gemini_cli_stream.writing import FAILURE, NAME, STATS, has_end, write
-from convcli.kit import streams, unsupported
+from convcli.kit import streams
 from convcli.kit.fitting import refusals_as_texts
 from convcli.kit.objects import Keys, Native, make_extras
 from convcli.kit.passes import on_each_message, on_messages, on_results, shared, shared_all
@@ -28,9 +28,10 @@ from convcli.kit.results import has_failed, has_media, in_words, separate_result
 from convcli.kit.runs import Run, add_parts, only_turn
 from convcli.kit.sessions import events as session_events
 from convcli.kit.sessions import keep_active_branch, put_results_before_events
+from convcli.kit.supported import TURNS, counted, fields, media
 from convcli.kit.values import paths, take_counts, usage_places
 from convcli.model.dialect import Convention, Dialect
-from convcli.model.transcript import Message, Opaque, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Opaque, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import events
 
 INIT = Keys("type timestamp session_id model")
@@ -211,13 +212,10 @@ def express(result: ToolResult) -> tuple[str, Any] | None:
     return ("error" if result.is_error else "text", in_words(result))
 
 
-UNSUPPORTED = (
-    unsupported.TOOLS
-    | unsupported.CALL_ONLY
-    | unsupported.fields(
-        "title cwd toolChoice settings message.id message.parentId message.name message.model text.metadata "
-        "tool_call.metadata tool_result.metadata tool_result.name"
-    )
+SUPPORTS = TURNS | media() | counted(STATS)
+SUPPORTS |= fields(
+    "id model head createdAt updatedAt message.createdAt message.stopReason message.error reasoning.summary "
+    "reasoning.metadata tool_result.isError"
 )
 
 DIALECT = Dialect(
@@ -229,7 +227,7 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    unsupported=UNSUPPORTED,
+    supports=SUPPORTS,
     repeats=frozenset(("/*/timestamp",)),  # a turn has the time of its first event
     answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=(events.move_end_to_response(),),
@@ -256,12 +254,12 @@ DIALECT = Dialect(
         "text": "the text of one turn is one stream: part boundaries are lost",
         "reasoning": "Gemini CLI does not stream thoughts",
         "refusal": "Gemini CLI streams have no event for a refusal: it is written as text",
-        **dict.fromkeys(unsupported.TOOLS, "Gemini CLI streams have no tool definitions"),
+        **dict.fromkeys(("tools", "tool"), "Gemini CLI streams have no tool definitions"),
         **dict.fromkeys(("toolChoice", "settings"), "Gemini CLI streams have no request settings"),
         "title": "Gemini CLI streams have no title",
         "cwd": "Gemini CLI streams have no directory",
         "head": "Gemini CLI streams have no tree",
-        **dict.fromkeys(unsupported.MEDIA, "messages in Gemini CLI streams are text"),
+        **dict.fromkeys(MEDIA_KINDS, "messages in Gemini CLI streams are text"),
         "tool_call.rawArguments": "arguments in Gemini CLI streams are an object",
         "tool_result.name": "a tool result in a Gemini CLI stream has only the id of its call",
         "tool_result.status": "a tool result in a Gemini CLI stream is a success or an error",

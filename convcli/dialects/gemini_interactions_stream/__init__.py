@@ -33,13 +33,13 @@ from convcli.families.interactions import facts
 from convcli.families.interactions.fitting import MESSAGES, RESULTS, without_instructions
 from convcli.families.interactions.response import last_answer, lift_response, write_response
 from convcli.families.interactions.steps import CALL, OUTPUT, THOUGHT
-from convcli.kit import fitting, passes, streams, unsupported
+from convcli.kit import fitting, passes, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_object, drop_extras, get_extras, objects_in, omit, without_nulls
 from convcli.kit.values import write_arguments
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Part, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Part, Transcript
 from convcli.validation.rules import arguments, events
 from convcli.validation.survey import for_outputs
 
@@ -219,13 +219,13 @@ DIALECT = Dialect(
     answer_boundaries=lambda: streams.Boundaries(_limits),
     rules=RULES,
     conventions=(RESULTS,),
-    unsupported=facts.COMMONLY_UNSUPPORTED | facts.OF_REQUESTS,
+    supports=facts.COMMON | facts.OF_RESPONSES | {"tool_call.rawArguments"},
     repeats=frozenset(f"/*/{place}" for place in REPEATED),
     reasons={
         **facts.REASONS,
-        **dict.fromkeys(facts.OF_REQUESTS, "a stream has the answer, not the request"),
+        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
         **dict.fromkeys(
-            ("message", *unsupported.PARTS, *unsupported.MEDIA, "refusal"),
+            (*streams.OTHER_MESSAGES, *MEDIA_KINDS, "refusal"),
             "a stream has only the messages since the last question",
         ),
         "message.role": "a stream has only assistant messages and their results",

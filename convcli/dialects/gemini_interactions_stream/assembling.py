@@ -10,7 +10,7 @@ from convcli.families.interactions.steps import CALL, INPUT, OUTPUT, RESULT, THO
 from convcli.kit import streams
 from convcli.kit.objects import Native, as_object, except_keys, omit, without_nulls
 from convcli.kit.streams import Growing
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.model.transcript import Path
 
 CREATED, COMPLETED, STATUS = "interaction.created", "interaction.completed", "interaction.status_update"

@@ -30,13 +30,13 @@ from convcli.families.google.config import COUNTS
 from convcli.families.google.extras import OF_ANSWER, ExtraKeys
 from convcli.families.google.fitting import answer
 from convcli.families.google.keys import ONLY_GEMINI, ONLY_VERTEX, Service, Shape, names, owned, snake
-from convcli.kit import streams, unsupported
+from convcli.kit import streams
 from convcli.kit.objects import Native, as_object, get_extras, objects_in, omit
 from convcli.kit.passes import on_each_message
 from convcli.kit.streams import fragments
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Message, Origin, Part, Reasoning, Text, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Origin, Part, Reasoning, Text, Transcript
 from convcli.validation.rules import events
 
 SERVICE = Service("gemini-stream", "google", "models/", names(64), has=ONLY_GEMINI, unsupported=ONLY_VERTEX)
@@ -250,11 +250,11 @@ DIALECT = Dialect(
     write=write,
     answer_boundaries=ResponseBoundaries,
     rules=(events.move_end_to_response(), events.in_order(lambda: _OneResponse().objection)),
-    unsupported=tables.UNSUPPORTED_BY_FORM["response"] - {"message.error"},
+    supports=tables.SUPPORTS_BY_FORM["response"] | {"message.error"},
     reasons={
         **tables.LOSSES,
         **dict.fromkeys(
-            ("message", *unsupported.PARTS, *unsupported.MEDIA),
+            (*streams.OTHER_MESSAGES, *MEDIA_KINDS),
             "Gemini API streams have one answer: the model's last turn",
         ),
         **dict.fromkeys(

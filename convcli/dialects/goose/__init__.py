@@ -23,8 +23,9 @@ from typing import Any
 from convcli.dialects.goose.fitting import FIT, RESULTS
 from convcli.dialects.goose.lifting import CONVERSATION, MESSAGE, NAME, SESSION, is_message, lift
 from convcli.dialects.goose.writing import is_contents, write_session
-from convcli.kit import sessions, unsupported
+from convcli.kit import sessions
 from convcli.kit.objects import Native
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -94,14 +95,16 @@ PROGRAM = Program(
     resent=_describe_resent,
 )
 
-SUPPORTS = SESSION.supports() | MESSAGE.supports("message")
-SUPPORTS |= unsupported.fields("message.provider message.replaces reasoning.metadata tool_call.metadata")
-UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY
-UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata audio video document")
 
 PROGRAM_TURNS = ProgramTurns({}, NAME, {("metadata", "userVisible"): {False: "agent-only"}})
 """Messages only for the model, such as hints of a directory: MessageMetadata::agent_only of block/goose, seen in
 excerpts of the source on 2026-11-27. A summary stays."""
+
+SUPPORTS = TURNS | media("image") | SESSION.supports() | MESSAGE.supports("message")
+SUPPORTS |= fields(
+    "message.model message.provider message.replaces reasoning.metadata tool_call.metadata tool_result.name "
+    "tool_result.isError"
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -117,7 +120,6 @@ DIALECT = Dialect(
     write=write,
     conventions=(RESULTS,),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     rules=(
         for_requests(Rule(("missing-key", "unread-row"), _find_import_errors)),
         for_outputs(Rule(("unread-row",), _find_unsent_answers)),

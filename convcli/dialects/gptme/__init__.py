@@ -22,12 +22,13 @@ from msgspec.structs import replace
 
 from convcli.dialects.gptme import content
 from convcli.families.anthropic.usage import keep_supported_usage, lift_usage, write_usage
-from convcli.kit import custom, fitting, passes, sessions, unsupported
+from convcli.kit import custom, fitting, passes, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.renaming import WORD, Alphabet, rename_tools_and_ids
 from convcli.kit.results import ResultTexts, one_result_each, result_of, separate_results
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.usage import COST
 from convcli.kit.values import counts, paths, usage_places
@@ -218,6 +219,12 @@ PROGRAM = Program(
     directory=_directory,
 )
 
+SUPPORTS = TURNS | media() | ROW.supports("message")
+SUPPORTS |= fields(
+    "message.model message.cost message.usage reasoning.metadata tool_call.rawArguments tool_result.name "
+    "tool_result.isError"
+)
+
 DIALECT = Dialect(
     name=NAME,
     title="gptme",
@@ -232,10 +239,7 @@ DIALECT = Dialect(
     repeats=frozenset(("/*/metadata/usage/input_tokens", "/*/metadata/input_tokens")),
     conventions=(RESULTS.convention(),),
     rules=(links.paired(links.PairingRules(where="later", missing=None)), arguments.readable()),
-    supports=ROW.supports("message") | unsupported.fields("message.cost message.usage reasoning.metadata"),
-    unsupported=unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.fields("reasoning.summary refusal tool_result.status"),
+    supports=SUPPORTS,
     reasons={
         **sessions.REASONS,
         **sessions.NO_REQUEST,

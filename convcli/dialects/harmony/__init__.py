@@ -29,7 +29,7 @@ from convcli.families.rows import calls, order, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT
-from convcli.kit import custom, fitting, results, unsupported
+from convcli.kit import custom, fitting, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import get_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
@@ -39,6 +39,7 @@ from convcli.kit.texts import text_of
 from convcli.model.dialect import Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import (
+    MEDIA_KINDS,
     Message,
     Part,
     Reasoning,
@@ -219,7 +220,6 @@ RULES = (
 )
 
 FIT = {"text": (*MESSAGES, fitting.settle_by_reading_back(lift, write, "text"))}
-UNSUPPORTED = training.UNSUPPORTED | unsupported.MEDIA | unsupported.fields("opaque")
 
 DIALECT = Dialect(
     name=NAME,
@@ -234,8 +234,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=(ROW_TEXTS,),
-    supports=frozenset(("message.name",)),
-    unsupported=UNSUPPORTED,
+    supports=training.SUPPORTS | {"message.name"},
     reasons={
         **training.REASONS,
         "message": "in harmony a result answers a call of the turn before it, and an instruction is not empty",
@@ -251,7 +250,7 @@ DIALECT = Dialect(
         "tool_result.name": "harmony names have only letters, digits, _, . and -",
         "tool_call.rawArguments": "a raw JSON object is read back as an object",
         "tool_result.value": "harmony texts contain no marks",
-        **dict.fromkeys(unsupported.MEDIA, "harmony messages are text"),
+        **dict.fromkeys(MEDIA_KINDS, "harmony messages are text"),
     },
     places={"tools": ("text",)},
 )

@@ -43,13 +43,14 @@ from convcli.families.rows import calls, order, qwen, training
 from convcli.families.rows.media import joined_texts
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.thoughts import JOINT, one_thought, read_thought, without
-from convcli.kit import custom, fitting, results, unsupported
+from convcli.kit import custom, fitting, results
 from convcli.kit.definitions import described
 from convcli.kit.objects import drop_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
 from convcli.kit.renaming import WORD, Alphabet, rename_tools_and_ids
 from convcli.model.dialect import Convention, Dialect, Evidence, Pass
 from convcli.model.transcript import (
+    MEDIA_KINDS,
     Message,
     Part,
     Reasoning,
@@ -216,9 +217,6 @@ FIT = {
 }
 
 
-UNSUPPORTED = training.UNSUPPORTED | unsupported.MEDIA | unsupported.fields("opaque")
-
-
 DIALECT = Dialect(
     name=NAME,
     title="Hermes rows",
@@ -234,8 +232,7 @@ DIALECT = Dialect(
     write=write,
     rules=training.RULES,
     conventions=(RESULTS, ROW_TEXTS),
-    supports=frozenset(("id",)),
-    unsupported=UNSUPPORTED,
+    supports=training.SUPPORTS | {"id"},
     reasons={
         "message": "in Hermes rows a result answers a call of the turn before it",
         "message.role": "Hermes rows have only one role for instructions",
@@ -249,7 +246,7 @@ DIALECT = Dialect(
         "tool_result.name": "XML names have only letters, digits, _, . and -",
         "tool.name": "XML names have only letters, digits, _, . and -",
         **training.REASONS,
-        **dict.fromkeys(unsupported.MEDIA, "Hermes turns are text"),
+        **dict.fromkeys(MEDIA_KINDS, "Hermes turns are text"),
     },
     places={"id": ("id",), "tools": ("conversations", 0, "value")},
 )

@@ -38,15 +38,17 @@ from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.fitting import ROW_RESULTS, of_conversations
 from convcli.families.openai.parts import usual_audio, write_media
 from convcli.families.openai.request import lift_tools, write_tools
-from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS
+from convcli.families.openai.tables import MEDIA as MEDIA_FIELDS
+from convcli.families.openai.tables import OF_CALLS, REASONS
 from convcli.families.rows.media import joined_texts, known
 from convcli.families.rows.pairs import CHOSEN, StoredFields, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.training import answered, no_empty_answers
 from convcli.families.rows.weights import BINARY, binary_weight
-from convcli.kit import custom, fitting, unsupported
+from convcli.kit import custom, fitting
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras, omit, without_nulls
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, shared
+from convcli.kit.supported import CALLS, OPAQUE, TEXTS, TOOLS, fields
 from convcli.model.branches import active
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Media, Message, Opaque, Part, PartPaths, Reasoning, Text, ToolCall, Transcript
@@ -170,15 +172,8 @@ CONVERSATION = fused(
     custom.as_functions,
 )
 OWN_IMAGES = images.own_images(NAME)
-UNSUPPORTED = (
-    COMMONLY_UNSUPPORTED
-    | unsupported.SESSION
-    | unsupported.REQUEST
-    | unsupported.fields(
-        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name "
-        "refusal message.usage message.stopReason reasoning.summary"
-    )
-)
+SUPPORTS = TEXTS | TOOLS | CALLS | OPAQUE | MEDIA_FIELDS | {"image.path"}
+SUPPORTS |= fields("message.name message.weight message.label reasoning.text tool.strict tool_call.rawArguments")
 FIT = {
     MESSAGES: (*CONVERSATION, on_messages(keep_last_label), without_columns(MESSAGES, NAME), OWN_IMAGES),
     COMPLETION: (
@@ -189,7 +184,7 @@ FIT = {
         OWN_IMAGES,
     ),
     PREFERENCE: (
-        on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True)),
+        on_both(*CONVERSATION, stored=StoredFields(NAME, SUPPORTS)),
         without_columns(PREFERENCE, NAME),
         OWN_IMAGES,
     ),
@@ -249,8 +244,7 @@ DIALECT = Dialect(
         tools.schemas(tools.SchemaDemands()),
     ),
     conventions=(ROW_RESULTS,),
-    unsupported=UNSUPPORTED,
-    supports=unsupported.fields("message.weight message.label"),
+    supports=SUPPORTS,
     reasons={
         **REASONS,
         "message.role": "chat templates have only the roles system, user, assistant and tool",
@@ -267,7 +261,7 @@ DIALECT = Dialect(
         "video": "TRL reads no videos: rows of sharegpt and ms-swift have a column for them",
     },
     places={
-        **CALLS,
+        **OF_CALLS,
         "message.weight": ("training",),
         "message.label": ("..", "..", "label"),
         "image.detail": ("image_url", "detail"),

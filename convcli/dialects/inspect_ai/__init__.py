@@ -18,17 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convcli.dialects.inspect_ai.blocks import NAME, resolved
+from convcli.dialects.inspect_ai.blocks import BLOCKS, NAME, resolved
 from convcli.dialects.inspect_ai.messages import lift_message, write_message
-from convcli.kit import custom, fitting, results, sessions, unsupported
+from convcli.kit import custom, fitting, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, get_extras, make_extras
+from convcli.kit.supported import CALLS, TEXTS, fields, media
 from convcli.kit.texts import only_text
 from convcli.kit.usage import Usage
 from convcli.kit.values import paths
 from convcli.model.dialect import Convention, Dialect, Options
-from convcli.model.transcript import Message, ToolChoice, ToolDefinition, ToolResult, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, ToolChoice, ToolDefinition, ToolResult, Transcript
 from convcli.validation.rules import links
 from convcli.wire import exact_json
 
@@ -187,12 +188,8 @@ COMMON = (
 )
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in ("messages", "sample")}
 
-UNSUPPORTED = (
-    unsupported.AROUND_PARTS
-    | unsupported.CALL_ONLY
-    | unsupported.fields("document.detail audio.detail video.detail image.name audio.name video.name")
-    | frozenset(f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("fileId", "text"))
-)
+SUPPORTS = TEXTS | CALLS | BLOCKS.supports() | media(names="data url path mediaType")
+SUPPORTS |= fields("message.id message.model tool_result.name tool_result.isError")
 
 DIALECT = Dialect(
     name=NAME,
@@ -202,9 +199,7 @@ DIALECT = Dialect(
     framings=("document", "records"),
     forms=("messages", "sample"),
     many="samples/*",
-    around=unsupported.fields(
-        "version status eval plan results stats error invalidated log_updates reductions location etag"
-    ),
+    around=fields("version status eval plan results stats error invalidated log_updates reductions location etag"),
     is_collected=False,
     lift=lift,
     write=write,
@@ -212,8 +207,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")),),
     conventions=(RESULTS,),
-    supports={"messages": frozenset(("message.id",)), "sample": SAMPLE.supports() | {"message.id"}},
-    unsupported=UNSUPPORTED,
+    supports={"messages": SUPPORTS, "sample": SUPPORTS | SAMPLE.supports()},
     reasons={
         "message.role": "Inspect has only the roles system, user, assistant and tool",
         "tool_call": "in Inspect only assistant messages have calls",
@@ -222,7 +216,7 @@ DIALECT = Dialect(
         "message.model": "Inspect names the model on each answer",
         "metadata": "Inspect stores signatures of thoughts, and no other metadata",
         "moved": "in Inspect, calls follow the content",
-        **dict.fromkeys(unsupported.MEDIA, "Inspect media are a URL, a path or data of a known format"),
+        **dict.fromkeys(MEDIA_KINDS, "Inspect media are a URL, a path or data of a known format"),
     },
     places=SAMPLE.places()
     | paths(
@@ -230,8 +224,8 @@ DIALECT = Dialect(
         "tool_result.toolCallId=tool_call_id tool_result.name=function tool_result.value=content "
         "tool_result.kind=content tool_result.isError=error"
     ),
-    metadata=unsupported.fields("events events_data input message_pool output scores transcript"),
-    envelope=unsupported.fields(
+    metadata=fields("events events_data input message_pool output scores transcript"),
+    envelope=fields(
         "epoch input target output scores metadata store events attachments model_usage role_usage total_time "
         "working_time uuid error_retries events_data message_pool turn_count transcript id"
     ),

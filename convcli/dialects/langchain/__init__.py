@@ -22,7 +22,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convcli.dialects.langchain.blocks import NAME
+from convcli.dialects.langchain.blocks import BLOCKS, NAME
 from convcli.dialects.langchain.messages import (
     TURN,
     USAGE,
@@ -33,9 +33,10 @@ from convcli.dialects.langchain.messages import (
     write_item,
     write_logged,
 )
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
+from convcli.kit.supported import CALLS, METADATA, TEXTS, TOOLS, counted, fields
 from convcli.kit.values import paths, usage_places, with_total
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Transcript
@@ -104,9 +105,10 @@ FIT = {
     for form in INNER
 }
 
-SUPPORTS = TURN.supports("message") | unsupported.fields("message.usage message.stopReason message.provider")
-UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.fields(
-    "image.name audio.name video.name audio.detail video.detail document.detail tool_result.status"
+SUPPORTS = TEXTS | METADATA | BLOCKS.supports() | CALLS | TURN.supports("message") | counted(USAGE)
+SUPPORTS |= fields(
+    "image.detail message.model message.stopReason message.provider tool_call.rawArguments tool_result.name "
+    "tool_result.isError"
 )
 WRAPPER_EXTRAS = frozenset((f"extras.{NAME}.around",))
 
@@ -123,8 +125,12 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable()),
     conventions=(RESULTS,),
-    supports={form: SUPPORTS | unsupported.TOOLS if form == "logged" else SUPPORTS for form in INNER},
-    unsupported={form: UNSUPPORTED if inner else UNSUPPORTED | WRAPPER_EXTRAS for form, inner in INNER.items()},
+    supports={
+        form: SUPPORTS | TOOLS | fields("tool.strict tool.outputSchema tool.annotations")
+        if form == "logged"
+        else SUPPORTS
+        for form in INNER
+    },
     reasons={
         "message.usage": "LangChain token counts need input, output and their sum",
         "moved": "in LangChain, calls follow the content, with invalid JSON last",

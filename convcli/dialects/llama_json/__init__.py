@@ -25,16 +25,17 @@ from msgspec.structs import replace
 from convcli.dialects.llama_json.text import TAIL, is_answer, is_result, read_object, read_system, system_text
 from convcli.families.histories.entries import Entries
 from convcli.families.histories.glassbox import ANSWER, FAILURE, MARKED, lift_answer, write_answer
-from convcli.kit import fitting, passes, results, unsupported
+from convcli.kit import fitting, passes, results
 from convcli.kit.objects import Keys, Native, get_extras
 from convcli.kit.pairing import Pairing
 from convcli.kit.results import ResultTexts
 from convcli.kit.settings import Settings
+from convcli.kit.supported import NAMED_CALLS, TEXTS, TOOLS, fields
 from convcli.kit.texts import text_of
 from convcli.kit.values import pairs
 from convcli.model.dialect import Dialect, Evidence, Options
 from convcli.model.rule import Breach, Rule
-from convcli.model.transcript import Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Part, Path, Reasoning, Text, ToolCall, ToolResult, Transcript
 from convcli.validation.rules import links
 from convcli.validation.survey import Survey
 from convcli.wire import exact_json
@@ -281,18 +282,7 @@ def _paired(survey: Survey) -> Iterable[Breach]:
 PAIRED = ("missing-tool-result", "orphan-tool-result", "misplaced-tool-result")
 RULES = (Rule(PAIRED, _paired, of_sent=("missing-tool-result", "misplaced-tool-result")),)
 
-UNSUPPORTED = (
-    (
-        unsupported.SESSION
-        | unsupported.MESSAGE
-        | unsupported.METADATA
-        | unsupported.MEDIA
-        | unsupported.CALL_ONLY
-        | unsupported.FUNCTION_ONLY
-    )
-    | {"toolChoice", "opaque", "message.model", "reasoning.summary", "tool_call.id", "tool_result.toolCallId"}
-    | unsupported.settings_but("stream", *(name.partition(".")[2] for name in OPTIONS.places()))
-)
+SUPPORTS = TEXTS | TOOLS | NAMED_CALLS | fields("reasoning.text refusal.text tool_result.name tool_result.isError")
 
 DIALECT = Dialect(
     name=NAME,
@@ -306,7 +296,10 @@ DIALECT = Dialect(
     fit=FIT,
     rules=RULES,
     conventions=(RESULTS.convention(MARKED),),
-    unsupported={"request": UNSUPPORTED, "list": UNSUPPORTED | unsupported.REQUEST | {"extras.llama-json"}},
+    supports={
+        "request": SUPPORTS | OPTIONS.supports() | fields("model settings.stream"),
+        "list": SUPPORTS - {"extras"},
+    },
     reasons={
         **dict.fromkeys(
             ("moved", "message.grouping"), "in llama-json an answer has one call, and its result precedes the next call"
@@ -321,7 +314,7 @@ DIALECT = Dialect(
         "tool_result.isError": "llama-json results have no field for an error",
         "tool.strict": "llama-json tools have no strict mode",
         "toolChoice": "llama-json has no field to force a call",
-        **dict.fromkeys(unsupported.MEDIA, "llama-json messages are text"),
+        **dict.fromkeys(MEDIA_KINDS, "llama-json messages are text"),
     },
     places={"settings.stream": ("stream",), "settings": ("options",)},
     envelope=frozenset(("format", "keep_alive")),

@@ -23,10 +23,12 @@ from convcli.dialects.mcp.blocks import CALL_RESULT, NAME, express, fit_media, f
 from convcli.dialects.mcp.rules import NAMES, RULES
 from convcli.dialects.mcp.sampling import SETTINGS
 from convcli.dialects.mcp.tools import fit_tools, lift_tools, write_tools
-from convcli.kit import fitting, passes, results, unsupported
+from convcli.kit import fitting, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras
 from convcli.kit.renaming import rename_tools_and_ids
+from convcli.kit.supported import CALLS, LIST, SOURCES, fields, media
+from convcli.kit.supported import TOOLS as TOOL_FIELDS
 from convcli.kit.texts import text_of
 from convcli.model.branches import active
 from convcli.model.dialect import Convention, Dialect, Options
@@ -220,23 +222,14 @@ def _write_answer(transcript: Transcript, _: Native) -> Native:
 _WRITE = {"tools": _write_list, "result": _write_result, "request": _write_request, "response": _write_answer}
 
 
-COMMON = (
-    (
-        unsupported.SESSION
-        | unsupported.MESSAGE
-        | unsupported.METADATA
-        | unsupported.CALL_ONLY
-        | {"reasoning", "opaque", "extras.mcp"}
-    )
-    | {"message.model", "tool_result.name", "tool.strict"}
-    | {f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("name", "detail")}
-)
-UNSUPPORTED = {
-    "request": COMMON | unsupported.settings_but("temperature", "maxOutputTokens", "stop"),
-    "tools": COMMON | unsupported.REQUEST,
-    "list": COMMON | unsupported.REQUEST,
-    "result": COMMON | unsupported.REQUEST | unsupported.TOOLS | {"tool_result.toolCallId"},
-    "response": (COMMON - {"message.stopReason"}) | unsupported.TOOLS | {"settings", "toolChoice"},
+COMMON = LIST | CALLS | media(names=SOURCES) | fields("refusal.text tool_result.isError")
+WITH_TOOLS = COMMON | TOOL_FIELDS | fields("tool.title tool.outputSchema tool.annotations")
+SUPPORTS = {
+    "request": WITH_TOOLS | fields("model toolChoice settings.temperature settings.maxOutputTokens settings.stop"),
+    "tools": WITH_TOOLS,
+    "list": WITH_TOOLS,
+    "result": COMMON - {"tool_result.toolCallId"},
+    "response": COMMON | fields("model message.stopReason"),
 }
 
 DIALECT = Dialect(
@@ -250,7 +243,7 @@ DIALECT = Dialect(
     write=write,
     fit=FIT,
     form_of=form_of,
-    unsupported=UNSUPPORTED,
+    supports=SUPPORTS,
     rules=RULES,
     conventions=(
         Convention(

@@ -37,11 +37,12 @@ from convcli.dialects.mistral.messages import (
     write_message,
 )
 from convcli.families.openai import request as common
+from convcli.families.openai import tables
 from convcli.families.openai.calls import AS_TEXT, kind_in_turn
 from convcli.families.openai.fitting import of_answers, of_conversations
 from convcli.families.openai.messages import without_empty_text
 from convcli.families.openai.response import Answers, lift_response, write_response
-from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, TO_RESPONSE, unsupported_by_form
+from convcli.families.openai.tables import OF_CALLS, REASONS, TO_RESPONSE
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import (
@@ -55,8 +56,7 @@ from convcli.kit.objects import (
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts
 from convcli.kit.renaming import DIGITS, LETTERS, Alphabet, identifiers, rename_tools_and_ids
 from convcli.kit.settings import Settings, in_snake_case
-from convcli.kit.unsupported import MEDIA as MEDIA_FIELDS
-from convcli.kit.unsupported import TOOLS, fields, settings_but
+from convcli.kit.supported import CALLS, LIST, SOURCES, TOOLS, counted, fields, media
 from convcli.kit.values import usage_places
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.dialect import Evidence as Evidence
@@ -256,17 +256,10 @@ RULES = (
     *rows.RULES,
 )
 
-UNSUPPORTED = unsupported_by_form(
-    COMMONLY_UNSUPPORTED
-    | settings_but(*SETTINGS.names())
-    | fields(
-        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType document.name "
-        "reasoning.summary message.name message.usage.cacheReadTokens message.usage.cacheWriteTokens "
-        "message.usage.reasoningTokens"
-    ),
-    of_answers="id createdAt",
-)
-OF_ROWS = (UNSUPPORTED["list"] - TOOLS) | fields("reasoning opaque extras.mistral") | MEDIA_FIELDS
+SUPPORTS = tables.COMMON | media("image", "data url fileId detail") | media("audio", SOURCES)
+SUPPORTS |= media("document", "data url fileId") | {"tool_result.name"}
+OF_ROWS = LIST | TOOLS | CALLS
+OF_ROWS |= fields("message.weight refusal.text tool.strict tool_call.rawArguments tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,
@@ -282,8 +275,12 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(),
     rules=RULES,
     conventions=(RESULTS,),
-    supports={**dict.fromkeys(UNSUPPORTED, frozenset()), rows.FORM: frozenset(("message.weight",))},
-    unsupported={**UNSUPPORTED, rows.FORM: OF_ROWS},
+    supports={
+        "request": SUPPORTS | tables.OF_REQUESTS | SETTINGS.supports(),
+        "list": SUPPORTS,
+        "response": SUPPORTS | counted(USAGE) | fields("id createdAt model message.stopReason"),
+        rows.FORM: OF_ROWS,
+    },
     reasons={
         **REASONS,
         "message.role": "Mistral has no developer role; system messages go at the top or next to a user message",
@@ -307,7 +304,7 @@ DIALECT = Dialect(
     },
     places={
         "image.detail": ("image_url", "detail"),
-        **CALLS,
+        **OF_CALLS,
         "tool_result.name": ("..", "name"),
         **usage_places(USAGE, *TO_RESPONSE, "usage"),
         "extras.usage": ("..", "..", "..", "usage"),

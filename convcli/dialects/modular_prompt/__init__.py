@@ -33,7 +33,6 @@ from convcli.dialects.modular_prompt.messages import (
 )
 from convcli.families.openai import request as common
 from convcli.families.openai.messages import without_empty_text
-from convcli.families.openai.tables import COMMONLY_UNSUPPORTED, unsupported_by_form
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.definitions import Definitions, whole_of
@@ -43,8 +42,8 @@ from convcli.kit.passes import on_messages as on_messages
 from convcli.kit.renaming import identifiers, rename_tools_and_ids
 from convcli.kit.results import apply_convention, one_result_each
 from convcli.kit.settings import Settings
+from convcli.kit.supported import SOURCES, TOOLS, TURNS, counted, fields, media
 from convcli.kit.texts import text_of
-from convcli.kit.unsupported import METADATA, SESSION, fields, settings_but
 from convcli.kit.values import counts, pairs, put_counts, take_counts
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import (
@@ -234,18 +233,8 @@ RULES = (
     for_requests(turns.stopped_with(*FINISH_OF, form="result")),
 )
 
-UNSUPPORTED = unsupported_by_form(
-    COMMONLY_UNSUPPORTED
-    | SESSION
-    | settings_but(*SETTINGS.names())
-    | METADATA - {"tool_call.metadata"}
-    | fields(
-        "model refusal.metadata image.detail image.mediaType audio.name audio.detail video.name video.detail "
-        "document.name document.detail reasoning.summary tool_call.rawArguments"
-    ),
-    response="result",
-)
-UNSUPPORTED["result"] |= {"message.name", "message.usage.reasoningTokens"}
+SUPPORTS = TURNS | media("image", "data url") | media("audio video document", SOURCES)
+SUPPORTS |= fields("refusal.text tool_call.metadata tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,
@@ -259,7 +248,11 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered("result", single=True),
     rules=RULES,
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED,
+    supports={
+        "request": SUPPORTS | TOOLS | SETTINGS.supports() | fields("toolChoice tool.strict message.name"),
+        "list": SUPPORTS | {"message.name"},
+        "result": SUPPORTS | counted(USAGE) | {"message.stopReason"},
+    },
     repeats=frozenset(("/toolChoice/type",)),
     reasons={
         "reasoning": "modular-prompt prompts have no thinking",

@@ -41,10 +41,11 @@ from convcli.families.rows import calls, media, order, training
 from convcli.families.rows.order import calls_of
 from convcli.families.rows.pairs import CHOSEN, StoredFields, is_pair, keep_last_label, on_both, pair_of
 from convcli.families.rows.thoughts import JOINT, one_thought, write_thought
-from convcli.kit import custom, fitting, results, unsupported
+from convcli.kit import custom, fitting, results
 from convcli.kit.definitions import described
 from convcli.kit.objects import Native, drop_extra_keys, drop_extras, get_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, shared
+from convcli.kit.supported import fields
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Media, Message, Reasoning, Text, ToolCall, ToolResult, Transcript
@@ -133,10 +134,10 @@ CONVERSATION = fused(
     fitting.keep_functions(NAME),
     described,
 )
-UNSUPPORTED = training.UNSUPPORTED | training.NAMES_OF_FILES | unsupported.fields("document opaque")
+SUPPORTS = training.SUPPORTS | training.FILES | fields("message.weight message.label")
 FIT = {
     MESSAGES: (*CONVERSATION, _label_last_message),
-    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, UNSUPPORTED, weights=True)), _drop_rejected),
+    PREFERENCE: (on_both(*CONVERSATION, stored=StoredFields(NAME, SUPPORTS)), _drop_rejected),
 }
 
 
@@ -273,8 +274,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED,
-    supports=unsupported.fields("message.weight message.label"),
+    supports=SUPPORTS,
     reasons={
         "message": "a tool result answers a call of the preceding assistant message",
         "message.role": "a row has one system message, before all others",

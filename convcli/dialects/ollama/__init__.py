@@ -33,14 +33,14 @@ from convcli.dialects.ollama.messages import (
 )
 from convcli.families.openai import request as common
 from convcli.families.openai.calls import AS_TEXT
-from convcli.families.openai.tables import CALLS, COMMONLY_UNSUPPORTED, REASONS, unsupported_by_form
+from convcli.families.openai.tables import OF_CALLS, REASONS
 from convcli.kit import fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts, on_results, on_tools
 from convcli.kit.results import one_result_each, results_behind_calls
 from convcli.kit.settings import Setting, Settings, in_snake_case
-from convcli.kit.unsupported import fields, settings_but
+from convcli.kit.supported import CALLS, SOURCES, TEXTS, TOOLS, counted, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Convention, Dialect, Options
 from convcli.model.transcript import ToolDefinition, Transcript
@@ -219,16 +219,7 @@ RULES = (
     tools.schemas(tools.SchemaDemands(bare=True)),
 )
 
-UNSUPPORTED = unsupported_by_form(
-    COMMONLY_UNSUPPORTED
-    | settings_but(*SETTINGS.names(), *OPTIONS.names())
-    | fields(
-        "id metadata audio video document opaque image.detail reasoning.summary toolChoice tool.strict message.name "
-        "message.usage.cacheWriteTokens message.usage.cacheReadTokens message.usage.reasoningTokens "
-        "message.usage.totalTokens tool_call.rawArguments"
-    ),
-    of_answers="createdAt",
-)
+SUPPORTS = TEXTS | CALLS | media("image", SOURCES) | fields("reasoning.text refusal.text tool_result.name")
 
 DIALECT = Dialect(
     name=NAME,
@@ -242,7 +233,11 @@ DIALECT = Dialect(
     form_of=fitting.response_if_answered(single=True),
     rules=RULES,
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED,
+    supports={
+        "request": SUPPORTS | TOOLS | SETTINGS.supports() | OPTIONS.supports() | {"model"},
+        "list": SUPPORTS,
+        "response": SUPPORTS | counted(COUNTS) | fields("model createdAt message.stopReason"),
+    },
     repeats=frozenset(("/messages/*/tool_calls/*/function/index", "/message/tool_calls/*/function/index")),
     reasons={
         **REASONS,
@@ -266,7 +261,7 @@ DIALECT = Dialect(
         "tool_call.rawArguments": "arguments must be an object",
     },
     places={
-        **CALLS,
+        **OF_CALLS,
         "message.stopReason": ("..", "done_reason"),
         **usage_places(COUNTS, ".."),
         **OPTIONS.places("options"),

@@ -19,6 +19,7 @@ from typing import Any
 from convcli.dialects.openai_chat.clean import without_clean_messages
 from convcli.families.openai import request as common
 from convcli.families.openai import rules as of_openai
+from convcli.families.openai import tables
 from convcli.families.openai.fitting import NO_REASONING, RESULTS, of_answers, of_requests, parts_of_turns
 from convcli.families.openai.messages import (
     lift_any,
@@ -27,14 +28,14 @@ from convcli.families.openai.messages import (
 )
 from convcli.families.openai.parts import IDS, NAMES
 from convcli.families.openai.response import Answers, lift_response, write_response
-from convcli.families.openai.tables import COMMONLY_UNSUPPORTED, PLACES, REASONS, unsupported_by_form
+from convcli.families.openai.tables import OF_ANSWERS, OF_REQUESTS, PLACES, REASONS
 from convcli.kit import custom, fitting
 from convcli.kit.contexts import LiftContext, lift_forms
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.passes import fused
 from convcli.kit.renaming import rename_tools_and_ids
-from convcli.kit.unsupported import fields, settings_but
-from convcli.model.dialect import CUSTOM, Dialect, Options
+from convcli.kit.supported import fields
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import keys, links, models, tools, turns
 from convcli.validation.survey import for_outputs, for_requests
@@ -115,16 +116,8 @@ ANSWER = fused(rename_tools_and_ids(NAMES, IDS), *of_answers(ANSWERS, *parts_of_
 PLAIN_MESSAGES = fused(NO_REASONING, *MESSAGES)
 FIT = {"request": PLAIN_MESSAGES, "list": PLAIN_MESSAGES, RESPONSE: ANSWER, COMPATIBLE: MESSAGES}
 
-UNSUPPORTED = unsupported_by_form(
-    COMMONLY_UNSUPPORTED
-    | settings_but(*common.REQUEST_SETTINGS.names())
-    | fields(
-        "metadata video image.mediaType audio.name audio.detail document.detail document.mediaType tool_result.name "
-        "reasoning.summary"
-    ),
-    of_answers="id createdAt",
-)
-UNSUPPORTED[COMPATIBLE] = UNSUPPORTED["request"]
+COMMON = tables.COMMON | tables.MEDIA | fields("message.name tool_call.custom")
+REQUESTED = COMMON | OF_REQUESTS | common.REQUEST_SETTINGS.supports() | {"tool.custom"}
 
 RULES = (
     links.results_identified(),
@@ -165,8 +158,12 @@ DIALECT = Dialect(
     rules=RULES,
     without_clean_messages=without_clean_messages,
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED,
-    supports=CUSTOM,
+    supports={
+        "request": REQUESTED,
+        "list": COMMON,
+        RESPONSE: COMMON | OF_ANSWERS,
+        COMPATIBLE: REQUESTED,
+    },
     reasons={
         **REASONS,
         "reasoning": "only requests of the form compatible can send it back",

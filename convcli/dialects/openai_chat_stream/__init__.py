@@ -26,6 +26,7 @@ from convcli.dialects.openai_chat_stream.assembling import SIBLING, Answer, Chun
 from convcli.dialects.openai_chat_stream.rules import RULES
 from convcli.dialects.openai_chat_stream.writing import chunks
 from convcli.families.openai import request as common
+from convcli.families.openai import tables
 from convcli.families.openai.calls import kind_in_turn
 from convcli.families.openai.messages import lift_message, write_message
 from convcli.families.openai.parts import write_answer_audio
@@ -43,8 +44,8 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response, keep_parts_of_roles, sort_parts, without
 from convcli.kit.objects import Native, add_extras, get_extras, make_extras
 from convcli.kit.passes import MEDIA, fused, on_each_message, on_messages, on_parts
-from convcli.kit.unsupported import PARTS, TOOLS, fields
-from convcli.model.dialect import CUSTOM, Dialect, Options
+from convcli.kit.supported import fields, media
+from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import (
     Extras,
@@ -189,16 +190,15 @@ FIT = fused(
     created_in_seconds,
 )
 
-UNSUPPORTED = TOOLS | fields(
-    "title cwd updatedAt head metadata reasoning.summary audio.name audio.mediaType audio.detail toolChoice settings "
-    "message.id message.parentId message.createdAt message.model message.name"
-)
 
 REPEATED = fields(
     "/*/id /*/object /*/created /*/model /*/obfuscation /*/p "
     "/*/choices/*/delta/tool_calls/*/index /*/choices/*/delta/tool_calls/*/function/name"
 )
 """What every chunk repeats."""
+
+SUPPORTS = tables.COMMON | tables.OF_ANSWERS | media("audio", "data") | media("image video document")
+SUPPORTS |= fields("message.error tool_call.custom tool_result.name tool_result.isError tool_result.status")
 
 DIALECT = Dialect(
     name=NAME,
@@ -210,13 +210,12 @@ DIALECT = Dialect(
     lift=lift,
     fit=FIT,
     write=write,
-    supports=CUSTOM,
-    unsupported=UNSUPPORTED,
+    supports=SUPPORTS,
     repeats=REPEATED,
     answer_boundaries=ChunkBoundaries,
     rules=RULES,
     reasons={
-        **dict.fromkeys(("message", *PARTS, *MEDIA), "a stream has one answer: the last assistant turn"),
+        **dict.fromkeys((*streams.OTHER_MESSAGES, *MEDIA), "a stream has one answer: the last assistant turn"),
         "createdAt": "a stream has times in whole seconds",
         **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
         "text": "the text of an answer is one stream: part boundaries are lost",

@@ -23,7 +23,7 @@ from convcli.dialects.openai_responses import request
 from convcli.dialects.openai_responses.clean import without_clean_items
 from convcli.dialects.openai_responses.rules import RULES
 from convcli.families.openai.request import named_format
-from convcli.families.responses.facts import COMMONLY_UNSUPPORTED, ENVELOPE, OF_REQUESTS, OF_RESPONSES, PLACES, REASONS
+from convcli.families.responses.facts import COMMON, ENVELOPE, OF_REQUESTS, OF_RESPONSES, PLACES, REASONS
 from convcli.families.responses.fitting import OTHER_EVENTS, as_input, as_response
 from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import lift_response, write_response
@@ -31,8 +31,8 @@ from convcli.families.responses.turns import ItemReader, ItemWriter
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import response_if_answered, without_extras
 from convcli.kit.objects import Keys, Native, get_extras, make_extras, omit, without_nulls
-from convcli.kit.unsupported import fields, settings_but
-from convcli.model.dialect import CUSTOM, Dialect, Options
+from convcli.kit.supported import fields
+from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Text, Transcript
 
 NAME = "openai-responses"
@@ -112,14 +112,6 @@ DOCUMENT = without_extras(NAME, OTHER_EVENTS)
 FIT_INPUT = (*as_input(NAME), DOCUMENT, request.extra_choice(NAME), named_format, request.SETTINGS.fits)
 FIT = {"request": FIT_INPUT, "list": FIT_INPUT, "response": (*as_response(NAME), DOCUMENT)}
 
-ALWAYS_UNSUPPORTED = (
-    COMMONLY_UNSUPPORTED | settings_but(*request.SETTINGS.names()) | fields("tool.title tool.annotations")
-)
-UNSUPPORTED = {
-    "request": ALWAYS_UNSUPPORTED | OF_RESPONSES,
-    "list": ALWAYS_UNSUPPORTED | OF_RESPONSES | OF_REQUESTS | {"model", "extras"},
-    "response": ALWAYS_UNSUPPORTED | OF_REQUESTS,
-}
 
 DIALECT = Dialect(
     name=NAME,
@@ -135,8 +127,11 @@ DIALECT = Dialect(
     rules=RULES,
     without_clean_messages=without_clean_items,
     conventions=(RESULTS,),
-    unsupported=UNSUPPORTED,
-    supports=CUSTOM,
+    supports={
+        "request": COMMON | OF_REQUESTS | request.SETTINGS.supports(),
+        "list": COMMON - {"extras"},
+        "response": COMMON | OF_RESPONSES,
+    },
     reasons={
         **REASONS,
         "message.error": "only a response has an error",

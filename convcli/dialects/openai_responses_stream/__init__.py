@@ -22,18 +22,19 @@ from typing import Any
 
 from convcli.dialects.openai_responses_stream.assembling import ENDS, FIELDS, INDEX, PARTS, TEXTS, Answer, name_of_place
 from convcli.dialects.openai_responses_stream.rules import RULES
-from convcli.families.responses.facts import COMMONLY_UNSUPPORTED, ENVELOPE, OF_REQUESTS, PLACES, REASONS
+from convcli.families.responses.facts import COMMON, ENVELOPE, OF_RESPONSES, PLACES, REASONS
 from convcli.families.responses.fitting import OTHER_EVENTS, as_response
 from convcli.families.responses.items import COMPLETED, OUTPUTS, kind_of
 from convcli.families.responses.parts import RESULTS
 from convcli.families.responses.response import keep_last_answer, lift_response, write_response
-from convcli.kit import streams, unsupported
+from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, as_object, omit
 from convcli.kit.streams import fragments
-from convcli.model.dialect import CUSTOM, Dialect, Options
+from convcli.kit.supported import fields
+from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
-from convcli.model.transcript import Transcript
+from convcli.model.transcript import MEDIA_KINDS, Transcript
 
 NAME, SIBLING = "openai-responses-stream", "openai-responses"
 ENDS_OF = {**ENDS, "cancelled": ENDS["incomplete"]}
@@ -185,16 +186,13 @@ DIALECT = Dialect(
     answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=RULES,
     conventions=(RESULTS,),
-    supports=CUSTOM,
-    unsupported=COMMONLY_UNSUPPORTED | OF_REQUESTS,
+    supports=COMMON | OF_RESPONSES,
     repeats=frozenset(f"/*/{place}" for place in REPEATED),
     reasons={
         **REASONS,
-        **dict.fromkeys(OF_REQUESTS, "a stream has the answer, not the request"),
-        **dict.fromkeys(unsupported.MEDIA, "an answer has no media"),
-        **dict.fromkeys(
-            ("message", *unsupported.PARTS, "refusal"), "a stream has only the messages since the last question"
-        ),
+        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys(MEDIA_KINDS, "an answer has no media"),
+        **dict.fromkeys((*streams.OTHER_MESSAGES, "refusal"), "a stream has only the messages since the last question"),
         "message.role": "a stream has only assistant messages and their results",
         "message.model": "only the whole response names a model",
         "message.usage": "only the whole response has usage",
@@ -208,6 +206,6 @@ DIALECT = Dialect(
         "tool_result.status": "an output has no such status",
     },
     places=PLACES,
-    metadata=unsupported.fields("additional_tools"),
+    metadata=fields("additional_tools"),
     envelope=ENVELOPE,
 )

@@ -9,7 +9,7 @@ from convcli.families.responses.items import kind_of
 from convcli.kit import streams
 from convcli.kit.objects import Native, omit
 from convcli.kit.streams import Growing, Slots
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.model.transcript import Path
 
 ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}

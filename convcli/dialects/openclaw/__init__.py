@@ -35,10 +35,11 @@ from convcli.dialects.openclaw.injected import has_injected
 from convcli.dialects.openclaw.messages import RESULT_ROLES, ZEROS, lift_message, write_message
 from convcli.dialects.openclaw.rows import HEADER, ROOT, ROW, lift_session, write_session
 from convcli.families.openai import request as common
-from convcli.kit import sessions, unsupported
+from convcli.kit import sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, get_extras, make_extras, objects_in, omit
+from convcli.kit.supported import SOURCES, TOOLS, TURNS, fields, media
 from convcli.kit.values import milliseconds_of_time, paths
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -154,19 +155,16 @@ RULES = (
     trees.rooted(),
 )
 
-UNSUPPORTED = (
-    unsupported.METADATA
-    | unsupported.FUNCTION_ONLY
-    | unsupported.fields("tool_result.status updatedAt refusal reasoning.summary image.name image.detail")
-)
 _ANSWERED = ("id", "name", "response/output", "response/error")
 COUNT = "/*/message/usage/input"
 """The count without tokens read from and written to a cache, which convcli's count includes."""
 INJECTED = ("name", "args/*", *(f"result/*/functionResponse/{key}" for key in _ANSWERED))
 """What an injected call may repeat."""
-SUPPORTS = unsupported.fields("message.cost message.provider")
-ONLY_IN_REQUESTS = {"toolChoice", "settings", "message.name"}
-ONLY_IN_SESSIONS = unsupported.fields("title createdAt head message.id message.parentId message.createdAt")
+SUPPORTS = TURNS | TOOLS | media("image", SOURCES) | media("audio video document")
+SUPPORTS |= fields(
+    "id cwd model message.model message.usage message.cost message.provider message.stopReason message.error "
+    "tool_call.rawArguments tool_result.name tool_result.isError"
+)
 
 
 def _place(facts: SessionFacts) -> str:
@@ -225,8 +223,11 @@ DIALECT = Dialect(
     write=write,
     rules=(*RULES, turns.not_sent("OpenClaw", OPENCLAW.unsent)),
     conventions=(RESULTS,),
-    supports={SESSION: SUPPORTS | {"message.replaces"}, REQUEST: SUPPORTS | {"tool.strict"}},
-    unsupported={SESSION: UNSUPPORTED | ONLY_IN_REQUESTS, REQUEST: UNSUPPORTED | ONLY_IN_SESSIONS},
+    supports={
+        SESSION: SUPPORTS
+        | fields("title createdAt head message.id message.parentId message.createdAt message.replaces"),
+        REQUEST: SUPPORTS | fields("toolChoice settings tool.strict message.name"),
+    },
     repeats=frozenset(("/*/version", COUNT, *(f"/*/message/toolCalls/*/{place}" for place in INJECTED))),
     reasons={
         **sessions.REASONS,
@@ -267,6 +268,6 @@ DIALECT = Dialect(
             "reasoning.metadata=thinkingSignature tool_result.value=content tool_result.name=toolName"
         ),
     },
-    metadata=unsupported.fields("custom label model_change session_info thinking_level_change usage"),
+    metadata=fields("custom label model_change session_info thinking_level_change usage"),
     envelope=frozenset(("api", "timestamp", "row", "_openclawSessionKey")),
 )

@@ -25,9 +25,10 @@ from convcli.dialects.opencode.events import IMPORTED, lift_events
 from convcli.dialects.opencode.fitting import FIT
 from convcli.dialects.opencode.messages import INFO, MESSAGES, TOKENS, lift_session, write_session
 from convcli.dialects.opencode.parts import NAME
-from convcli.kit import sessions, unsupported
+from convcli.kit import sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.results import TEXT_AND_FILES
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.transcript import Transcript
@@ -64,14 +65,13 @@ KILO = Program("kilo", ".local/share/kilo", "kilo.db")
 """Kilo Code stores its sessions in OpenCode's database."""
 
 ANSWER = MESSAGES["assistant"]
-SUPPORTS = INFO.supports() | ANSWER.supports("message")
-SUPPORTS |= unsupported.fields("createdAt updatedAt message.createdAt message.usage message.error")
-UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.METADATA | unsupported.CALL_ONLY
-UNSUPPORTED |= unsupported.fields("reasoning.summary refusal.metadata")
 
 PROGRAM_TURNS = ProgramTurns(tags("system-reminder"), NAME, part_flag="synthetic")
 """Reminders of a mode: session/reminders.ts of anomalyco/opencode at 0bd96d2e, read 2026-11-27. Other synthetic texts
 have the content of files that the user named, so they stay."""
+
+SUPPORTS = TURNS | media() | INFO.supports() | ANSWER.supports("message")
+SUPPORTS |= fields("createdAt updatedAt message.createdAt message.usage tool_result.name tool_result.isError")
 
 DIALECT = Dialect(
     name=NAME,
@@ -93,7 +93,6 @@ DIALECT = Dialect(
     ),
     conventions=(TEXT_AND_FILES,),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     repeats=frozenset(("/messages/*/info/tokens/input",)),
     reasons={
         **sessions.REASONS,
@@ -130,6 +129,6 @@ DIALECT = Dialect(
         "extras.beside": ("..",),
         "extras.aside": ("..", "parts"),
     },
-    metadata=unsupported.fields("error step_finish step_start"),
-    envelope=unsupported.fields("row aside session tokens time agent mode path parentID model sessionID messageID id"),
+    metadata=fields("error step_finish step_start"),
+    envelope=fields("row aside session tokens time agent mode path parentID model sessionID messageID id"),
 )

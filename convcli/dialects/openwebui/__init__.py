@@ -26,15 +26,15 @@ from convcli.families.chats import NODES, split_at_results
 from convcli.families.openai.request import USAGE, media_of_url
 from convcli.families.responses.facts import OF_ITEMS
 from convcli.families.responses.turns import ItemReader
-from convcli.kit import custom, fitting, results, sessions, unsupported
+from convcli.kit import custom, fitting, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.fitting import instruction_of
 from convcli.kit.objects import Native, as_object, as_text, get_extras, make_extras, omit, without_empty
 from convcli.kit.sessions import head_at, parents_first
 from convcli.kit.settings import Setting
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import without_space
-from convcli.kit.unsupported import fields
 from convcli.kit.values import paths, read_arguments, read_json, take_counts
 from convcli.model.dialect import Dialect, Options, Pass
 from convcli.model.transcript import (
@@ -289,10 +289,11 @@ COMMON: tuple[Pass, ...] = (
     *NODES,
 )
 FIT = {form: (*COMMON, fitting.settle_by_reading_back(lift, write, form)) for form in (EXPORTED, ALONE)}
-SUPPORTS = fields("id title model head message.id message.parentId message.createdAt message.usage message.error")
-UNSUPPORTED = unsupported.AROUND_PARTS | fields(
-    "refusal audio video tool_result.status tool_result.isError document.url document.path document.data image.fileId "
-    "image.path image.text"
+SUPPORTS = TURNS | media("image", "data url mediaType name detail") | media("document", "fileId text mediaType name")
+SUPPORTS |= fields(
+    "id title model head message.id message.parentId message.createdAt message.model message.usage message.error "
+    "text.metadata reasoning.summary reasoning.metadata tool_call.metadata tool_result.metadata tool_call.rawArguments "
+    "tool_result.name"
 )
 
 DIALECT = Dialect(
@@ -307,7 +308,6 @@ DIALECT = Dialect(
     fit=FIT,
     conventions=(RESULTS,),
     supports={EXPORTED: SUPPORTS | EXPORT.supports(), ALONE: SUPPORTS},
-    unsupported=UNSUPPORTED,
     reasons={
         **sessions.NO_REQUEST,
         "refusal": "Open WebUI has no refusal: it is written as text",

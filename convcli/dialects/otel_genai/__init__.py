@@ -34,13 +34,15 @@ from convcli.dialects.otel_genai.messages import (
 )
 from convcli.dialects.otel_genai.spans import EVENTS, attributes_in, in_span
 from convcli.families.openai.fitting import of_conversations
-from convcli.kit import custom, fitting, unsupported
+from convcli.kit import custom, fitting
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.settings import Settings
+from convcli.kit.supported import CALLS, TEXTS, fields
+from convcli.kit.supported import TOOLS as TOOL_FIELDS
 from convcli.kit.values import paths
 from convcli.model.dialect import Convention, Dialect, Evidence, Options, Pass
-from convcli.model.transcript import Message, Opaque, Text, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Opaque, Text, Transcript
 from convcli.validation.rules import arguments, links, tools
 from convcli.wire import exact_json
 
@@ -294,19 +296,10 @@ FIT = {
     "messages": (*CONVERSATION_PASSES, fitting.settle_by_reading_back(lift, write, "messages")),
 }
 
-SUPPORTS = unsupported.fields("message.provider tool.strict")
-UNSUPPORTED = (
-    unsupported.SESSION
-    | unsupported.METADATA
-    | unsupported.FUNCTION_ONLY
-    | unsupported.fields(
-        "toolChoice message.parentId message.createdAt message.error refusal reasoning.summary tool_result.name "
-        "tool_result.status tool_result.isError"
-    )
-    | frozenset(f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("name", "detail", "path", "text"))
-    | unsupported.settings_but(*SETTINGS.names())
-)
-OF_ATTRIBUTES = unsupported.TOOLS | unsupported.fields("model settings message.id message.model message.usage")
+SUPPORTS = TEXTS | CALLS | PARTS.supports()
+SUPPORTS |= fields("message.name message.provider message.stopReason")
+OF_ATTRIBUTES = TOOL_FIELDS | SETTINGS.supports()
+OF_ATTRIBUTES |= fields("id model message.id message.model message.usage tool.strict")
 
 DIALECT = Dialect(
     name=NAME,
@@ -325,8 +318,7 @@ DIALECT = Dialect(
         tools.schemas(tools.SchemaDemands()),
     ),
     conventions=(RESULTS,),
-    supports={"attributes": SUPPORTS | {"id"}, "messages": SUPPORTS},
-    unsupported={"attributes": UNSUPPORTED, "messages": UNSUPPORTED | OF_ATTRIBUTES},
+    supports={"attributes": SUPPORTS | OF_ATTRIBUTES, "messages": SUPPORTS},
     reasons={
         "message.role": "the conventions have only one role for instructions",
         "message.stopReason": "an output must have a finish reason",
@@ -336,7 +328,7 @@ DIALECT = Dialect(
         "message.usage": "attributes have token counts for the last answer only, without a total",
         "refusal": "the conventions have no refusal part: the refusal is written as text",
         "tool_result.isError": "a tool response has no failure field",
-        **dict.fromkeys(unsupported.MEDIA, "media need data, a URL or a file id"),
+        **dict.fromkeys(MEDIA_KINDS, "media need data, a URL or a file id"),
     },
     places={
         **SETTINGS.places(),

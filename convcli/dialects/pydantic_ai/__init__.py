@@ -20,6 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.dialects.pydantic_ai.parts import (
+    CONTENT,
     NAME,
     RESPONSE,
     express,
@@ -28,16 +29,17 @@ from convcli.dialects.pydantic_ai.parts import (
     write_content,
     write_return,
 )
-from convcli.kit import custom, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Keys, Native, add_extras, get_extras, make_extras
 from convcli.kit.settings import Setting
+from convcli.kit.supported import CALLS, TEXTS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.usage import Usage
 from convcli.kit.values import pairs, paths, usage_places
 from convcli.model.dialect import Convention, Dialect, Options
-from convcli.model.transcript import Message, Opaque, Part, Path, Text, ToolResult, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Message, Opaque, Part, Path, Text, ToolResult, Transcript
 from convcli.validation.rules import arguments, links, turns
 
 FINISH = pairs("stop=stop length=length content_filter=content_filter tool_call=tool_calls error=error")
@@ -230,11 +232,19 @@ FIT = (
     fitting.settle_by_reading_back(lift, write, "list"),
 )
 
-UNSUPPORTED = unsupported.AROUND_PARTS | unsupported.fields(
-    "refusal reasoning.summary image.name image.detail image.path image.text audio.name audio.detail audio.path "
-    "audio.text video.name video.detail video.path video.text document.name document.detail document.path document.text"
+
+SUPPORTS = (
+    TEXTS
+    | CALLS
+    | CONTENT.supports()
+    | RESPONSE.supports()
+    | ANSWER.supports("message")
+    | media(names="data url fileId mediaType")
 )
-SUPPORTS = ANSWER.supports("message") | unsupported.fields("message.usage message.cost")
+SUPPORTS |= fields(
+    "message.usage message.cost reasoning.text reasoning.metadata tool_result.name tool_result.isError "
+    "tool_result.status"
+)
 
 DIALECT = Dialect(
     name=NAME,
@@ -249,7 +259,6 @@ DIALECT = Dialect(
     rules=(links.paired(links.PairingRules(where="later")), arguments.readable(), turns.decodable()),
     conventions=(RESULTS,),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     reasons={
         "message.role": "PydanticAI has only one role for instructions",
         "message.name": "request parts have no name",
@@ -260,7 +269,7 @@ DIALECT = Dialect(
         "metadata": "only a thought has a signature",
         "model": "each response names its model",
         "message.model": "each response names its model",
-        **dict.fromkeys(unsupported.MEDIA, "media need bytes of a known type, or a URL"),
+        **dict.fromkeys(MEDIA_KINDS, "media need bytes of a known type, or a URL"),
     },
     places={
         **ANSWER.places("message"),
@@ -272,5 +281,5 @@ DIALECT = Dialect(
         ),
         **usage_places(USAGE, "usage"),
     },
-    envelope=unsupported.fields("request usage part_kind run_id conversation_id state timestamp"),
+    envelope=fields("request usage part_kind run_id conversation_id state timestamp"),
 )

@@ -27,7 +27,8 @@ from convcli.dialects.qwen_code.rows import NAME, ROW, TYPES, is_message
 from convcli.dialects.qwen_code.writing import write_session
 from convcli.families.google.config import COUNTS
 from convcli.families.google.places import CONVENTIONS, LOSSES, OF_CALLS
-from convcli.kit import sessions, unsupported
+from convcli.kit import sessions
+from convcli.kit.supported import METADATA, TURNS, counted, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Dialect, Options, Program, ProgramTurns, SessionFacts, tags
 from convcli.model.rule import Breach, NodeRef, Rule
@@ -83,12 +84,6 @@ PROGRAM = Program(
     NAME, ".qwen", "*/*/chats/*.jsonl", "QWEN_HOME", _place, "qwen --resume {id}", fit=sessions.resolve_directory
 )
 
-UNSUPPORTED = (
-    unsupported.SESSION
-    | unsupported.REQUEST
-    | unsupported.TOOLS
-    | unsupported.fields("message.name message.stopReason message.error reasoning.summary tool_call.rawArguments")
-)
 
 PROGRAM_TURNS = ProgramTurns(
     {
@@ -100,6 +95,9 @@ PROGRAM_TURNS = ProgramTurns(
 )
 """The environment and reminders (environmentContext.ts of QwenLM/qwen-code at 02abc17a, read 2026-11-27), the output of
 hooks, and notices of background tasks (sessions of 0.21)."""
+
+SUPPORTS = TURNS | METADATA | media() | ROW.supports("message") | counted(COUNTS)
+SUPPORTS |= fields("id title cwd head message.replaces tool_result.name tool_result.isError tool_result.status")
 
 DIALECT = Dialect(
     name=NAME,
@@ -115,8 +113,7 @@ DIALECT = Dialect(
     write=write,
     rules=RULES,
     conventions=CONVENTIONS,
-    supports=unsupported.fields("id title cwd head message.replaces"),
-    unsupported=UNSUPPORTED,
+    supports=SUPPORTS,
     repeats=frozenset(("/*/usageMetadata/candidatesTokenCount",)),
     reasons={
         **LOSSES,
@@ -149,6 +146,6 @@ DIALECT = Dialect(
     )
     | usage_places(COUNTS, "..", "usageMetadata")
     | OF_CALLS,
-    metadata=unsupported.fields("system"),
+    metadata=fields("system"),
     envelope=frozenset(("row", "line", "session")),
 )

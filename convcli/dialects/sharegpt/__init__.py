@@ -39,10 +39,11 @@ from convcli.families.rows.pairs import (
     pair_of,
 )
 from convcli.families.rows.thoughts import write_thought
-from convcli.kit import custom, fitting, results, unsupported
+from convcli.kit import custom, fitting, results
 from convcli.kit.definitions import described
 from convcli.kit.objects import Native, drop_extra_keys, get_extras, omit
 from convcli.kit.passes import MEDIA, fused, on_messages, on_parts, on_results
+from convcli.kit.supported import fields
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Message, Reasoning, ToolResult, Transcript
 
@@ -108,10 +109,10 @@ LINE = fused(
     fitting.add_parameters(),
     described,
 )
-UNSUPPORTED = (training.UNSUPPORTED - {"id"}) | training.NAMES_OF_FILES | unsupported.fields("document opaque")
+SUPPORTS = training.SUPPORTS | training.FILES | fields("id message.label")
 FIT = {
     CONVERSATIONS: (*LINE, _label_last_turn, _drop_pair_columns),
-    PREFERENCE: (on_both(*LINE, stored=StoredFields(NAME, UNSUPPORTED)), _cut_to_one_turn, _drop_pair_columns),
+    PREFERENCE: (on_both(*LINE, stored=StoredFields(NAME, SUPPORTS)), _cut_to_one_turn, _drop_pair_columns),
 }
 
 
@@ -178,8 +179,7 @@ DIALECT = Dialect(
     form_of=form_of,
     rules=RULES,
     conventions=(ROW_TEXTS,),
-    unsupported=UNSUPPORTED,
-    supports=unsupported.fields("message.label"),
+    supports=SUPPORTS,
     reasons={
         "message": "a row ends with an answer, and consecutive turns of one side become one",
         "message.role": "a row has one system message, before all turns",

@@ -19,10 +19,11 @@ from typing import Any
 from convcli.dialects.vercel_ai import model, roo
 from convcli.dialects.vercel_ai.model import NAME
 from convcli.families.ai_sdk import shown
-from convcli.families.ai_sdk.fitting import COMMON, PLACES, REASONS, UNSUPPORTED, shown_results
+from convcli.families.ai_sdk.fitting import COMMON, PLACES, REASONS, SUPPORTS, shown_results
 from convcli.kit import fitting, passes, results
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Keys, Native, get_extras, make_extras
+from convcli.kit.supported import fields
 from convcli.model.dialect import Dialect, Options
 from convcli.model.transcript import Transcript
 from convcli.validation.rules import arguments, links, turns
@@ -112,11 +113,10 @@ DIALECT = Dialect(
     ),
     conventions=(SHOWN,),
     supports={
-        "model": frozenset(),
-        "ui": frozenset(("message.id",)),
-        "roo": frozenset(("message.createdAt", "message.replaces", "reasoning.summary")),
+        "model": SUPPORTS,
+        "ui": SUPPORTS | {"message.id"},
+        "roo": SUPPORTS | fields("message.createdAt message.replaces reasoning.summary"),
     },
-    unsupported=UNSUPPORTED,
     reasons={
         **REASONS,
         "message.role": "the AI SDK has only one role for instructions",

@@ -24,12 +24,13 @@ from convcli.dialects.vercel_ai_stream.assembling import EVENTS, RESERVED, RESUL
 from convcli.dialects.vercel_ai_stream.rules import RULES
 from convcli.dialects.vercel_ai_stream.writing import message_events
 from convcli.families.ai_sdk import shown
-from convcli.families.ai_sdk.fitting import COMMON, PLACES, REASONS, UNSUPPORTED, shown_results
+from convcli.families.ai_sdk.fitting import COMMON, PLACES, REASONS, SUPPORTS, shown_results
 from convcli.families.ai_sdk.parts import is_shaped, lift_shown, tables
-from convcli.kit import fitting, passes, results, streams, unsupported
+from convcli.kit import fitting, passes, results, streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, get_extras, make_extras, omit
 from convcli.kit.runs import last_run
+from convcli.kit.supported import fields
 from convcli.model.dialect import Dialect, Options
 from convcli.model.document import Rows
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, ToolResult, Transcript
@@ -266,12 +267,11 @@ DIALECT = Dialect(
     answer_boundaries=lambda: streams.Boundaries(_mark),
     rules=RULES,
     conventions=(SHOWN,),
-    supports=frozenset(("message.id", "message.stopReason", "message.error")),
-    unsupported=UNSUPPORTED,
+    supports=SUPPORTS | fields("message.id message.stopReason message.error"),
     repeats=frozenset(f"/*/{key}" for key in REPEATED.split()),
     reasons={
         **REASONS,
-        **dict.fromkeys((*unsupported.TOOLS, "toolChoice", "settings"), "a stream has the answer, not the request"),
+        **dict.fromkeys(("tools", "tool", "toolChoice", "settings"), "a stream has the answer, not the request"),
         **dict.fromkeys(
             ("message", "text", "reasoning", "tool_call"), "a stream has only the messages since the last question"
         ),
@@ -287,5 +287,5 @@ DIALECT = Dialect(
         "message.stopReason": ("finishReason",),
         "message.error": ("errorText",),
     },
-    metadata=unsupported.fields("approval requestReason"),
+    metadata=fields("approval requestReason"),
 )

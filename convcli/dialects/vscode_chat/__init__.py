@@ -26,11 +26,12 @@ from msgspec.structs import replace
 from convcli.dialects.vscode_chat.log import REQUESTS, STATE, ReplayedLog
 from convcli.dialects.vscode_chat.messages import NAME
 from convcli.dialects.vscode_chat.requests import REQUEST, RequestReader, is_question, write_requests
-from convcli.kit import custom, editors, fitting, passes, results, sessions, unsupported
+from convcli.kit import custom, editors, fitting, passes, results, sessions
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import CREATED_IN_MILLISECONDS, Envelope
 from convcli.kit.objects import drop_extras, get_extras, make_extras
 from convcli.kit.streams import FORMER
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.values import paths
 from convcli.model.dialect import Dialect, Options, Pass, Program, ReadCompanion
 from convcli.model.document import Rows
@@ -149,17 +150,11 @@ PROGRAM = Program(
     ),
     directory=_directory,
 )
-SUPPORTS = unsupported.fields(
-    "id title createdAt message.id message.createdAt message.provider message.replaces message.usage message.error "
-    "message.stopReason reasoning.metadata"
-)
-UNSUPPORTED = (
-    unsupported.AROUND_PARTS
-    | unsupported.METADATA
-    | unsupported.fields(
-        "refusal refusal.metadata reasoning.summary tool_result.status tool_result.isError audio video document "
-        "image.name image.fileId image.path image.text"
-    )
+
+SUPPORTS = TURNS | media("image", "data url mediaType detail")
+SUPPORTS |= fields(
+    "id title createdAt message.id message.createdAt message.model message.provider message.replaces message.usage "
+    "message.error message.stopReason reasoning.metadata tool_call.rawArguments tool_result.name"
 )
 
 DIALECT = Dialect(
@@ -180,7 +175,6 @@ DIALECT = Dialect(
     ),
     conventions=(RESULTS,),
     supports=SUPPORTS,
-    unsupported=UNSUPPORTED,
     reasons={
         **sessions.NO_REQUEST,
         "message": "the extension writes its own instructions",
@@ -206,8 +200,6 @@ DIALECT = Dialect(
             "tool_result.value=content tool_result.kind=content image.detail=imageUrl/detail"
         ),
     },
-    metadata=unsupported.fields("inputState invocationMessage pastTenseMessage originMessage generatedTitle"),
-    envelope=unsupported.fields(
-        "version requesterUsername responderUsername initialLocation responseId agent modeInfo"
-    ),
+    metadata=fields("inputState invocationMessage pastTenseMessage originMessage generatedTitle"),
+    envelope=fields("version requesterUsername responderUsername initialLocation responseId agent modeInfo"),
 )

@@ -8,8 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from convcli.families.ai_sdk.parts import lift_shown, write_shown
-from convcli.kit import custom, fitting, passes, results, unsupported
+from convcli.kit import custom, fitting, passes, results
 from convcli.kit.contexts import LiftContext
+from convcli.kit.supported import TURNS, fields, media
 from convcli.kit.texts import text_of
 from convcli.kit.values import paths
 from convcli.model.dialect import Convention, LossKind
@@ -58,10 +59,10 @@ COMMON = (
 )
 """The passes that all shapes of messages need."""
 
-UNSUPPORTED = (
-    unsupported.AROUND_PARTS
-    | unsupported.fields("refusal reasoning.summary tool_result.metadata")
-    | frozenset(f"{kind}.{name}" for kind in unsupported.MEDIA for name in ("detail", "fileId", "path", "text"))
+SUPPORTS = TURNS | media(names="data url mediaType name metadata")
+SUPPORTS |= fields(
+    "text.metadata reasoning.metadata tool_call.metadata tool_call.rawArguments tool_result.name "
+    "tool_result.isError tool_result.status"
 )
 REASONS: dict[str, str] = {
     "tool_result": "a UI message stores a result in the part of its call",

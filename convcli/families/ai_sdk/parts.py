@@ -67,7 +67,7 @@ def provided(block: Block, key: str, owner: str) -> Block:
         values = write_provided(part.metadata, get_extras(part.extras, owner).get(key, {}))
         return {**native, key: values} if native is not None and values else native
 
-    return Block(block.tag, block.part, read, write)
+    return block._replace(read=read, write=write)
 
 
 # ---------------------------------------------------------------- media

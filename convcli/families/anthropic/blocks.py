@@ -16,7 +16,8 @@ from convcli.kit.objects import Keys, Native, get_extras, make_extras
 from convcli.kit.results import fail
 from convcli.kit.settings import Setting, whole
 from convcli.kit.texts import is_bare
-from convcli.model.transcript import Media, MediaKind, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from convcli.kit.values import paths
+from convcli.model.transcript import Media, MediaKind, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult, camel
 from convcli.wire import exact_json
 
 TEXT = "type text citations cache_control"
@@ -30,6 +31,10 @@ MEDIA = {
 }
 BARE_IMAGE = Envelope("type= data= mediaType=media_type")
 """The keys of the blocks."""
+OF_RESULT = paths(
+    "tool_result.toolCallId=tool_use_id tool_result.value=content tool_result.kind=content tool_result.isError=is_error"
+)
+"""The paths of the fields of a result."""
 
 SOURCE = {
     "base64": Keys("type media_type data"),
@@ -57,6 +62,18 @@ INNER = frozenset(("text", "image", "document"))
 BLOCKS = INNER | {"file"}
 """The kinds of block in any result."""
 
+REASONS = {
+    "text": "the API refuses blank texts",
+    "reasoning.summary": "thinking has no summary",
+    **dict.fromkeys(("text.metadata", "tool_call.metadata"), "only thinking has an Anthropic signature"),
+    "refusal": "there is no block for a refusal: it is written as text",
+    "opaque": "the block belongs to another vendor",
+    "tool_call": "only the assistant can call tools",
+    "tool_call.rawArguments": "the input of a call must be an object",
+    "tool_result.value": "a result contains text, images and documents; a failed one must not be empty",
+}
+"""Why a field of a block is lost or changed."""
+
 
 class Blocks(BlockTable):
     """The blocks of one dialect, in messages and in results.
@@ -73,6 +90,19 @@ class Blocks(BlockTable):
         self.lists, self.names = lists, names
         self._result = Envelope(TOOL_RESULT.format("name= " if names else ""))
         self.writers[ToolResult.type] = self._write_result
+
+    def places(self) -> dict[str, Path]:
+        """Returns the paths of the fields of parts, results included. Arguments that are no object are lost at the
+        input."""
+        return {**super().places(), **self._result_places, "tool_call.rawArguments": ("input",)}
+
+    def supports(self) -> frozenset[str]:
+        """Returns the names of the fields of parts, results included, and of its own opaque blocks."""
+        return super().supports().union(self._result_places)
+
+    @property
+    def _result_places(self) -> dict[str, Path]:
+        return {**OF_RESULT, "tool_result.name": ("name",)} if self.names else OF_RESULT
 
     def is_unknown(self, block: Any) -> bool:
         """True if the block is read back as opaque."""
@@ -186,7 +216,7 @@ def _with_keys(order: str, metadata: Fields) -> str:
 
 def _metadata(name: str) -> Setting:
     """Any value stored in metadata under this name."""
-    return Setting("metadata", lambda value: {name: value}, lambda metadata: metadata.get(name))
+    return Setting("metadata", lambda value: {name: value}, lambda metadata: metadata.get(name), member=name)
 
 
 def _call(owner: str, metadata: Fields) -> Block:
@@ -202,8 +232,9 @@ def _call(owner: str, metadata: Fields) -> Block:
             call.extras = {owner: extra}
         return call
 
-    write = Lazy(lambda: Envelope(keys, fields, content="type").writer(owner, {"type": "tool_use"}))
-    return Block("tool_use", ToolCall.type, read, write)
+    envelope = Envelope(keys, fields, content="type")
+    write = Lazy(lambda: envelope.writer(owner, {"type": "tool_use"}))
+    return Block("tool_use", ToolCall.type, read, write, envelope.places(ToolCall.type))
 
 
 def _media(owner: str, kind: MediaKind) -> Block:
@@ -224,7 +255,8 @@ def _media(owner: str, kind: MediaKind) -> Block:
         source = _write_source(media, extra.pop("source", {}))
         return None if source is None else MEDIA[kind].write(media, extra, type=kind, source=source)
 
-    return Block(kind, kind, read, write)
+    stated = [*(FIELD[form] for form in SOURCES[kind] if form in FIELD), "media_type", *MEDIA[kind].fields]
+    return Block(kind, kind, read, write, dict.fromkeys((f"{kind}.{camel(name)}" for name in stated), ()))
 
 
 def _source_fields(form: str, source: Native) -> Native | None:

@@ -8,8 +8,9 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.definitions import Definitions, kept_whole, whole_of
 from convcli.kit.objects import Keys, Native
 from convcli.kit.settings import BUDGET, EFFORT, Setting, Settings
+from convcli.kit.supported import TOOLS, fields
 from convcli.kit.values import pairs
-from convcli.model.transcript import ToolChoice, ToolDefinition, Transcript
+from convcli.model.transcript import Path, ToolChoice, ToolDefinition, Transcript
 
 TOOLS = Definitions(
     "type= name=name description=description input_schema=parameters strict=strict defer_loading allowed_callers "
@@ -65,6 +66,18 @@ SETTINGS = Settings(
     }
 )
 """The settings of a request."""
+
+
+PLACES: dict[str, Path] = {
+    **SETTINGS.places(),
+    "settings.parallelToolCalls": ("tool_choice", "disable_parallel_tool_use"),
+    "toolChoice": ("tool_choice",),
+    "tool.parameters": ("input_schema",),
+    "extras.tool": (),
+}
+"""The paths of the fields of a request other than its messages."""
+SUPPORTS = TOOLS.union(SETTINGS.supports(), fields("model toolChoice tool.strict settings.parallelToolCalls"))
+"""These fields."""
 
 
 # ---------------------------------------------------------------- tools

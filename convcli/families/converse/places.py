@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from convcli.families.anthropic import places
-from convcli.kit import unsupported
+from convcli.families.anthropic.blocks import REASONS as OF_BLOCKS
+from convcli.kit.supported import SOURCES, TURNS, fields, media
 from convcli.kit.values import paths
 from convcli.model.transcript import Path
 
@@ -20,11 +20,11 @@ PLACES: dict[str, Path] = {
     **dict.fromkeys((f"extras.{key}" for key in ("type", "error", "block", "source")), ()),
     "extras.cachePoint": ("..",),
 }
-UNSUPPORTED = places.UNSUPPORTED - {"audio", "video"} | unsupported.fields(
-    "audio.name audio.detail video.name video.detail"
-)
+SUPPORTS = TURNS | media(names=SOURCES)
+SUPPORTS |= fields("document.name reasoning.metadata tool_result.isError")
+"""Fields that blocks have a key for."""
 REASONS = {
-    **places.REASONS,
+    **OF_BLOCKS,
     "reasoning.summary": "Converse reasoning has no summary",
     "message": "Converse rejects an empty message",
     "message.grouping": "Converse roles alternate: consecutive messages of one side are joined",

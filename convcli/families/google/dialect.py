@@ -40,7 +40,7 @@ def dialect(
         rules=rules(service, *of_roles),
         without_clean_messages=partial(without_clean_contents, service=service),
         conventions=places.CONVENTIONS,
-        unsupported=places.UNSUPPORTED_BY_FORM,
+        supports=places.SUPPORTS_BY_FORM,
         reasons=places.LOSSES,
         places=places.PLACES,
         envelope=places.ENVELOPE,

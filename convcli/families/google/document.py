@@ -9,7 +9,7 @@ from convcli.families.google.keys import CHOICE, Service, Shape, Writer, owned
 from convcli.kit.contexts import LiftContext
 from convcli.kit.fitting import is_response
 from convcli.kit.objects import Native, get_extras, omit, without_nulls
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import pairs
 from convcli.model.dialect import Options
 from convcli.model.transcript import Message, Transcript

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from convcli.kit.objects import Keys, Native, as_object, get_extras
 from convcli.kit.renaming import LETTERS, WORD, Alphabet
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.model.transcript import Extras, Origin, Transcript
 from convcli.wire.patterns import pattern
 

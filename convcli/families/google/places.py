@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from convcli.families.google import config
 from convcli.families.google.results import express
-from convcli.kit.unsupported import fields, settings_but
+from convcli.kit.supported import METADATA, TOOLS, TURNS, counted, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.dialect import Convention
 from convcli.model.transcript import Path
@@ -65,16 +65,16 @@ SETTING_KEYS = {
     "reasoningBudget": "thinkingConfig/thinkingBudget",
 }
 
-UNSUPPORTED = fields(
-    "title cwd updatedAt message.id message.parentId message.createdAt message.name message.model message.error "
-    "reasoning.summary tool_call.rawArguments tool_result.status tool.strict tool.title tool.annotations"
-)
-"""Fields that no form can store."""
-UNSUPPORTED |= settings_but("serviceTier", *SETTING_KEYS)
-UNSUPPORTED_BY_FORM = {
-    "request": UNSUPPORTED | fields("id createdAt message.usage message.stopReason"),
-    "response": UNSUPPORTED | fields("tools tool toolChoice settings head"),
-    "list": UNSUPPORTED | fields("id createdAt message.usage message.stopReason model tools tool toolChoice settings"),
+SUPPORTS = TURNS | METADATA | media()
+SUPPORTS |= fields("refusal.text tool_result.name tool_result.isError")
+"""Fields that every form has."""
+SUPPORTS_BY_FORM = {
+    "request": SUPPORTS
+    | TOOLS
+    | fields("model head toolChoice tool.outputSchema settings.serviceTier")
+    | {f"settings.{name}" for name in SETTING_KEYS},
+    "response": SUPPORTS | counted(config.COUNTS) | fields("id createdAt model message.stopReason"),
+    "list": SUPPORTS | {"head"},
 }
 
 USAGE = ("..", "..", "..", "usageMetadata")

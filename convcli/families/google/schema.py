@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from convcli.families.google.keys import Service, Shape
 from convcli.kit.objects import Native
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.model.transcript import Path
 from convcli.wire import exact_json
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from convcli.families.interactions import steps
 from convcli.families.interactions.response import USAGE
-from convcli.kit import unsupported
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import CALLS, ITEMS, TOOLS, counted, fields
 from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
-OF_RESPONSES = fields("id createdAt updatedAt message.stopReason message.usage message.error")
-OF_REQUESTS = unsupported.TOOLS | {"toolChoice", "settings"}
-COMMONLY_UNSUPPORTED = (unsupported.SESSION | unsupported.MESSAGE | unsupported.METADATA) - OF_RESPONSES
-COMMONLY_UNSUPPORTED -= fields("reasoning.metadata")
-COMMONLY_UNSUPPORTED |= unsupported.FUNCTION_ONLY | fields("tool_result.status")
-COMMONLY_UNSUPPORTED |= fields(
-    "message.grouping message.model refusal reasoning.summary image.name audio.name audio.detail document.name"
-)
-"""Fields that neither a request nor a response has."""
+OF_RESPONSES = counted(USAGE) | fields("id createdAt updatedAt model message.stopReason message.error")
+OF_REQUESTS = TOOLS | fields("model toolChoice")
+COMMON = ITEMS | CALLS | steps.blocks_of("").supports() | fields("tool_result.name tool_result.isError")
+"""Fields that every form has."""
 
 PLACES: dict[str, Path] = {
     **paths(

@@ -11,7 +11,7 @@ from convcli.families.openai import request as common
 from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_object, get_extras, make_extras, objects_in, omit
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import counts, pairs, put_counts
 from convcli.model.transcript import Message, Transcript
 from convcli.wire import exact_json

@@ -19,7 +19,7 @@ from convcli.kit.pairing import UNKNOWN
 from convcli.kit.results import fail, has_failed, result_of_parts
 from convcli.kit.settings import Setting, whole
 from convcli.kit.streams import apart
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.model.transcript import Media, Message, Opaque, Part, Path, Reasoning, Text, ToolResult
 
 INPUT, OUTPUT, THOUGHT, CALL, RESULT = "user_input", "model_output", "thought", "function_call", "function_result"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from convcli.families.openai.request import REQUEST_SETTINGS, USAGE
-from convcli.kit.unsupported import TOOLS, fields
+from convcli.kit.supported import SOURCES, TOOLS, TURNS, counted, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
 TO_RESPONSE: Path = ("..", "..", "..")
 """From the message of a choice to the response."""
 
-CALLS: dict[str, Path] = paths(
+OF_CALLS: dict[str, Path] = paths(
     "toolChoice=tool_choice tool.name=function/name tool.parameters=function/parameters tool_call.name=function/name "
     "tool_call.arguments=function/arguments tool_call.rawArguments=function/arguments "
     "tool_result.toolCallId=../tool_call_id message.stopReason=../finish_reason"
@@ -18,7 +18,7 @@ CALLS: dict[str, Path] = paths(
 """Paths that all of them share."""
 
 PLACES: dict[str, Path] = {
-    **CALLS,
+    **OF_CALLS,
     **REQUEST_SETTINGS.places(),
     **{
         f"settings.responseFormat.{key}": ("response_format", "json_schema", key)
@@ -34,26 +34,12 @@ PLACES: dict[str, Path] = {
     "extras.usage": (*TO_RESPONSE, "usage"),
 }
 
-COMMONLY_UNSUPPORTED = fields(
-    "title cwd updatedAt head image.name message.id message.parentId message.createdAt message.model message.error "
-    "tool.title tool.outputSchema tool.annotations tool_result.status tool_result.isError"
-)
-"""Fields that no message of theirs has, for any service."""
-
-OF_ANSWERS = fields("message.stopReason message.usage")
-OF_REQUESTS = TOOLS | fields("toolChoice settings")
-
-
-def unsupported_by_form(
-    always: frozenset[str], of_answers: str = "", response: str = "response"
-) -> dict[str, frozenset[str]]:
-    """Returns what each form lacks, if only a response has `of_answers`."""
-    without_answers = always | OF_ANSWERS | fields(of_answers)
-    return {
-        "request": without_answers,
-        "list": without_answers | OF_REQUESTS | {"model"},
-        response: always | OF_REQUESTS,
-    }
+COMMON = TURNS | fields("refusal.text tool_call.rawArguments")
+"""Fields that all of their messages have."""
+MEDIA = media("image", "data url fileId detail") | media("audio", SOURCES) | media("document", "data url fileId name")
+"""The media of Chat Completions."""
+OF_ANSWERS = fields("id createdAt model message.stopReason") | counted(USAGE)
+OF_REQUESTS = TOOLS | fields("model toolChoice tool.strict")
 
 
 REASONS = {

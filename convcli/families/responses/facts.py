@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from convcli.families.responses.response import USAGE
-from convcli.kit.unsupported import MESSAGE, SESSION, TOOLS, fields
+from convcli.kit.supported import CALLS, ITEMS, METADATA, OPAQUE, SOURCES, TOOLS, counted, fields, media
 from convcli.kit.values import paths, usage_places
 from convcli.model.transcript import Path
 
@@ -23,11 +23,11 @@ PLACES: dict[str, Path] = {
     **usage_places(USAGE, "..", "..", "usage"),
 }
 
-OF_RESPONSES = fields("id createdAt message.stopReason message.usage message.error")
-OF_REQUESTS = TOOLS | {"toolChoice", "settings"}
-COMMONLY_UNSUPPORTED = (SESSION | MESSAGE) - OF_RESPONSES
-COMMONLY_UNSUPPORTED |= fields("message.grouping message.model tool_result.isError tool_result.status")
-"""Fields that neither a request nor a response has."""
+COMMON = ITEMS | CALLS | METADATA | OPAQUE | media("image", f"{SOURCES} detail") | media("audio video document")
+COMMON |= fields("reasoning refusal.text tool_call.rawArguments tool_call.custom tool_result.name")
+"""Fields that both a request and a response have."""
+OF_RESPONSES = counted(USAGE) | fields("id createdAt model message.stopReason message.error")
+OF_REQUESTS = TOOLS | fields("model toolChoice tool.strict tool.custom tool.outputSchema")
 
 REASONS = {
     "reasoning": "the Responses API accepts in a request only its own reasoning, and no empty one",

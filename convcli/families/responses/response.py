@@ -15,7 +15,7 @@ from convcli.kit.contexts import LiftContext
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, get_extras, make_extras, omit, without_nulls
 from convcli.kit.settings import Setting
-from convcli.kit.unsupported import fields
+from convcli.kit.supported import fields
 from convcli.kit.values import counts, epoch_of_time, time_of_epoch
 from convcli.model.transcript import Message, Part, ToolCall, Transcript
 from convcli.wire import exact_json

@@ -7,6 +7,7 @@ the chosen leaf. Messages of rows have no ids, so a pair's are generated: `messa
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from convcli.kit.passes import shared
 from convcli.model.branches import active
 from convcli.model.dialect import Pass
 from convcli.model.errors import RefusedError
-from convcli.model.fields import RARE
+from convcli.model.fields import is_supported
 from convcli.model.findings import Finding
 from convcli.model.transcript import Message, Part, ToolResult, Transcript, camel
 from convcli.wire import exact_json
@@ -75,28 +76,32 @@ def _same(one: Message, other: Message, stored: StoredFields | None) -> bool:
 
 
 class StoredFields(NamedTuple):
-    """The rows of a dialect: its name, the fields that they lack, and whether their messages have weights."""
+    """The rows of a dialect: its name, and the fields that they have."""
 
     dialect: str
-    unsupported: frozenset[str]
-    weights: bool = False
+    supports: frozenset[str]
 
     def of(self, message: Message) -> Message:
         """Returns a message without what its row would lack."""
-        parts = [self._record(part, part.type) for part in message.parts if part.type not in self.unsupported]
+        parts = [self._record(part, part.type) for part in message.parts if is_supported(part.type, self.supports)]
         return self._record(replace(message, parts=parts), "message")
 
     def _record(self, record: RecordT, node: str) -> RecordT:
         if isinstance(record, ToolResult) and record.kind == "multimodal":
             value = [self._record(part, part.type) for part in record.value]
             record = replace(record, value=value)
-        unsupported = self.unsupported | (RARE - {"message.weight"} if self.weights else RARE)
-        names = record.__struct_fields__
-        lost = {name for name in names if unsupported & {f"{node}.{camel(name)}", camel(name)}}
-        required = names[: -len(record.__struct_defaults__)]
-        blank: dict[str, Any] = {name: "" if name in required else None for name in lost}
         kept = get_extras(record.extras, self.dialect)
+        blank = _blank(record.__class__, node, self.supports)
         return replace(record, **{**blank, "extras": {self.dialect: kept} if kept else None})
+
+
+@cache
+def _blank(record: type[Message | Part], node: str, supports: frozenset[str]) -> dict[str, Any]:
+    """Returns the fields that are not among these, each with an empty value."""
+    names = record.__struct_fields__
+    required = names[: -len(record.__struct_defaults__)]
+    lost = (name for name in names if name != "type" and not is_supported(f"{node}.{camel(name)}", supports))
+    return {name: "" if name in required else None for name in lost}
 
 
 # ---------------------------------------------------------------- lift

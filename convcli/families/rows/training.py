@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from convcli.kit import unsupported
+from convcli.kit.supported import NAMED_CALLS, TEXTS, TOOLS, fields, media
 from convcli.model.findings import Severity
 from convcli.model.rule import Breach, NodeRef, Rule
 from convcli.model.transcript import Part, Reasoning, Text
@@ -89,21 +89,11 @@ RULES = (
 )
 """The rules of all rows whose calls and results have no ids."""
 
-UNSUPPORTED = (
-    unsupported.SESSION
-    | unsupported.REQUEST
-    | unsupported.MESSAGE
-    | unsupported.METADATA
-    | unsupported.FUNCTION_ONLY
-    | unsupported.fields(
-        "message.model refusal reasoning.summary tool_call.id tool_result.toolCallId tool_result.status"
-    )
-)
-"""Fields that such rows lack, in addition to each format's own."""
-NAMES_OF_FILES = frozenset(
-    f"{kind}.{name}" for kind in ("image", "video", "audio") for name in ("name", "detail", "fileId")
-)
-"""Fields that a row lacks if it names files only by location."""
+SUPPORTS = TEXTS | TOOLS | NAMED_CALLS
+SUPPORTS |= fields("reasoning.text tool_call.rawArguments tool_result.name tool_result.isError")
+"""Fields that such rows have, in addition to each format's own."""
+FILES = media("image video audio", "data url path mediaType")
+"""Fields of rows that name files only by location."""
 
 REASONS = {
     "refusal": "a row has no field for a refusal: it is written as text",

@@ -113,6 +113,12 @@ class Field(msgspec.Struct, frozen=True):
     lift: Callable[[Any], Any]
     write: Callable[[Any], Any]
     partial: bool = False
+    member: str = ""
+
+    @property
+    def name_in_losses(self) -> str:
+        """Its name in losses, without that of its node: `metadata.signature`, `createdAt`."""
+        return f"{camel(self.name)}.{self.member}".removesuffix(".")
 
 
 def lift_fields(values: Iterable[Any], record: Any, fields: Iterable[Field], kept: list[Path]) -> None:
@@ -144,4 +150,4 @@ def _field_value(ours: Any, field: Field, extra: Native) -> Any:
 def places_of(fields: Iterable[Field], node: str = "", above: Path = ()) -> dict[str, Path]:
     """Returns the paths of fields, by their names in losses. `node` is the kind of their record (`message`), empty for
     the transcript; `above` leads from its node to the object."""
-    return {f"{node}.{camel(field.name)}".removeprefix("."): (*above, *field.path) for field in fields}
+    return {f"{node}.{field.name_in_losses}".removeprefix("."): (*above, *field.path) for field in fields}
