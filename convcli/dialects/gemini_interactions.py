@@ -53,7 +53,7 @@ REQUEST = Keys(
     "model= agent input= system_instruction= tools= generation_config= response_format= response_modalities= "
     "previous_interaction_id store= stream= service_tier="
 )
-TOOLS = Definitions("type= name=name description=description parameters=parameters")
+DEFINITIONS = Definitions("type= name=name description=description parameters=parameters")
 LEVELS = fields("minimal low medium high xhigh")
 MODALITIES = fields("text image audio video document")
 
@@ -71,11 +71,11 @@ def _lift_tools(native: Native, context: LiftContext) -> list[ToolDefinition] | 
 
 def _lift_tool(native: Native) -> ToolDefinition:
     is_function = native["type"] == "function" and isinstance(native.get("name"), str)
-    return TOOLS.lift(native, NAME) if is_function else kept_whole(native["type"], native, NAME)
+    return DEFINITIONS.lift(native, NAME) if is_function else kept_whole(native["type"], native, NAME)
 
 
 def _write_tool(tool: ToolDefinition) -> Native:
-    return whole_of(tool, NAME) or TOOLS.write(tool, NAME, type="function")
+    return whole_of(tool, NAME) or DEFINITIONS.write(tool, NAME, type="function")
 
 
 MODES = {"auto": "auto", "none": "none", "any": "required", "validated": "auto"}

@@ -48,7 +48,7 @@ from convcli.validation.survey import Survey, for_requests
 NAME = "message-history"
 
 DOCUMENT = Keys("system tools messages")
-TOOLS = Definitions("name=name description=description input_schema=parameters", {"description": ""})
+DEFINITIONS = Definitions("name=name description=description input_schema=parameters", {"description": ""})
 MESSAGE = Keys("role content tool_calls")
 TEXT = Keys("type text")
 USE = Keys("type id name input")
@@ -70,7 +70,7 @@ def lift(document: Any) -> Transcript:
     _lift_messages(document["messages"], ("messages",), entries)
     transcript = entries.transcript(extras=entries.extras(DOCUMENT.extra(document)))
     if document.get("tools") is not None:
-        transcript.tools = TOOLS.lift_each(document["tools"], ("tools",), entries.context)
+        transcript.tools = DEFINITIONS.lift_each(document["tools"], ("tools",), entries.context)
     return transcript
 
 
@@ -147,7 +147,7 @@ def write(transcript: Transcript, options: Options) -> Any:
     system = instruction_of(messages)
     native = {
         "system": system or None,
-        "tools": None if transcript.tools is None else [TOOLS.write(tool, NAME) for tool in transcript.tools],
+        "tools": None if transcript.tools is None else [DEFINITIONS.write(tool, NAME) for tool in transcript.tools],
         "messages": [_write_message(message) for message in messages[1 if system else 0 :]],
     }
     return DOCUMENT.write(native, get_extras(transcript.extras, NAME))

@@ -36,7 +36,7 @@ FUNCTION = Keys("name arguments")
 TEXT = Keys("type= id text= metadata")
 MEDIA = Keys("type= id source= metadata")
 SOURCE = Keys("type= value= mimeType= provider")
-TOOLS = Definitions("name=name description=description parameters=parameters metadata", {"description": ""})
+DEFINITIONS = Definitions("name=name description=description parameters=parameters metadata", {"description": ""})
 """What the agent may call."""
 INSTRUCTION_SEPARATOR = "\n\n"
 """Separates instructions, which are joined into one string."""

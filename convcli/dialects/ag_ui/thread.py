@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convcli.dialects.ag_ui.messages import NAME, TOOLS, lift_message
+from convcli.dialects.ag_ui.messages import DEFINITIONS, NAME, lift_message
 from convcli.kit import streams
 from convcli.kit.contexts import LiftContext
 from convcli.kit.objects import Native, add_extras, except_keys, get_extras, make_extras, without_nulls
@@ -165,7 +165,7 @@ class Thread:
 
     def _tools(self, natives: Any, path: Path) -> Native:
         """Sets the tools of the thread; returns differing tools of a later run."""
-        tools = [TOOLS.lift(native, NAME) for native in natives]
+        tools = [DEFINITIONS.lift(native, NAME) for native in natives]
         if self.transcript.tools is None:
             self.transcript.tools = tools
             self.context.origin.tools += [(*path, i) for i in range(len(tools))]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from convcli.dialects.ag_ui.messages import ASIDE, NAME, TOOLS, thought_id, write_messages, write_result
+from convcli.dialects.ag_ui.messages import ASIDE, DEFINITIONS, NAME, thought_id, write_messages, write_result
 from convcli.dialects.ag_ui.thread import FIRST_RUN, USAGE, answers_from, is_question
 from convcli.kit.objects import Keys, Native, as_object, get_extras, omit, without_nulls
 from convcli.kit.runs import only_turn
@@ -91,7 +91,7 @@ class _ThreadWriter:
         """Returns the event that begins a run, with the agent's input."""
         rest = as_object(event.get("input"))
         natives = [native for message in messages for native in self.agent_input(message)] + rest.get("messages", [])
-        listed = {} if tools is None else {"tools": [TOOLS.write(tool, NAME) for tool in tools]}
+        listed = {} if tools is None else {"tools": [DEFINITIONS.write(tool, NAME) for tool in tools]}
         if not (natives or rest or listed):
             return event
         ids = {key: event[key] for key in ("threadId", "runId")}

@@ -26,7 +26,7 @@ HEADER = Envelope(
 )
 WRITER = {"originator": "convcli", "cli_version": "0.169.0"}
 """Header values that a transcript lacks: convcli writes the format of this version."""
-TOOLS = Definitions(
+DEFINITIONS = Definitions(
     "name=name namespace description=description inputSchema=parameters deferLoading", {"description": ""}
 )
 SHELL = "local_shell"
@@ -134,7 +134,7 @@ class _Reader:
             header = {**header, "base_instructions": base}
         tools = row.payload.get("dynamic_tools")
         if tools is not None:
-            transcript.tools = TOOLS.lift_each(tools, (*row.path, "dynamic_tools"), self.context)
+            transcript.tools = DEFINITIONS.lift_each(tools, (*row.path, "dynamic_tools"), self.context)
         steps = [str(step) for step in row.path]
         origin.aliases = dict(zip(("#", "@"), steps if len(steps) > 1 else ["..", *steps], strict=True))
         if "timestamp" not in row.payload:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 import convcli.dialects.codex.rows as rows
-from convcli.dialects.codex.lifting import HEADER, SHELL, TOOLS, WRITER
+from convcli.dialects.codex.lifting import DEFINITIONS, HEADER, SHELL, WRITER
 from convcli.dialects.codex.rows import NAME
 from convcli.families.responses.items import kind_of
 from convcli.families.responses.parts import AUTO
@@ -34,7 +34,7 @@ def write(transcript: Transcript, _: Options) -> Rows:
         content["base_instructions"] = {"text": text_of(messages[0].parts), **get_extras(messages[0].extras, NAME)}
         messages = messages[1:]
     if transcript.tools is not None:
-        content["dynamic_tools"] = [TOOLS.write(tool, NAME) for tool in transcript.tools]
+        content["dynamic_tools"] = [DEFINITIONS.write(tool, NAME) for tool in transcript.tools]
     head = row(transcript.created_at, rows.META, HEADER.write(transcript, header, **content), extra.get("headerRow"))
     natives = [head, *write_rows(messages, header)]
     if rows.is_paginated(header):

@@ -14,7 +14,7 @@ from convcli.kit.objects import Native, get_extras, without_nulls
 from convcli.kit.passes import on_tools
 from convcli.model.transcript import Path, ToolDefinition, Transcript
 
-TOOLS = Definitions(
+DEFINITIONS = Definitions(
     "name=name title=title description=description inputSchema=parameters outputSchema=output_schema "
     "annotations=annotations execution icons _meta"
 )
@@ -24,7 +24,7 @@ NEWER = ("resultType", "ttlMs", "cacheScope")
 
 def lift_tools(natives: Sequence[Native], prefix: Path, context: LiftContext) -> list[ToolDefinition]:
     """Returns the tools of the list at `prefix`."""
-    tools = TOOLS.lift_each(natives, prefix, context)
+    tools = DEFINITIONS.lift_each(natives, prefix, context)
     for tool in tools:
         tool.annotations = without_nulls(tool.annotations or {}) or None
     return tools
@@ -53,4 +53,4 @@ def fit_tool(tool: ToolDefinition, *, newer: bool) -> ToolDefinition:
 
 def write_tools(transcript: Transcript) -> list[Native]:
     """Returns the list of the tools."""
-    return [TOOLS.write(tool, NAME) for tool in transcript.tools or ()]
+    return [DEFINITIONS.write(tool, NAME) for tool in transcript.tools or ()]

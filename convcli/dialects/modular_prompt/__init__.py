@@ -65,7 +65,7 @@ REQUEST = Keys(
     "messages= tools= toolChoice= temperature= maxTokens= topP= topK= stream= reasoningEffort= mode apiStrategy cache"
 )
 RESULT = Keys("content= thinkingContent= structuredOutput usage= toolCalls= finishReason= logEntries errors")
-TOOLS = Definitions("name=name description=description parameters=parameters strict=strict")
+DEFINITIONS = Definitions("name=name description=description parameters=parameters strict=strict")
 SETTINGS = Settings(
     pairs(
         "temperature=temperature maxTokens=maxOutputTokens topP=topP topK=topK stream=stream "
@@ -130,7 +130,7 @@ def _lift_tool(native: Native, context: LiftContext, path: Path) -> ToolDefiniti
         tool.extras = make_extras(NAME, flat(get_extras(tool.extras, NAME)))
         return tool
     context.origin.tools.append(path)
-    return TOOLS.lift(native, NAME)
+    return DEFINITIONS.lift(native, NAME)
 
 
 def _lift_choice(native: Any) -> ToolChoice:
@@ -203,7 +203,7 @@ def _write_request(transcript: Transcript, messages: list[Native]) -> Native:
     tools = transcript.tools
     native = {
         "messages": messages,
-        "tools": None if tools is None else [whole_of(tool, NAME) or TOOLS.write(tool, NAME) for tool in tools],
+        "tools": None if tools is None else [whole_of(tool, NAME) or DEFINITIONS.write(tool, NAME) for tool in tools],
         "toolChoice": choice if is_unchanged else transcript.tool_choice,
         **SETTINGS.write(transcript.settings or {}, {}),
     }

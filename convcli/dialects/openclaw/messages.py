@@ -112,7 +112,7 @@ ENVELOPES = {
     **dict.fromkeys(("custom", "hookMessage"), _INSERTED),
     **dict.fromkeys(SUMMARIES, _SUMMARY),
 }
-TOOLS = Definitions("name=name description=description parameters=parameters", {"description": ""})
+DEFINITIONS = Definitions("name=name description=description parameters=parameters", {"description": ""})
 """Tool definitions in system messages."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from convcli.dialects.openclaw.blocks import NAME, SESSION, Reader
-from convcli.dialects.openclaw.messages import COMPACTED, ROLES, TOOLS, lift_message, write_message
+from convcli.dialects.openclaw.messages import COMPACTED, DEFINITIONS, ROLES, lift_message, write_message
 from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import Native, as_text, drop_extra_keys, except_keys, get_extras, make_extras, omit
 from convcli.kit.sessions import event_of, head_of, row_of_event
@@ -162,7 +162,7 @@ def _lift_tools(systems: list[tuple[int, Native, Message]], transcript: Transcri
         (i, native["toolsAdded"], message) for i, native, message in systems if native.get("toolsAdded") is not None
     ]
     if adding and transcript.origin is not None:
-        transcript.tools = [TOOLS.lift(tool, NAME) for _, tool in tools]
+        transcript.tools = [DEFINITIONS.lift(tool, NAME) for _, tool in tools]
         transcript.origin.tools = [place for place, _ in tools]
     places = {place for place, _ in tools}
     for i, added, message in adding:
@@ -243,13 +243,13 @@ def _with_tools(transcript: Transcript) -> list[Message]:
     systems = [i for i, message in enumerate(transcript.messages) if message.role == "system"]
     extra = [get_extras(transcript.messages[i].extras, NAME) for i in systems]
     changes = any("toolsRemoved" in native or "toolsAdded" in native for native in extra)
-    known = [TOOLS.lift(tool, NAME) for _, tool in replay(((), native) for native in extra).values()]
+    known = [DEFINITIONS.lift(tool, NAME) for _, tool in replay(((), native) for native in extra).values()]
     missing = [tool for tool in transcript.tools or () if tool not in known]
     if transcript.tools is None or not systems or (changes and not missing):
         return transcript.messages
     if [*(tool for tool in known if tool in transcript.tools), *missing] != transcript.tools:
         missing = transcript.tools
     at, own = (systems[-1], extra[-1]) if changes else (systems[0], extra[0])
-    added = [*own.get("toolsAdded", []), *(TOOLS.write(tool, NAME) for tool in missing)]
+    added = [*own.get("toolsAdded", []), *(DEFINITIONS.write(tool, NAME) for tool in missing)]
     adding = replace(transcript.messages[at], extras={NAME: {**own, "toolsAdded": added}})
     return [*transcript.messages[:at], adding, *transcript.messages[at + 1 :]]

@@ -12,7 +12,7 @@ from convcli.kit.supported import TOOLS, fields
 from convcli.kit.values import pairs
 from convcli.model.transcript import Path, ToolChoice, ToolDefinition, Transcript
 
-TOOLS = Definitions(
+DEFINITIONS = Definitions(
     "type= name=name description=description input_schema=parameters strict=strict defer_loading allowed_callers "
     "eager_input_streaming input_examples cache_control",
     {"input_schema": None},
@@ -98,11 +98,11 @@ def lift_tool(native: Native, owner: str) -> ToolDefinition:
     if kind not in (None, "custom"):
         name = native.get("name") or kind
         return kept_whole(name if isinstance(name, str) else kind, native, owner)
-    return TOOLS.lift(native, owner)
+    return DEFINITIONS.lift(native, owner)
 
 
 def write_tool(tool: ToolDefinition, owner: str) -> Native:
-    return whole_of(tool, owner) or TOOLS.write(tool, owner)
+    return whole_of(tool, owner) or DEFINITIONS.write(tool, owner)
 
 
 # ---------------------------------------------------------------- tool choice
