@@ -72,7 +72,7 @@ def difference(
     walk = _Walk(before, after, Differences(before, after, source, target, keys, known), left_out)
     walk.beside_messages()
     walk.messages()
-    return Losses(walk.diff.losses)
+    return Losses(walk.diff.losses, walk.diff.path_of)
 
 
 class _Walk:

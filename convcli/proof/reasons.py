@@ -157,14 +157,11 @@ types_of = lru_cache(maxsize=1024)(LossTypes)
 """Returns the types of losses of a pair of dialects, for the keys that the target's schema names and a form."""
 
 
-FoundLoss: TypeAlias = tuple[LossType, Path, Any, Any]
-"""A loss before it becomes a record: its type, its path in the source, and the values before and after, which may be
-records."""
-
-
-def _record(found: FoundLoss) -> Loss:
-    (kind, field, level, why, _), path, before, after = found
-    return Loss(kind, pointers.pointer(path), field, level, why, _shown(before), _shown(after))
+FoundLoss: TypeAlias = tuple[LossType, Path, bool, Any, Any]
+"""A loss before it becomes a record: its type, the usual path of its node, whether it is of a field of the node, and the
+values before and after, which may be records."""
+PathOf: TypeAlias = Callable[[FoundLoss], Path]
+"""Finds the path of a loss in the source document."""
 
 
 def _shown(value: Any) -> Any:
@@ -182,12 +179,12 @@ Locate: TypeAlias = Callable[[Iterable[Loss]], None]
 
 
 class Losses(Sequence[Loss]):
-    """The losses of a comparison. They become records when the first of them is read."""
+    """The losses of a comparison. They become records, with their paths, when the first of them is read."""
 
-    __slots__ = ("_found", "_locate", "_records")
+    __slots__ = ("_found", "_locate", "_path_of", "_records")
 
-    def __init__(self, found: list[FoundLoss]) -> None:
-        self._found = found
+    def __init__(self, found: list[FoundLoss], path_of: PathOf) -> None:
+        self._found, self._path_of = found, path_of
         self._records: list[Loss] | None = None
         self._locate: Locate | None = None
 
@@ -195,10 +192,15 @@ class Losses(Sequence[Loss]):
     def records(self) -> list[Loss]:
         """The losses as a list, the same one each time."""
         if self._records is None:
-            self._records = list(map(_record, self._found))
+            self._records = list(map(self._record, self._found))
             if self._locate is not None:
                 self._locate(self._records)
         return self._records
+
+    def _record(self, found: FoundLoss) -> Loss:
+        (kind, field, level, why, _), _, _, before, after = found
+        where = pointers.pointer(self._path_of(found))
+        return Loss(kind, where, field, level, why, _shown(before), _shown(after))
 
     def locate(self, locate: Locate) -> None:
         """Adds the position in a file to each record: at once, or when it is made."""
@@ -212,16 +214,16 @@ class Losses(Sequence[Loss]):
         are a group of their own. The others do not become records."""
         firsts: dict[tuple[LossType, object], int] = {}
         counts = Counter[int]()
-        for i, (type_, _, before, after) in enumerate(self._found):
+        for i, (type_, _, _, before, after) in enumerate(self._found):
             counts[firsts.setdefault((type_, key(before, after)), i)] += 1
-        records = {i: _record(self._found[i]) if self._records is None else self._records[i] for i in counts}
+        records = {i: self._record(self._found[i]) if self._records is None else self._records[i] for i in counts}
         if self._records is None and self._locate is not None:
             self._locate(records.values())
         return ((records[i], count) for i, count in counts.items())
 
     def select(self, level: Level, is_wanted: Callable[[str], bool]) -> Iterator[Loss]:
         """Yields records of the losses of this level in the wanted fields; the others do not become records."""
-        return (_record(found) for found in self._found if found[0].level == level and is_wanted(found[0].field))
+        return (self._record(found) for found in self._found if found[0].level == level and is_wanted(found[0].field))
 
     def __len__(self) -> int:
         return len(self._found)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from itertools import compress
 from operator import is_not
@@ -60,10 +61,11 @@ class Differences:
         ours = astuple(before)
         is_same_type = after.__class__ is before.__class__
         theirs = astuple(after) if is_same_type else [getattr(after, each[0], None) for each in fields]
-        positions = range(len(fields))
-        for i in positions if self.generated_once else compress(positions, map(is_not, ours, theirs)):
-            (name, field), x, y = fields[i], ours[i], theirs[i]
-            if not field or (x is y and (x is None or field not in GENERATED)) or name in skip:
+        compared: Iterator[Any] = zip(fields, ours, theirs, strict=True)
+        if not self.generated_once:
+            compared = compress(compared, map(is_not, ours, theirs))
+        for (name, field), x, y in compared:
+            if not field or (x is y and field not in GENERATED) or name in skip:
                 continue
             if name == "metadata" or field == "message.usage":
                 self.keys(x or {}, y or {}, field, place)
@@ -90,10 +92,7 @@ class Differences:
             return
         else:
             kind = "changed"
-        if is_split:
-            self.add(kind, place, field, x, y)
-        else:
-            self.add_field(kind, place, field, x, y)
+        self.add(kind, place, field, x, y, is_field=not is_split)
 
     def tree(self, before: Any, after: Any, field: str, place: Path) -> None:
         """Reports the difference of two JSON values down to the keys and items that cause it."""
@@ -123,7 +122,7 @@ class Differences:
                 if field == "settings" and isinstance(x, dict) and isinstance(y, dict):
                     self.members(x, y, name, place)
                 else:
-                    self.add_field(_kind(x, y), place, name, x, y)
+                    self.add(_kind(x, y), place, name, x, y, is_field=True)
 
     def members(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
         """Compares the members of a setting that is an object. The order of its keys has no meaning."""
@@ -168,28 +167,26 @@ class Differences:
         before: Any = MISSING,
         after: Any = MISSING,
         *,
+        is_field: bool = False,
         why: str = "",
         level: Level | None = None,
     ) -> None:
-        """Adds a loss. Its reason and level follow from the field, unless they are given; its level also from the
-        value."""
-        type_ = self._type(kind, field, before)
+        """Adds a loss at this place, or of a field of the node there. Its reason and level follow from the field, unless
+        they are given; its level also from the value."""
+        type_ = self.types[kind, field]
+        if before.__class__ is list and not before and kind == "dropped" and type_.level == "content":
+            type_ = type_._replace(level="context")  # a model reads nothing of an empty list
         if why or level:
             type_ = type_._replace(why=why or type_.why, level=level or type_.level)
         if type_.is_judged:
             type_ = self._judged(type_, place, before)
-        self.losses.append((type_, self.places.existing(place, invented=kind == "invented"), before, after))
+        self.losses.append((type_, place, is_field, before, after))
 
-    def add_field(self, kind: LossKind, place: Path, field: str, before: Any, after: Any) -> None:
-        """Adds the loss of a field of the node at `place`."""
-        path = self.places.existing(self.places.field(field, place), invented=kind == "invented")
-        self.losses.append((self._type(kind, field, before), path, before, after))
-
-    def _type(self, kind: LossKind, field: str, value: Any) -> LossType:
-        type_ = self.types[kind, field]
-        if value.__class__ is list and not value and kind == "dropped" and type_.level == "content":
-            type_ = type_._replace(level="context")  # a model reads nothing of an empty list
-        return type_
+    def path_of(self, loss: FoundLoss) -> Path:
+        """Returns the path of a loss in the source document, which it has unless the loss is of an invented key."""
+        type_, place, is_field, _, _ = loss
+        path = self.places.field(type_.field, place) if is_field else place
+        return self.places.existing(path, invented=type_.kind == "invented")
 
     def _judged(self, type_: LossType, place: Path, value: Any) -> LossType:
         """Returns the type of the loss of this value: that of content if it holds content that is not known."""
