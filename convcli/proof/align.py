@@ -144,14 +144,17 @@ class _Twins:
         )
 
     def _are_same(self, before: Part, after: Part) -> bool:
-        if before is after or part_key(before) == part_key(after):
-            return True
-        if isinstance(before, ToolCall) and isinstance(after, ToolCall) and before.id not in self._ids:
+        if isinstance(before, ToolCall) and isinstance(after, ToolCall):
+            if before.id == after.id:
+                return True
+            if before.id in self._ids:
+                return False
             self._new_ids[before.id] = after.id
             return before.name == after.name and before.arguments == after.arguments
         if isinstance(before, ToolResult) and isinstance(after, ToolResult):
-            return self._new_ids.get(before.tool_call_id) == after.tool_call_id
-        return False
+            id_, other = before.tool_call_id, after.tool_call_id
+            return id_ == other or self._new_ids.get(id_) == other
+        return before is after or part_key(before) == part_key(after)
 
 
 def _stays(alignment: Alignment) -> bool:

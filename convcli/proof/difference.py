@@ -120,7 +120,9 @@ class _Walk:
         if len(before) != len(after) or self.has_chosen():
             return None
         pairs = enumerate(zip(before, after, strict=True))
-        return [i for i, (one, other) in pairs if not self.same(one, other, exact_message)]
+        if self.diff.generated_once:
+            return [i for i, (one, other) in pairs if not self.same(one, other, exact_message)]
+        return [i for i, (one, other) in pairs if one != other or not exact_message(one, other)]
 
     def alignment(self, unequal: list[int] | None) -> Alignment:
         """Returns the alignment. Messages off the active branch have no partner if the output has no branches."""

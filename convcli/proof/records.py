@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import astuple
 
 from convcli.model.dialect import CUSTOM, Dialect, LossKind
-from convcli.model.transcript import Path, Transcript, camel
+from convcli.model.transcript import Message, Path, Transcript, camel
 from convcli.proof.equality import exact_values
 from convcli.proof.levels import EVENT, Knowledge, may_be_content
 from convcli.proof.places import Places
@@ -31,6 +31,11 @@ GENERATED = frozenset(
     ("message.id", "message.parentId", "head", "tool_call.id", "tool_result.toolCallId", "tool_result.name")
 )
 """Fields whose value a lift generates if the source has none."""
+
+MESSAGE_VALUES = frozenset(
+    f"message.{camel(name)}" for name in Message.__struct_fields__ if name not in ("parts", "usage", "extras")
+)
+"""Fields of a message that have one value, which is no list."""
 
 
 class Differences:
@@ -53,6 +58,8 @@ class Differences:
         self.generated_again = after.origin.generated_ids if after.origin is not None else set()
         self.generated_once = self.generated ^ self.generated_again
         """Ids and names that differ even if they are equal: only one of the two transcripts states them."""
+        self.certain = frozenset[str]() if self.generated or self.generated_again else MESSAGE_VALUES
+        """Fields that are lost if the output has no value for them."""
         self.types = types_of(source, target, keys, after.origin.form if after.origin is not None else "")
 
     def record(self, before: Any, after: Any, node: str, place: Path, skip: tuple[str, ...] = ()) -> None:
@@ -65,9 +72,11 @@ class Differences:
         if not self.generated_once:
             compared = compress(compared, map(is_not, ours, theirs))
         for (name, field), x, y in compared:
-            if not field or (x is y and field not in GENERATED) or name in skip:
+            if y is None and field in self.certain:  # most losses of sessions
+                self.losses.append((self.types["dropped", field], place, True, x, MISSING))
+            elif not field or (x is y and field not in GENERATED) or name in skip:
                 continue
-            if name == "metadata" or field == "message.usage":
+            elif name == "metadata" or field == "message.usage":
                 self.keys(x or {}, y or {}, field, place)
             else:
                 self.values(x, y, field, place, is_split=field == SPLIT and before.kind == "multimodal")
@@ -113,9 +122,13 @@ class Differences:
 
     def keys(self, before: dict[str, Any], after: dict[str, Any], field: str, place: Path) -> None:
         """Compares the keys of two objects, one loss each."""
+        if not after:
+            for key, x in before.items():
+                self.add("dropped", place, f"{field}.{key}", x, is_field=True)
+            return
         if before == after and exact_json.exact(before, after):
             return
-        for key in before | after if after else before:
+        for key in before | after:
             x, y = before.get(key, MISSING), after.get(key, MISSING)
             if x is MISSING or y is MISSING or not exact_values(x, y):
                 name = f"{field}.{key}"
