@@ -85,9 +85,12 @@ def align(
             unequal = [i for i, is_unequal in enumerate(map(ne, before, after)) if is_unequal]
         twins = _Twins(after)
         others = [i for i in unequal if not twins.are_alike(before[i], after[i])]
-        within = _align_all([before[i] for i in others], [after[i] for i in others], generated) if others else None
-        if within is None or _stays(within):
-            return _by_index(len(before), unequal, others, within)
+        part_of = twins.without_lost_types(before, others)
+        if part_of is None:
+            within = _align_all([before[i] for i in others], [after[i] for i in others], generated)
+            part_of = _in_all(within, others) if _stays(within) else None
+        if part_of is not None:
+            return _by_index(len(before), unequal, others, part_of)
     return _align_all(before, after, generated)
 
 
@@ -143,6 +146,24 @@ class _Twins:
             or (len(before.parts) == len(after.parts) and all(map(self._are_same, before.parts, after.parts)))
         )
 
+    def without_lost_types(self, before: list[Message], others: list[int]) -> dict[Spot, Spot] | None:
+        """Returns the partners of the parts of these messages; None unless they are alike without the parts of types
+        that none of them has in the output, and none has lost all of its parts."""
+        kept: set[type] = {part.__class__ for i in others for part in self._after[i].parts}
+        if not kept.isdisjoint(_SAME_KEYS):
+            kept |= _SAME_KEYS
+        part_of: dict[Spot, Spot] = {}
+        for i in others:
+            parts, twins = before[i].parts, self._after[i].parts
+            left = [k for k, part in enumerate(parts) if part.__class__ in kept]
+            if not left or len(left) != len(twins) or before[i].role != self._after[i].role:
+                return None
+            for at, k in enumerate(left):
+                if not self._are_same(parts[k], twins[at]):
+                    return None
+                part_of[i, k] = i, at
+        return part_of
+
     def _are_same(self, before: Part, after: Part) -> bool:
         if isinstance(before, ToolCall) and isinstance(after, ToolCall):
             if before.id == after.id:
@@ -163,14 +184,20 @@ def _stays(alignment: Alignment) -> bool:
     return in_order and all(node_path[0] == other[0] for node_path, other in alignment.part_of.items())
 
 
-def _by_index(count: int, unequal: Sequence[int], others: list[int], within: Alignment | None) -> Alignment:
-    """Aligns all messages by index. `within` aligns the parts of the `others`; the parts of the rest are alike."""
+def _in_all(within: Alignment, others: list[int]) -> dict[Spot, Spot]:
+    """Returns the partners of parts by their indexes in all messages, when only the `others` were aligned."""
+    return {(others[i], k): (others[j], at) for (i, k), (j, at) in within.part_of.items()}
+
+
+def _by_index(count: int, unequal: Sequence[int], others: list[int], part_of: dict[Spot, Spot]) -> Alignment:
+    """Aligns all messages by index. `part_of` aligns the parts of the `others`; the parts of the rest are alike."""
     everyone = range(count)
-    if within is None:
-        return Alignment(everyone, {}, (), (), set(), everyone, everyone, unequal)
-    part_of = {(others[i], k): (others[j], at) for (i, k), (j, at) in within.part_of.items()}
-    in_place = set(everyone).difference(others)
+    in_place = set(everyone).difference(others) if others else everyone
     return Alignment(everyone, part_of, (), (), set(part_of.values()), everyone, in_place, unequal)
+
+
+_SAME_KEYS: frozenset[type] = frozenset((Text, Refusal))
+"""Parts whose keys may be the same although they are of two types."""
 
 
 def part_key(part: Part) -> tuple[Any, ...]:

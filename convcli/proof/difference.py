@@ -34,7 +34,6 @@ from convcli.proof.equality import (
     as_json,
     exact_message,
     exact_part,
-    exact_parts,
     exact_tool,
     exact_values,
     media_key,
@@ -122,7 +121,7 @@ class _Walk:
         pairs = enumerate(zip(before, after, strict=True))
         if self.diff.generated_once:
             return [i for i, (one, other) in pairs if not self.same(one, other, exact_message)]
-        return [i for i, (one, other) in pairs if one != other or not exact_message(one, other)]
+        return [i for i, (one, other) in pairs if not (one == other and exact_message(one, other))]
 
     def alignment(self, unequal: list[int] | None) -> Alignment:
         """Returns the alignment. Messages off the active branch have no partner if the output has no branches."""
@@ -186,8 +185,6 @@ class _Walk:
     def in_place(self, i: int, message: Message, other: Message) -> None:
         """Compares a message with that at the same index, part by part."""
         self.diff.record(message, other, "message", self.diff.places.message(i))
-        if self.same(message.parts, other.parts, exact_parts):
-            return
         for k, (part, twin) in enumerate(zip(message.parts, other.parts, strict=True)):
             if not self.same(part, twin, exact_part):
                 self.part(part, twin, self.diff.places.part(i, k))
@@ -205,19 +202,16 @@ class _Walk:
         self.parts(i, message, alignment)
 
     def same(self, before: Any, after: Any, exact: Callable[[Any, Any], bool]) -> bool:
-        """True if nothing can be lost between two records, or lists of parts. Fast, in C."""
-        return before == after and exact(before, after) and not self.has_generated_once(before)
+        """True if nothing can be lost between two records. Fast, in C."""
+        is_same = before == after and exact(before, after)
+        return is_same and not (self.diff.generated_once and self.has_generated_once(before))
 
     def has_generated_once(self, record: Any) -> bool:
         """True if records have an id or a name that only one of the transcripts states: equal ones differ too."""
         generated = self.diff.generated_once
-        if not generated:
-            return False
-        if isinstance(record, list):
-            return any(map(self.has_generated_once, record))
         if isinstance(record, Message):
             ids = record.id, record.parent_id
-            return not generated.isdisjoint(ids) or self.has_generated_once(record.parts)
+            return not generated.isdisjoint(ids) or any(map(self.has_generated_once, record.parts))
         if isinstance(record, ToolCall):
             return record.id in generated
         return isinstance(record, ToolResult) and (record.tool_call_id in generated or record.name in generated)
@@ -351,10 +345,11 @@ class _Walk:
         """Reports what only the output has, except media of results that a convention moved."""
         if len(alignment.in_place) == len(self.after.messages):
             return
-        homes = set(alignment.message_of)
-        for j, message in enumerate(self.after.messages):
+        homes = alignment.message_of if alignment.unequal is not None else set(alignment.message_of)
+        for j in alignment.unequal or range(len(self.after.messages)):
             if j in alignment.in_place:
                 continue
+            message = self.after.messages[j]
             unmatched = [at for at in range(len(message.parts)) if (j, at) not in alignment.matched_after]
             if j not in alignment.after_used:
                 media = {media_key(part) for part in message.parts if part.type in MEDIA_KINDS}

@@ -24,17 +24,10 @@ def exact_message(before: Message, after: Message) -> bool:
         return False
     if before.weight is not None and not exact_json.exact(before.weight, after.weight):
         return False
-    return exact_parts(before.parts, after.parts)
-
-
-def exact_parts(before: list[Part], after: list[Part]) -> bool:
-    """Same as `exact_message`, for the parts of one message."""
-    for part, twin in zip(before, after):  # noqa: B905  (equal lists; strict costs)
-        if part.extras is None and part.metadata is None:
-            if part.__class__ is Text:
-                continue
-            if part.__class__ is ToolResult and part.value.__class__ is str:
-                continue
+    for part, twin in zip(before.parts, after.parts):  # noqa: B905  (equal lists; strict costs)
+        is_bare = part.extras is None and part.metadata is None
+        if is_bare and (part.__class__ is Text or (part.__class__ is ToolResult and part.value.__class__ is str)):
+            continue  # most parts, without a call
         if not exact_part(part, twin):
             return False
     return True

@@ -158,8 +158,8 @@ types_of = lru_cache(maxsize=1024)(LossTypes)
 
 
 FoundLoss: TypeAlias = tuple[LossType, Path, bool, Any, Any]
-"""A loss before it becomes a record: its type, the usual path of its node, whether it is of a field of the node, and the
-values before and after, which may be records."""
+"""A loss before it becomes a record: its type, the usual path of its node, whether it is of a field of that node, and
+the values before and after, which may be records."""
 PathOf: TypeAlias = Callable[[FoundLoss], Path]
 """Finds the path of a loss in the source document."""
 
