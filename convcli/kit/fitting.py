@@ -27,6 +27,7 @@ from convcli.model.inventory import Informed, Inventory, has_field, has_role
 from convcli.model.transcript import (
     Media,
     Message,
+    Opaque,
     Part,
     Refusal,
     Text,
@@ -109,15 +110,16 @@ def keep_parts_of_roles(allowed: Mapping[str, Collection[str]]) -> PartPass:
 
 
 def sort_parts(
-    *order: str, kind: Callable[[Part], str] = attrgetter("type"), of: Collection[str] = ("assistant",)
+    *order: str, kind: Callable[[Opaque], str] = attrgetter("type"), of: Collection[str] = ("assistant",)
 ) -> Pass:
-    """Sorts the parts of messages of these roles by type, or by another kind, in the order of the format."""
+    """Sorts the parts of messages of these roles by type, in the order of the format. An opaque part may be of another
+    `kind` there."""
     ranks = {kind: rank for rank, kinds in enumerate(order) for kind in kinds.split()}
 
     def sort_message_parts(message: Message) -> Message:
         if message.role not in of or len(message.parts) < 2:
             return message
-        order = [ranks.get(kind(part), 0) for part in message.parts]
+        order = [ranks.get(kind(part) if part.__class__ is Opaque else part.type, 0) for part in message.parts]
         if order == sorted(order):
             return message
         at = sorted(range(len(order)), key=order.__getitem__)

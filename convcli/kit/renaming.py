@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from operator import is_
 from typing import Any
 
@@ -23,17 +23,6 @@ UNNAMED = "unnamed"
 """What an empty word becomes."""
 
 
-class _Replaced(dict[int, str]):
-    """What each character of a word becomes: itself if it is allowed, else the blank."""
-
-    def __init__(self, allowed: str, blank: str) -> None:
-        super().__init__({ord(char): char for char in allowed})
-        self._blank = blank
-
-    def __missing__(self, char: int) -> str:
-        return self._blank
-
-
 class Alphabet:
     """The words that a service accepts: `least` to `most` characters (0: no limit) from `allowed` (any, if empty), the
     first one from `first`. `said` is their description."""
@@ -44,7 +33,8 @@ class Alphabet:
         self._letters = allowed.encode()
         self._least, self._most = least, most
         self._blank = "_" if not allowed or "_" in allowed else ""
-        self._replaced = _Replaced(allowed, self._blank)
+        self._blanked = bytes(c if chr(c) in self._allowed else ord(self._blank or " ") for c in range(256))
+        self._deleted = bytes(c for c in range(128) if not self._blank and chr(c) not in self._allowed)
 
     def accepts(self, word: str) -> bool:
         """True if the service accepts the word."""
@@ -74,13 +64,18 @@ class Alphabet:
         """Replaces or removes what is not allowed in a word. A fixed length keeps the end, because ids often start
         alike."""
         word = word or UNNAMED
-        fixed = word.translate(self._replaced) if self._allowed else word
+        fixed = self._without_others(word) if self._allowed else word
         if 0 < self._most < len(fixed):
             fixed = fixed[-self._most :] if self._least == self._most else fixed[: self._most]
         fixed = fixed.rjust(self._least, "0")
         if self._first and fixed[0] not in self._first:
             fixed = f"{self._blank or 'x'}{fixed}"[: self._most or None]
         return fixed
+
+    def _without_others(self, word: str) -> str:
+        if word.isascii():  # nearly all names and ids
+            return word.encode().translate(self._blanked, self._deleted).decode()
+        return "".join([char if char in self._allowed else self._blank for char in word])
 
     def number_messages(self, word: str, number: int) -> str:
         """Returns a variant of the word that ends in a number."""
@@ -99,22 +94,20 @@ class Renaming:
     Needs all names or ids of the transcript, to avoid collisions.
     """
 
-    __slots__ = ("_alphabet", "_counts", "_new", "_taken", "needed")
+    __slots__ = ("_alphabet", "_counts", "_taken", "new")
 
     def __init__(self, names: Iterable[str], alphabet: Alphabet) -> None:
         self._alphabet = alphabet
         self._counts: dict[str, int] = {}
         names = dict.fromkeys(names)
-        self.needed = not alphabet.accepts_all(names)
-        self._new = {name: name for name in names if alphabet.accepts(name)} if self.needed else {}
-        self._taken = set(self._new if self.needed else names)
-        for name in names if self.needed else ():
-            if name not in self._new:
-                self._new[name] = self._free(alphabet.replace_invalid(name))
+        self._taken = set(names if alphabet.accepts_all(names) else filter(alphabet.accepts, names))
+        others = [name for name in names if name not in self._taken]
+        self.new = {name: self._free(alphabet.replace_invalid(name)) for name in others}
+        """The names that change, with the name for the target."""
 
     def __call__(self, name: str) -> str:
         """Returns the name for the target."""
-        return self._new.get(name, name)
+        return self.new.get(name, name)
 
     def another(self, name: str) -> str:
         """Returns a further, unused name like this one."""
@@ -180,18 +173,17 @@ def _are_repeated(inventory: Inventory) -> bool:
 def _renamed(transcript: Transcript, names: Alphabet, ids: Alphabet | None) -> Transcript:
     linked = _linked(transcript.messages)
     name = Renaming([*_names_around(transcript), *(part.name for part in linked)], names)
-    id_of = str if ids is None else Renaming(_ids_in(linked), ids)
+    new_ids = {} if ids is None else Renaming(_ids_in(linked), ids).new
+    messages = [_renamed_message(message, name.new, new_ids) for message in transcript.messages]
+    if not name.new:
+        return replace(transcript, messages=messages)
     choice = transcript.tool_choice
     if isinstance(choice, dict):
         choice = (
             {"name": name(choice["name"])} if "name" in choice else {"names": [name(one) for one in choice["names"]]}
         )
-    return replace(
-        transcript,
-        messages=[_renamed_message(message, name, id_of) for message in transcript.messages],
-        tools=transcript.tools and [replace(tool, name=name(tool.name)) for tool in transcript.tools],
-        tool_choice=choice,
-    )
+    tools = transcript.tools and [replace(tool, name=name(tool.name)) for tool in transcript.tools]
+    return replace(transcript, messages=messages, tools=tools, tool_choice=choice)
 
 
 def rename_tools_and_ids(names: Alphabet, ids: Alphabet | None = None) -> Pass:
@@ -213,20 +205,21 @@ def make_ids_distinct(alphabet: Alphabet) -> Pass:
 
 def with_ids(messages: list[Message], new: Mapping[str, str]) -> list[Message]:
     """Replaces the call ids that have a new one."""
-    return [_renamed_message(message, str, lambda id_: new.get(id_, id_)) for message in messages] if new else messages
+    return [_renamed_message(message, {}, new) for message in messages] if new else messages
 
 
-def _renamed_message(message: Message, name: Callable[[str], str], id_: Callable[[str], str]) -> Message:
+def _renamed_message(message: Message, names: Mapping[str, str], ids: Mapping[str, str]) -> Message:
     if LINKED.isdisjoint(map(type, message.parts)):
         return message
-    return replace(message, parts=[_renamed_part(part, name, id_) for part in message.parts])
+    return replace(message, parts=[_renamed_part(part, names, ids) for part in message.parts])
 
 
-def _renamed_part(part: Part, name: Callable[[str], str], id_: Callable[[str], str]) -> Part:
+def _renamed_part(part: Part, names: Mapping[str, str], ids: Mapping[str, str]) -> Part:
     if isinstance(part, ToolCall):
-        return replace(part, name=name(part.name), id=id_(part.id))
+        return replace(part, name=names.get(part.name, part.name), id=ids.get(part.id, part.id))
     if isinstance(part, ToolResult):
-        return replace(part, name=name(part.name), tool_call_id=id_(part.tool_call_id))
+        id_ = part.tool_call_id
+        return replace(part, name=names.get(part.name, part.name), tool_call_id=ids.get(id_, id_))
     return part
 
 

@@ -37,7 +37,7 @@ def test_what_a_word_becomes_is_allowed_and_no_two_words_become_one(alphabet: Al
 def test_an_allowed_word_stays_as_it_is(alphabet: Alphabet, words: list[str]) -> None:
     renaming = Renaming(words, alphabet)
     assert all(renaming(word) == word for word in words if alphabet.accepts(word))
-    assert alphabet.accepts_all(words) == all(map(alphabet.accepts, words)) == (not renaming.needed)
+    assert alphabet.accepts_all(words) == all(map(alphabet.accepts, words)) == (not renaming.new)
 
 
 @pytest.mark.parametrize(
