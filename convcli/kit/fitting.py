@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from convcli.kit.objects import drop_extras
 from convcli.kit.passes import (
     PartPass,
+    PartStep,
     on_each_message,
     on_parts,
     on_tools,
@@ -106,7 +107,7 @@ def keep_parts_of_roles(allowed: Mapping[str, Collection[str]]) -> PartPass:
     def is_misplaced(role: str, kind: str) -> bool:
         return role not in allowed.get(kind.partition(".")[0], (role,))
 
-    return PartPass((is_misplaced, drop_misplaced))
+    return PartPass(PartStep(is_misplaced, drop_misplaced))
 
 
 def sort_parts(

@@ -5,10 +5,10 @@ A pass adapts a transcript to a target. It does not change its input, and shares
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from operator import is_
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -69,6 +69,14 @@ ONE_KIND = (Text, Reasoning, Refusal, ToolCall, Opaque)
 PART_KINDS = (*(cls.type for cls in ONE_KIND), *MEDIA_KINDS, *RESULT_KINDS.values())
 
 
+class PartStep(NamedTuple):
+    """A function on parts, the parts that it looks at, and the question without which it changes none of them."""
+
+    subject: Subject
+    fits: PartFit
+    when: Question | None = None
+
+
 class PartPass(Informed):
     """A pass over single parts: functions with the parts that they look at.
 
@@ -77,40 +85,53 @@ class PartPass(Informed):
     passes become parts of others.
     """
 
-    __slots__ = ("_fits_in", "_kinds", "_steps", "_steps_in")
+    __slots__ = ("_fits", "_kinds", "_questions", "_steps", "_steps_in")
 
-    def __init__(self, *steps: tuple[Subject, PartFit]) -> None:
+    def __init__(self, *steps: PartStep) -> None:
         super().__init__(self._change_parts)
         self._steps = steps
+        self._questions = tuple(step.when for step in steps if step.when is not None)
         self._steps_in: Callable[[str], Steps] = lru_cache(maxsize=64)(self._in_role)
-        self._fits_in: Callable[[str], Mapping[Any, Any]] = lru_cache(maxsize=64)(self._by_class)
+        self._fits = lru_cache(maxsize=256)(self._by_class)
         self._kinds: Callable[[], frozenset[str]] = lru_cache(maxsize=1)(self._kinds_in_all_roles)
 
     def _kinds_in_all_roles(self) -> frozenset[str]:
         return frozenset().union(*(of_kinds for role in ROLES for of_kinds, _ in self._in_role(role)))
 
-    def _in_role(self, role: str) -> Steps:
-        """Returns the functions for messages of this role."""
-        steps = [(frozenset(kind for kind in PART_KINDS if at(role, kind)), fits) for at, fits in self._steps]
-        return tuple((of_kinds, fits) for of_kinds, fits in steps if of_kinds)
+    def _in_role(self, role: str, without: Collection[Question] = ()) -> Steps:
+        """Returns the functions for messages of this role, `without` those of the questions that are answered no."""
+        steps = [step for step in self._steps if step.when not in without]
+        kinds_of = [(frozenset(kind for kind in PART_KINDS if step.subject(role, kind)), step.fits) for step in steps]
+        return tuple((of_kinds, fits) for of_kinds, fits in kinds_of if of_kinds)
 
-    def _by_class(self, role: str) -> Mapping[Any, Any]:
-        """Returns the same functions by class of parts; for a class with several kinds again by kind."""
-        steps = self._in_role(role)
-        of_kind = {kind: tuple(fits for of_kinds, fits in steps if kind in of_kinds) for kind in PART_KINDS}
-        return dict.fromkeys(VARIOUS, of_kind) | {cls: of_kind[cls.type] for cls in ONE_KIND if of_kind[cls.type]}
+    def _by_class(self, present: frozenset[str], without: tuple[Question, ...]) -> dict[str, dict[Any, Any]]:
+        """Returns the same functions by role and class of the parts that are present; for a class with several kinds
+        again by kind. Roles and classes without any are missing."""
+        return {role: of_class for role in ROLES if (of_class := self._of_class(self._in_role(role, without), present))}
+
+    def _of_class(self, steps: Steps, present: frozenset[str]) -> dict[Any, Any]:
+        of_kind = {kind: tuple(fits for of_kinds, fits in steps if kind in of_kinds) for kind in present}
+        of_kind = {kind: fits for kind, fits in of_kind.items() if fits}
+        of_class: dict[Any, Any] = {cls: of_kind[cls.type] for cls in ONE_KIND if cls.type in of_kind}
+        of_class |= {cls: of_kind for cls, kinds in VARIOUS.items() if not of_kind.keys().isdisjoint(kinds)}
+        return of_class
 
     def _change_parts(self, transcript: Transcript, inventory: Inventory) -> Transcript:
-        if self._kinds().isdisjoint(inventory.ask(kinds)):
+        present = inventory.ask(kinds)
+        if self._kinds().isdisjoint(present):
             return transcript
-        messages, fits_in = transcript.messages, self._fits_in
+        without = tuple([question for question in self._questions if not inventory.ask(question)])
+        of_role = self._fits(present, without)
+        messages = transcript.messages
         changed: dict[int, None] = {}
         for index, message in enumerate(messages):
-            of_class = fits_in(message.role)
+            if message.role not in of_role:
+                continue
+            of_class = of_role[message.role]
             for part in message.parts:
                 cls = part.__class__
                 if cls in of_class:
-                    for fits in of_class[cls] if cls not in VARIOUS else of_class[cls][kind_of(part)]:
+                    for fits in of_class[cls] if cls not in VARIOUS else of_class[cls].get(kind_of(part), ()):
                         if fits(part, message) is not part:
                             changed[index] = None
         if not changed:
@@ -148,9 +169,10 @@ NOT_TEXT = tuple(kind for kind in RESULT_KINDS if kind != "text")
 """The kinds of results that need more than a text."""
 
 
-def on_parts(fits: PartFit, *types: str) -> PartPass:
-    """Returns a pass over single parts, with their message, of these types or of any; None drops the part."""
-    return PartPass((lambda _, kind: not types or kind.partition(".")[0] in types, fits))
+def on_parts(fits: PartFit, *types: str, when: Question | None = None) -> PartPass:
+    """Returns a pass over single parts, with their message, of these types or of any; None drops the part. With `when`,
+    it changes none of them unless the answer to that question is yes."""
+    return PartPass(PartStep(lambda _, kind: not types or kind.partition(".")[0] in types, fits, when))
 
 
 def on_each_part(fits: Callable[[Part], Part]) -> Pass:
@@ -166,7 +188,7 @@ def on_each_part(fits: Callable[[Part], Part]) -> Pass:
 def on_results(fits: Callable[[ToolResult], ToolResult], *kinds: str) -> PartPass:
     """Returns a pass over tool results only, of these kinds or of any."""
     looked_at = {RESULT_KINDS[kind] for kind in kinds or RESULT_KINDS}
-    return PartPass((lambda _, kind: kind in looked_at, lambda result, _: fits(result)))
+    return PartPass(PartStep(lambda _, kind: kind in looked_at, lambda result, _: fits(result)))
 
 
 def fused(*passes: Pass) -> tuple[Pass, ...]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
-from convcli.model.transcript import Media, Message, Part, Text, ToolCall, ToolResult, Transcript
+from convcli.model.transcript import MEDIA_KINDS, Media, Message, Part, Text, ToolCall, ToolResult, Transcript
 
 Answer = TypeVar("Answer")
 
 RESULT_KINDS = {kind: f"tool_result.{kind}" for kind in ("text", "data", "error", "multimodal")}
 """The kinds of results as parts, by their own kind."""
-VARIOUS = frozenset((ToolResult, Media))
-"""Records of several kinds."""
+VARIOUS: Mapping[type, Collection[str]] = {ToolResult: RESULT_KINDS.values(), Media: MEDIA_KINDS}
+"""Records of several kinds, with these kinds."""
 
 
 class Inventory:
@@ -71,7 +71,7 @@ def results(inventory: Inventory) -> list[ToolResult]:
 def kinds(inventory: Inventory) -> frozenset[str]:
     """The kinds of all parts."""
     classes = set(map(type, inventory.ask(parts)))
-    found: set[str] = {cls.type for cls in classes - VARIOUS}  # type: ignore[attr-defined]
+    found: set[str] = {cls.type for cls in classes - VARIOUS.keys()}  # type: ignore[attr-defined]
     if ToolResult in classes:
         found.update([RESULT_KINDS[result.kind] for result in inventory.ask(results)])
     if Media in classes:
@@ -121,6 +121,12 @@ def has_empty(inventory: Inventory) -> bool:
 def has_empty_text(inventory: Inventory) -> bool:
     """Asks whether any text is empty."""
     return "" in [part.text for part in inventory.ask(parts) if part.__class__ is Text]
+
+
+def has_blank_text(inventory: Inventory) -> bool:
+    """Asks whether any text is empty or nothing but white space."""
+    texts = [part.text for part in inventory.ask(parts) if part.__class__ is Text]
+    return "" in texts or any(map(str.isspace, texts))
 
 
 @cache

@@ -21,7 +21,7 @@ from convcli.kit.settings import BUDGET, EFFORT, OFF
 from convcli.kit.texts import is_bare
 from convcli.kit.values import pairs
 from convcli.model.dialect import Convention, LossKind, Pass
-from convcli.model.inventory import Informed, Inventory, any_of, has_field, has_role
+from convcli.model.inventory import Informed, Inventory, any_of, has_blank_text, has_field, has_role
 from convcli.model.transcript import (
     Media,
     Message,
@@ -183,7 +183,7 @@ def keep_supported_parts(
     return (
         keep_parts_of_roles(roles),
         refusals_as_texts,
-        on_parts(lambda part, _: text(part), "text"),
+        on_parts(lambda part, _: text(part), "text", when=has_blank_text if text is not_blank else None),
         on_parts(lambda part, _: reasoning(part), "reasoning"),
         on_parts(lambda part, _: media(part), *MEDIA),
         on_parts(opaque, "opaque"),
