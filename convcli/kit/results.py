@@ -178,9 +178,12 @@ def _disorder(inventory: Inventory) -> tuple[bool, bool]:
             continue
         if open_calls is None:
             open_calls = _calls_of(caller)
-        result = result_of(message)
-        alone += result is not None and len(message.parts) == 1
-        is_displaced = is_displaced or result is None or result.tool_call_id not in open_calls
+        first = message.parts[0] if message.parts else None
+        if first.__class__ is ToolResult:
+            alone += len(message.parts) == 1
+            is_displaced = is_displaced or first.tool_call_id not in open_calls
+        else:
+            is_displaced = True
     return is_displaced, not alone == len(inventory.ask(results)) == inventory.ask(roles).count("tool")
 
 

@@ -58,24 +58,34 @@ def parts(inventory: Inventory) -> list[Part]:
     return [part for message in inventory.messages for part in message.parts]
 
 
+def by_class(inventory: Inventory) -> dict[type, list[Any]]:
+    """All parts, by their class."""
+    groups: dict[type, list[Any]] = {}
+    for part in inventory.ask(parts):
+        cls = part.__class__
+        if cls in groups:
+            groups[cls].append(part)
+        else:
+            groups[cls] = [part]
+    return groups
+
+
 def calls(inventory: Inventory) -> list[ToolCall]:
     """All calls."""
-    return [part for part in inventory.ask(parts) if part.__class__ is ToolCall]
+    return inventory.ask(by_class).get(ToolCall, [])
 
 
 def results(inventory: Inventory) -> list[ToolResult]:
     """All results."""
-    return [part for part in inventory.ask(parts) if part.__class__ is ToolResult]
+    return inventory.ask(by_class).get(ToolResult, [])
 
 
 def kinds(inventory: Inventory) -> frozenset[str]:
     """The kinds of all parts."""
-    classes = set(map(type, inventory.ask(parts)))
-    found: set[str] = {cls.type for cls in classes - VARIOUS.keys()}  # type: ignore[attr-defined]
-    if ToolResult in classes:
-        found.update([RESULT_KINDS[result.kind] for result in inventory.ask(results)])
-    if Media in classes:
-        found.update([part.type for part in inventory.ask(parts) if part.__class__ is Media])
+    groups = inventory.ask(by_class)
+    found = {cls.type for cls in groups if cls not in VARIOUS}  # type: ignore[attr-defined]
+    found.update([RESULT_KINDS[result.kind] for result in groups.get(ToolResult, ())])
+    found.update([media.type for media in groups.get(Media, ())])
     return frozenset(found)
 
 
@@ -120,12 +130,12 @@ def has_empty(inventory: Inventory) -> bool:
 
 def has_empty_text(inventory: Inventory) -> bool:
     """Asks whether any text is empty."""
-    return "" in [part.text for part in inventory.ask(parts) if part.__class__ is Text]
+    return "" in [text.text for text in inventory.ask(by_class).get(Text, ())]
 
 
 def has_blank_text(inventory: Inventory) -> bool:
     """Asks whether any text is empty or nothing but white space."""
-    texts = [part.text for part in inventory.ask(parts) if part.__class__ is Text]
+    texts = [text.text for text in inventory.ask(by_class).get(Text, ())]
     return "" in texts or any(map(str.isspace, texts))
 
 
