@@ -123,7 +123,7 @@ class PartPass(Informed):
         without = tuple([question for question in self._questions if not inventory.ask(question)])
         of_role = self._fits(present, without)
         messages = transcript.messages
-        changed: dict[int, None] = {}
+        changed: dict[int, dict[Any, Any]] = {}
         for index, message in enumerate(messages):
             if message.role not in of_role:
                 continue
@@ -133,18 +133,16 @@ class PartPass(Informed):
                 if cls in of_class:
                     for fits in of_class[cls] if cls not in VARIOUS else of_class[cls].get(kind_of(part), ()):
                         if fits(part, message) is not part:
-                            changed[index] = None
+                            changed[index] = of_class
         if not changed:
             return transcript
         fitted = list(messages)
-        for index in changed:
-            fitted[index] = self._fitted(messages[index])
+        for index, of_class in changed.items():
+            message = messages[index]
+            steps = self._steps_in(message.role)
+            after = [_after(steps, part, message) if part.__class__ in of_class else part for part in message.parts]
+            fitted[index] = replace(message, parts=[part for part in after if part is not None])
         return replace(transcript, messages=fitted)
-
-    def _fitted(self, message: Message) -> Message:
-        steps = self._steps_in(message.role)
-        parts = shared(message.parts, [_after(steps, part, message) for part in message.parts])
-        return message if parts is message.parts else replace(message, parts=parts)
 
     def then(self, other: PartPass) -> PartPass:
         """Returns both passes as one walk."""

@@ -60,8 +60,11 @@ def are_out_of_order(inventory: Inventory) -> bool:
     order = _order(inventory.ask(calls))
     before = -1
     for message in inventory.messages:
-        rank = -1 if message.role != "tool" else _rank(message.parts, order)
-        if rank < before and rank != -1:
+        if message.role != "tool":
+            before = -1
+            continue
+        rank = _rank(message.parts, order)
+        if rank < before:
             return True
         before = rank
     return False
@@ -72,8 +75,9 @@ def _order(made: list[ToolCall]) -> dict[str, int]:
 
 
 def _rank(parts: list[Part], order: dict[str, int]) -> int:
-    ranks = [order.get(part.tool_call_id) for part in parts if isinstance(part, ToolResult)]
-    return len(order) if None in ranks or not ranks else min(rank for rank in ranks if rank is not None)
+    last = len(order)
+    ranks = [order.get(part.tool_call_id, last) for part in parts if part.__class__ is ToolResult]
+    return last if not ranks or last in ranks else min(ranks)
 
 
 def tied(transcript: Transcript) -> Transcript:

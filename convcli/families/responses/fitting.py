@@ -168,6 +168,9 @@ class _OwnItems:
         return message if parts is message.parts else replace(message, parts=parts)
 
     def _part(self, part: Part, role: str) -> Part | None:
+        if part.metadata is None and part.__class__ is not Reasoning:
+            self._open = None
+            return part
         metadata = part.metadata or {}
         if is_content(part, role, self._owner):
             id_ = self._id_of_content(part, metadata.get("itemId")) if role == "assistant" else None
