@@ -178,7 +178,8 @@ def _cleared(names: Sequence[str]) -> Callable[[Any], Any]:
     if not names:
         return lambda record: record
     values, nothing = attrgetter(*names), (None,) * len(names) if len(names) > 1 else None
-    return lambda record: record if values(record) == nothing else replace(record, **dict.fromkeys(names))
+    cleared = dict.fromkeys(names)
+    return lambda record: record if values(record) == nothing else replace(record, **cleared)
 
 
 def drop_other_opaque(owner: str) -> PartPass:

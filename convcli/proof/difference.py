@@ -185,9 +185,10 @@ class _Walk:
     def in_place(self, i: int, message: Message, other: Message) -> None:
         """Compares a message with that at the same index, part by part."""
         self.diff.record(message, other, "message", self.diff.places.message(i))
-        for k, (part, twin) in enumerate(zip(message.parts, other.parts, strict=True)):
-            if not self.same(part, twin, exact_part):
-                self.part(part, twin, self.diff.places.part(i, k))
+        twins = other.parts
+        for k, part in enumerate(message.parts):
+            if not self.same(part, twins[k], exact_part):
+                self.part(part, twins[k], self.diff.places.part(i, k))
 
     def partner(self, i: int, message: Message, j: int, last: int | None, alignment: Alignment) -> None:
         """Compares a message with its partner, the message `j` of the output; that of the message before is `last`."""

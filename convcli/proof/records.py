@@ -68,7 +68,7 @@ class Differences:
         ours = astuple(before)
         is_same_type = after.__class__ is before.__class__
         theirs = astuple(after) if is_same_type else [getattr(after, each[0], None) for each in fields]
-        compared: Iterator[Any] = zip(fields, ours, theirs, strict=True)
+        compared: Iterator[Any] = zip(fields, ours, theirs)  # noqa: B905  (equal lengths; strict costs)
         if not self.generated_once:
             compared = compress(compared, map(is_not, ours, theirs))
         for (name, field), x, y in compared:
