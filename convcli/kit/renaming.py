@@ -215,9 +215,9 @@ def _renamed_message(message: Message, names: Mapping[str, str], ids: Mapping[st
 
 
 def _renamed_part(part: Part, names: Mapping[str, str], ids: Mapping[str, str]) -> Part:
-    if isinstance(part, ToolCall):
+    if type(part) is ToolCall:
         return replace(part, name=names.get(part.name, part.name), id=ids.get(part.id, part.id))
-    if isinstance(part, ToolResult):
+    if type(part) is ToolResult:
         id_ = part.tool_call_id
         return replace(part, name=names.get(part.name, part.name), tool_call_id=ids.get(id_, id_))
     return part

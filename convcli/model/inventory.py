@@ -55,37 +55,35 @@ def roles(inventory: Inventory) -> list[str]:
 
 def parts(inventory: Inventory) -> list[Part]:
     """All parts."""
-    return [part for message in inventory.messages for part in message.parts]
-
-
-def by_class(inventory: Inventory) -> dict[type, list[Any]]:
-    """All parts, by their class."""
-    groups: dict[type, list[Any]] = {}
-    for part in inventory.ask(parts):
-        cls = part.__class__
-        if cls in groups:
-            groups[cls].append(part)
-        else:
-            groups[cls] = [part]
-    return groups
+    found: list[Part] = []
+    for message in inventory.messages:
+        found += message.parts
+    return found
 
 
 def calls(inventory: Inventory) -> list[ToolCall]:
     """All calls."""
-    return inventory.ask(by_class).get(ToolCall, [])
+    return [part for part in inventory.ask(parts) if part.__class__ is ToolCall]
 
 
 def results(inventory: Inventory) -> list[ToolResult]:
     """All results."""
-    return inventory.ask(by_class).get(ToolResult, [])
+    return [part for part in inventory.ask(parts) if part.__class__ is ToolResult]
+
+
+def texts(inventory: Inventory) -> list[str]:
+    """The texts of all text parts."""
+    return [part.text for part in inventory.ask(parts) if part.__class__ is Text]
 
 
 def kinds(inventory: Inventory) -> frozenset[str]:
     """The kinds of all parts."""
-    groups = inventory.ask(by_class)
-    found = {cls.type for cls in groups if cls not in VARIOUS}  # type: ignore[attr-defined]
-    found.update([RESULT_KINDS[result.kind] for result in groups.get(ToolResult, ())])
-    found.update([media.type for media in groups.get(Media, ())])
+    classes = set(map(type, inventory.ask(parts)))
+    found: set[str] = {cls.type for cls in classes - VARIOUS.keys()}  # type: ignore[attr-defined]
+    if ToolResult in classes:
+        found.update([RESULT_KINDS[result.kind] for result in inventory.ask(results)])
+    if Media in classes:
+        found.update([part.type for part in inventory.ask(parts) if part.__class__ is Media])
     return frozenset(found)
 
 
@@ -130,13 +128,12 @@ def has_empty(inventory: Inventory) -> bool:
 
 def has_empty_text(inventory: Inventory) -> bool:
     """Asks whether any text is empty."""
-    return "" in [text.text for text in inventory.ask(by_class).get(Text, ())]
+    return "" in inventory.ask(texts)
 
 
 def has_blank_text(inventory: Inventory) -> bool:
     """Asks whether any text is empty or nothing but white space."""
-    texts = [text.text for text in inventory.ask(by_class).get(Text, ())]
-    return "" in texts or any(map(str.isspace, texts))
+    return "" in inventory.ask(texts) or any(map(str.isspace, inventory.ask(texts)))
 
 
 @cache

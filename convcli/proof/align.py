@@ -165,14 +165,14 @@ class _Twins:
         return part_of
 
     def _are_same(self, before: Part, after: Part) -> bool:
-        if isinstance(before, ToolCall) and isinstance(after, ToolCall):
+        if type(before) is ToolCall and type(after) is ToolCall:
             if before.id == after.id:
                 return True
             if before.id in self._ids:
                 return False
             self._new_ids[before.id] = after.id
             return before.name == after.name and before.arguments == after.arguments
-        if isinstance(before, ToolResult) and isinstance(after, ToolResult):
+        if type(before) is ToolResult and type(after) is ToolResult:
             id_, other = before.tool_call_id, after.tool_call_id
             return id_ == other or self._new_ids.get(id_) == other
         return before is after or part_key(before) == part_key(after)

@@ -274,7 +274,7 @@ class _Walk:
         if type(part) is not type(other):
             self.diff.add("changed", place, part.type, part.type, other.type)
             self.diff.record(part, other, part.type, place)
-        elif isinstance(part, ToolResult) and isinstance(other, ToolResult):
+        elif type(part) is ToolResult and type(other) is ToolResult:
             self.result(part, other, place)
         else:
             self.diff.record(part, other, part.type, place)

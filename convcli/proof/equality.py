@@ -66,6 +66,8 @@ def exact_values(x: Any, y: Any) -> bool:
 
 def as_json(value: Any) -> Any:
     """Converts records inside a value (the parts of a multimodal result) to JSON values."""
+    if value.__class__ is dict or value.__class__ is str:
+        return value
     if isinstance(value, msgspec.Struct):
         return _in_order(builtins(value))
     if isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
