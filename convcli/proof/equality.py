@@ -25,8 +25,9 @@ def exact_message(before: Message, after: Message) -> bool:
     if before.weight is not None and not exact_json.exact(before.weight, after.weight):
         return False
     for part, twin in zip(before.parts, after.parts):  # noqa: B905  (equal lists; strict costs)
-        is_bare = part.extras is None and part.metadata is None
-        if is_bare and (part.__class__ is Text or (part.__class__ is ToolResult and part.value.__class__ is str)):
+        if type(part) is Text and part.extras is None and part.metadata is None:
+            continue
+        if type(part) is ToolResult and type(part.value) is str and part.extras is None and part.metadata is None:
             continue  # most parts, without a call
         if not exact_part(part, twin):
             return False
