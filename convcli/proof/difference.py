@@ -9,8 +9,8 @@ values are compared in C first, and only the rest is walked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import accumulate
-from operator import attrgetter
+from itertools import accumulate, compress
+from operator import attrgetter, eq
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -33,6 +33,7 @@ from convcli.model.transcript import (
 from convcli.proof.equality import (
     as_json,
     exact_message,
+    exact_messages,
     exact_part,
     exact_tool,
     exact_values,
@@ -118,10 +119,12 @@ class _Walk:
         before, after = self.before.messages, self.after.messages
         if len(before) != len(after) or self.has_chosen():
             return None
+        are_equal = list(map(eq, before, after))
+        equal = list(compress(before, are_equal)), list(compress(after, are_equal))
+        if exact_messages(*equal) and not self.diff.generated_once:
+            return [i for i, is_equal in enumerate(are_equal) if not is_equal]
         pairs = enumerate(zip(before, after, strict=True))
-        if self.diff.generated_once:
-            return [i for i, (one, other) in pairs if not self.same(one, other, exact_message)]
-        return [i for i, (one, other) in pairs if not (one == other and exact_message(one, other))]
+        return [i for i, (one, other) in pairs if not self.same(one, other, exact_message)]
 
     def alignment(self, unequal: list[int] | None) -> Alignment:
         """Returns the alignment. Messages off the active branch have no partner if the output has no branches."""

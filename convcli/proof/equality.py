@@ -16,15 +16,21 @@ from convcli.wire.decimals import builtins
 
 def exact_message(before: Message, after: Message) -> bool:
     """True if the JSON values of two equal messages also have the same types and key order. Texts have none."""
-    if before.extras is not None and not exact_json.exact(before.extras, after.extras):
-        return False
-    if before.usage is not None and not exact_json.exact(before.usage, after.usage):
-        return False
-    if before.cost is not None and not exact_json.exact(before.cost, after.cost):
-        return False
-    if before.weight is not None and not exact_json.exact(before.weight, after.weight):
-        return False
-    for part, twin in zip(before.parts, after.parts):  # noqa: B905  (equal lists; strict costs)
+    return exact_messages([before], [after])
+
+
+def exact_messages(before: list[Message], after: list[Message]) -> bool:
+    """Same as `exact_message`, for all messages of two equal lists."""
+    for one, other in zip(before, after):  # noqa: B905  (equal lists; strict costs)
+        if one.extras is not None and not exact_json.exact(one.extras, other.extras):
+            return False
+        if one.usage is not None and not exact_json.exact(one.usage, other.usage):
+            return False
+        if one.cost is not None and not exact_json.exact(one.cost, other.cost):
+            return False
+        if one.weight is not None and not exact_json.exact(one.weight, other.weight):
+            return False
+    for part, twin in zip(_parts(before), _parts(after)):  # noqa: B905
         if type(part) is Text and part.extras is None and part.metadata is None:
             continue
         if type(part) is ToolResult and type(part.value) is str and part.extras is None and part.metadata is None:
@@ -32,6 +38,13 @@ def exact_message(before: Message, after: Message) -> bool:
         if not exact_part(part, twin):
             return False
     return True
+
+
+def _parts(messages: list[Message]) -> list[Part]:
+    parts: list[Part] = []
+    for message in messages:
+        parts += message.parts
+    return parts
 
 
 def exact_part(part: Any, other: Any) -> bool:
