@@ -32,9 +32,9 @@ def exact_messages(before: list[Message], after: list[Message]) -> bool:
             return False
     for part, twin in zip(_parts(before), _parts(after)):  # noqa: B905
         if type(part) is Text and part.extras is None and part.metadata is None:
-            continue
+            continue  # most parts are these two, which need no call
         if type(part) is ToolResult and type(part.value) is str and part.extras is None and part.metadata is None:
-            continue  # most parts, without a call
+            continue
         if not exact_part(part, twin):
             return False
     return True

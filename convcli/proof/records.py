@@ -74,9 +74,10 @@ class Differences:
         for (name, field), x, y in compared:
             if y is None and field in self.certain:  # most losses of sessions
                 self.losses.append((self.types["dropped", field], place, True, x, MISSING))
-            elif not field or (x is y and field not in GENERATED) or name in skip:
                 continue
-            elif name == "metadata" or field == "message.usage":
+            if not field or (x is y and field not in GENERATED) or name in skip:
+                continue
+            if name == "metadata" or field == "message.usage":
                 self.keys(x or {}, y or {}, field, place)
             else:
                 self.values(x, y, field, place, is_split=field == SPLIT and before.kind == "multimodal")

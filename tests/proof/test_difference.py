@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from convcli import dialects
 from convcli.engine import pipeline
@@ -107,6 +108,22 @@ def test_two_unrelated_transcripts_differ_unless_they_say_the_same(before: Trans
 def test_a_transcript_does_not_differ_from_itself(transcript: Transcript) -> None:
     assert difference(transcript, transcript) == []
     assert difference(transcript, copy.deepcopy(transcript)) == []
+
+
+@given(transcript=strategies.transcripts())
+def test_only_the_parts_of_a_type_that_the_output_lacks_are_reported(transcript: Transcript) -> None:
+    kept = [[part for part in message.parts if type(part) is not Reasoning] for message in transcript.messages]
+    assume(all(bool(parts) == bool(message.parts) for parts, message in zip(kept, transcript.messages, strict=True)))
+    messages = [replace(message, parts=parts) for message, parts in zip(transcript.messages, kept, strict=True)]
+    losses = difference(transcript, replace(transcript, messages=messages))
+    lost = [
+        f"/messages/{i}/parts/{k}"
+        for i, message in enumerate(transcript.messages)
+        for k, part in enumerate(message.parts)
+        if type(part) is Reasoning
+    ]
+    assert [loss.where for loss in losses if loss.field == "reasoning"] == lost
+    assert all(loss.kind == "dropped" and loss.where.startswith(tuple(lost)) for loss in losses)
 
 
 @pytest.mark.parametrize("name", ["extras", "metadata"])

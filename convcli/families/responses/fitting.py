@@ -168,7 +168,7 @@ class _OwnItems:
         return message if parts is message.parts else replace(message, parts=parts)
 
     def _part(self, part: Part, role: str) -> Part | None:
-        if part.metadata is None and part.__class__ is not Reasoning:
+        if part.metadata is None and part.__class__ is not Reasoning:  # it names no item
             self._open = None
             return part
         metadata = part.metadata or {}
