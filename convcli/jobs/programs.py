@@ -140,6 +140,6 @@ def _ids_in(path: str) -> list[str]:
 
 def _has_id(path: str, id_: str) -> bool:
     """True if the name of the file or its folder has this id as a prefix, or after a timestamp."""
-    path = folders.session_of(path) if folders.stands_for_folder(path) else path
+    path = folders.session_of(path) if os.path.basename(path) == folders.AGENT else path
     stem, folder = os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))
     return stem.startswith(id_) or folder.startswith(id_) or re.search(f"[-_]{re.escape(id_)}", stem) is not None

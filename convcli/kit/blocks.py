@@ -79,8 +79,12 @@ class BlockTable:
         return native
 
     def places(self) -> dict[str, Path]:
-        """Returns the paths of the fields of parts, by their names in losses; those of the first row that has one."""
-        return {name: path for block in reversed(self._blocks) for name, path in block.fields.items() if path}
+        """Returns the paths of the fields of parts, by their names in losses; those of the first row that has one.
+
+        A field whose key has its name needs none: it is looked for, as the part may also be a string.
+        """
+        each = {name: path for block in reversed(self._blocks) for name, path in block.fields.items()}
+        return {name: path for name, path in each.items() if path and path != (name.rpartition(".")[2],)}
 
     def supports(self) -> frozenset[str]:
         """Returns the names of the fields of parts, and of its own opaque blocks."""
