@@ -153,7 +153,7 @@ def _kept(schema: Any) -> Native:
     kinds = kinds if isinstance(kinds, list) else [kinds]
     kind = next((one.lower() for one in kinds if isinstance(one, str) and one != "null"), None)
     keywords = {"description", "nullable", *KEYWORDS_OF_TYPE.get(kind or "", ())}
-    kept = {key: _kept_value(key, value) for key, value in schema.items() if key in keywords and value}
+    kept = {key: _kept_value(key, value) for key, value in schema.items() if key in keywords and _is_kept(key, value)}
     kept |= {"nullable": True} if "null" in kinds else {}
     return kept if kind is None else {**({"type": kind} if "type" in schema else {}), **kept}
 
@@ -161,14 +161,22 @@ def _kept(schema: Any) -> Native:
 KEYWORDS_OF_TYPE = {"string": ("enum",), "array": ("items",), "object": ("properties", "required")}
 
 
+def _is_kept(key: str, value: Any) -> bool:
+    """True for a value that the syntax has for this keyword."""
+    return bool(value) and (isinstance(value, dict) or key not in ("properties", "items"))
+
+
 def _kept_value(key: str, value: Any) -> Any:
-    if key == "properties" and isinstance(value, dict):
+    if key == "properties":
         return {name: _kept(one) for name, one in value.items()}
-    return _kept_item(value) if key == "items" and isinstance(value, dict) else value
+    return _kept_item(value) if key == "items" else value
 
 
 def _kept_item(schema: Native) -> Native:
     """Returns the schema of items, which has all keywords; a type and properties are those of Gemma."""
-    kept = {key: _kept_value(key, value) if key == "properties" else value for key, value in schema.items()}
-    kept |= {"type": _in_case(schema["type"], str.lower)} if "type" in schema else {}
-    return {key: value for key, value in kept.items() if value is not None and (value or key != "properties")}
+    kept = {
+        key: _kept_value(key, value)
+        for key, value in schema.items()
+        if _is_kept(key, value) or (value is not None and key not in ("properties", "items"))
+    }
+    return {**kept, **({"type": _in_case(schema["type"], str.lower)} if "type" in kept else {})}

@@ -205,7 +205,10 @@ PROGRAM_TURNS = ProgramTurns(
 google-gemini/gemini-cli, read 2026-11-27."""
 
 SUPPORTS = TURNS | media() | META.supports() | RECORDS["assistant"].supports("message") | counted(TOKENS)
-SUPPORTS |= fields("reasoning.metadata tool_call.metadata tool_result.name tool_result.isError tool_result.status")
+SUPPORTS |= fields(
+    "reasoning.metadata.thoughtSignature tool_call.metadata.thoughtSignature tool_result.name tool_result.isError "
+    "tool_result.status"
+)
 
 DIALECT = Dialect(
     name=NAME,

@@ -89,7 +89,7 @@ CHUNKS = ROWS.table(
     ROWS.record("text", Text(""), "type text", {"text": whole("text")}),
     _image(image_of(ROWS)),
     ROWS.record(
-        *("file", Media("document"), "type file_id", {"file_id": whole("file_id")}),
+        *("file", Media("document", file_id=""), "type file_id", {"file_id": whole("file_id")}),
         when=lambda part: part.file_id is not None,
     ),
     with_url(ROWS.record("document_url", Media("document", url=""), "type document_url document_name", DOCUMENT)),
