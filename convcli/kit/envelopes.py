@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 from convcli.kit.codec.code import define
 from convcli.kit.codec.objects import Field, field_values, places_of
 from convcli.kit.contexts import LiftContext
-from convcli.kit.objects import NOTHING, Keys, Native, Record, as_text, get_extras, omit
+from convcli.kit.objects import NOTHING, Keys, Native, Record, as_text, get_extras, omit, together
 from convcli.kit.settings import Setting, same
 from convcli.kit.values import milliseconds_of_time, time_of_milliseconds
 from convcli.model.transcript import Message, Part, Path, camel
@@ -84,7 +84,7 @@ class Envelope:
         same."""
         if not extra and content.keys() <= self._content:
             return self._write(record, content)
-        native: Native = omit(extra, *self._names, *self._nested) if extra else {}
+        native: Native = omit(together(extra), *self._names, *self._nested) if extra else {}
         for key, value in zip(self._names, field_values(record, self._fields, extra or {}), strict=True):
             if value is not None:
                 native[key] = value

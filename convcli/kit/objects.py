@@ -86,7 +86,7 @@ class Keys:
     def put(self, native: Native, extra: Native | None, *, sort: bool = False) -> Native:
         """Returns the object with its extras, in the vendor's order."""
         if extra:
-            native = {**native, **extra}
+            native = {**native, **together(extra)}
         if extra or sort:
             native = {key: native[key] for key in self.sorted(native)}
         return native
@@ -136,10 +136,25 @@ def objects_in(value: Any) -> list[Native]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+APART = "@"
+"""The extras key of the vendor's keys that have the name of one of ours, such as `row` for the keys of a row."""
+
+
+def _apart(extra: Native, names: Collection[str]) -> Native:
+    """Returns the extras of an object with its keys of these names apart, as the names are taken for other objects."""
+    taken = {key: extra[key] for key in names if key in extra}
+    return {**omit(extra, *taken), APART: {**extra.get(APART, {}), **taken}} if taken else extra
+
+
+def together(extra: Native) -> Native:
+    """Returns the extras with keys that are apart among the others."""
+    return {**omit(extra, APART), **extra[APART]} if isinstance(extra.get(APART), dict) else extra
+
+
 def make_extras(dialect: str, extra: Native | None, **inside: Native | None) -> Extras | None:
     """Returns extras with these keys of `dialect`, and with the extras of nested objects under their keys."""
     if inside:
-        extra = {**(extra or {}), **{key: value for key, value in inside.items() if value}}
+        extra = {**_apart(extra or {}, inside.keys()), **{key: value for key, value in inside.items() if value}}
     return {dialect: extra} if extra else None
 
 
@@ -151,7 +166,10 @@ def get_extras(extras: Extras | None, dialect: str) -> Native:
 def add_extras(record: Any, owner: str, extra: Native | None) -> None:
     """Adds the owner's keys to the extras of a record that is being lifted."""
     if extra:
-        record.extras = {**(record.extras or {}), owner: {**get_extras(record.extras, owner), **extra}}
+        known = get_extras(record.extras, owner)
+        objects = [key for key in extra if key in known and isinstance(extra[key], dict)]
+        kept = _apart(known, [key for key in objects if not isinstance(known[key], dict)])
+        record.extras = {**(record.extras or {}), owner: {**kept, **extra}}
 
 
 def drop_extra_keys(extras: Extras | None, dialect: str, *keys: str) -> Extras | None:
@@ -175,7 +193,9 @@ def set_extra_key(extras: Extras | None, dialect: str, key: str, value: Native) 
     if not value and not extras:  # most records
         return extras
     extra = get_extras(extras, dialect)
-    if extra.get(key, {}) == value:
+    if not isinstance(extra.get(key, {}), dict):
+        extra = _apart(extra, [key])
+    elif extra.get(key, {}) == value:
         return extras
     kept = {**omit(extra, key), **({key: value} if value else {})}
     others = omit(extras or {}, dialect)
