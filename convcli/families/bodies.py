@@ -135,10 +135,10 @@ def _supports(shell: Dialect, form: str) -> frozenset[str]:
     inner = shell.inner[body.dialect]
     inside = inner.supports_in(body.form)
     extras = {f"extras.{name}" for name in inner.owners} if "extras" in inside else set()
-    own = {f"extras.{shell.name}"}
+    outer = {f"extras.{shell.name}"}
     if "id" not in inside:  # nor has the body an id of its own
-        own = {f"extras.{shell.name}.{key}" for key in shell.envelope if key != ID}
-    return (inside - {"extras"}) | extras | own | {"id"}
+        outer = {f"extras.{shell.name}.{key}" for key in shell.envelope if key != ID}
+    return (inside - {"extras"}) | extras | outer | {"id"}
 
 
 def identified(accepts: Callable[[str], bool] = bool) -> Pass:

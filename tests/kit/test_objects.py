@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from convcli.kit.envelopes import Envelope
 from convcli.kit.objects import (
     Keys,
     add_extras,
@@ -99,7 +100,18 @@ def test_a_record_keeps_an_object_under_a_key_and_nothing_where_that_is_empty() 
     assert set_extras(message, "x", "a", {}).extras == {"y": {"b": 2}}
     assert set_extras(message, "x", "a", {"k": 1}) is set_extras(message, "z", "a", {}) is message
     assert set_extra_key(None, "x", "a", {"k": 1}) == {"x": {"a": {"k": 1}}}
-    assert set_extra_key(None, "x", "a", {}) is set_extra_key({"x": {"a": 1}}, "x", "a", {}) is None
+    assert set_extra_key(None, "x", "a", {}) is set_extra_key({"x": {"a": {"k": 1}}}, "x", "a", {}) is None
+
+
+def test_a_key_of_the_vendor_with_the_name_of_another_object_is_kept_apart_and_written() -> None:
+    kept = {"x": {"@": {"a": 1}, "a": {"k": 2}}}
+    assert make_extras("x", {"a": 1}, a={"k": 2}) == set_extra_key({"x": {"a": 1}}, "x", "a", {"k": 2}) == kept
+    assert make_extras("x", {"a": 1}, a=None) == set_extra_key({"x": {"a": 1}}, "x", "a", {}) == {"x": {"@": {"a": 1}}}
+    message = Message("user", [], extras={"x": {"a": 1}})
+    add_extras(message, "x", {"a": {"k": 2}})
+    assert message.extras == kept
+    assert Keys("b a").put({"b": 0}, {"@": {"a": 1}}) == {"b": 0, "a": 1}
+    assert Envelope("a b").write(message, {"@": {"a": 1}, "b": 0}) == {"a": 1, "b": 0}
 
 
 @pytest.mark.parametrize("value", [0, 0.0, False, "x", [None], {"a": None}])
