@@ -131,7 +131,7 @@ def _fit(shell: Dialect, form: str) -> tuple[Pass, ...]:
 def _supports(shell: Dialect, form: str) -> frozenset[str]:
     body = shell.bodies.get(form)
     if body is None:
-        return shell.supports_in(form)
+        return (shell.supports_in(form) - {"extras"}) | {f"extras.{shell.name}"}
     inner = shell.inner[body.dialect]
     inside = inner.supports_in(body.form)
     extras = {f"extras.{name}" for name in inner.owners} if "extras" in inside else set()
