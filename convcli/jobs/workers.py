@@ -184,8 +184,8 @@ class _Pool:
         """Returns the error for a dead process; stops the others."""
         self.stop()
         stopped = _STOPPED + signal.SIGTERM
-        codes = [worker.exitcode for worker in self._workers if worker.exitcode]
-        code = next((code for code in codes if code != stopped), stopped)
+        codes = [worker.exitcode for worker in self._workers if worker.exitcode and worker.exitcode != stopped]
+        code = min(codes, default=stopped)  # one that is still starting ends with 1 when the others are stopped
         if code - _STOPPED in STOPPING:
             signal.raise_signal(code - _STOPPED)
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
