@@ -84,7 +84,8 @@ def parse_text(text: str) -> tuple[Any, bool]:
                 return value, False
         except (ValueError, TypeError, MemoryError):
             pass
-    return _parse(text, "error", BEGIN)
+    value, is_same = _parse(text, "error", BEGIN)
+    return value, is_same or write_text(value) == text
 
 
 def parse_rounded(text: str) -> Any:
