@@ -43,6 +43,8 @@ TAG = "#"
 BLOCK = "block"
 """The extras key for keys next to the one of the kind."""
 KINDS = ("text", "tool_call", "tool_call_result", "reasoning", "image", "file")
+INSIDE = ("text", "image", "file")
+"""Kinds of blocks in a result."""
 FLAT = {"tool_name": "tool_call", "origin": "tool_call_result", "reasoning_text": "reasoning", "base64_image": "image",
         "base64_data": "file"}  # fmt: skip
 """A key of a block without the key of its kind, and the kind."""
@@ -88,13 +90,13 @@ def _lift_block(native: Native, context: LiftContext) -> Part:
     return Opaque(NAME, native) if part is None or isinstance(part, Opaque) else part
 
 
-def _tagged(native: Native) -> Native | None:
-    """Returns the block with its kind under `TAG`; None for a block of an unknown kind."""
-    kind = next((kind for kind in KINDS if kind in native), None)
+def _tagged(native: Native, kinds: tuple[str, ...] = KINDS) -> Native | None:
+    """Returns the block with its kind under `TAG`; None for a block of another kind."""
+    kind = next((kind for kind in kinds if kind in native), None)
     if kind == "text":
         return {TAG: kind, **native}
     if kind is None:
-        kind = next((FLAT[key] for key in FLAT if key in native), None)
+        kind = next((FLAT[key] for key in FLAT if key in native and FLAT[key] in kinds), None)
         return None if kind is None else {TAG: kind, **native}
     others = omit(native, kind)
     return {TAG: kind, **native[kind], **({BLOCK: others} if others else {})}
@@ -195,7 +197,7 @@ def _lift_result(block: Native, context: LiftContext, calls: _Calls) -> ToolResu
 
 
 def _lift_inside(native: Native, context: LiftContext) -> Part:
-    tagged = _tagged(native) or {TAG: "", **native}
+    tagged = _tagged(native, INSIDE) or {TAG: "", **native}
     return BLOCKS.lift_inside(tagged, context)
 
 

@@ -105,7 +105,7 @@ def restate(node: dict[str, Any], key: str, value: Any) -> None:
     """Sets a value that a delta states as a whole, and keeps an earlier one that differs from it."""
     before = node.get(key)
     if before != value and before not in (None, "", {}, []):
-        former = node.setdefault(FORMER, {}).setdefault(key, [])
+        former = former_of(node, key)
         if before not in former:
             former.append(before)
     node[key] = value
@@ -119,8 +119,20 @@ def keep_former(node: dict[str, Any], key: str, before: Any) -> None:
     fragments = before if isinstance(before, Pieces) else [before] if isinstance(before, str) else []
     final = node.get(key)
     if isinstance(final, str) and "".join(fragments) != final and not _has_in_order(final, fragments):
-        former = node.setdefault(FORMER, {}).setdefault(key, [])
-        former.append("".join(fragments))
+        former_of(node, key).append("".join(fragments))
+
+
+class Former(dict[str, list[Any]]):
+    """The earlier values of an object, by key."""
+
+
+def former_of(node: dict[str, Any], key: str) -> list[Any]:
+    """Returns the list for the earlier values under `key`. What the source has under the key `former` becomes one."""
+    former = node.get(FORMER)
+    if not isinstance(former, Former):
+        former = node[FORMER] = Former({} if former is None else {FORMER: [former]})
+    values: list[Any] = former.setdefault(key, [])
+    return values
 
 
 def _has_in_order(text: str, fragments: Sequence[str]) -> bool:

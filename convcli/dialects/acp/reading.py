@@ -8,6 +8,7 @@ from typing import Any
 from convcli.kit.objects import Native, add_extras, as_object, except_keys, get_extras, make_extras, omit, without_nulls
 from convcli.kit.runs import Run
 from convcli.kit.streams import Pieces
+from convcli.kit.supported import fields
 from convcli.kit.texts import only_text
 from convcli.kit.values import pairs, take_counts
 from convcli.model.transcript import (
@@ -75,7 +76,10 @@ class AcpReader:
         self._name(row, path)
         outer = self._around(row, path)
         self.run.origin.routes |= {(*path, key): self._place(key, row, path) for key in outer}
-        update = {**update, **outer}
+        taken = {key: value for key, value in outer.items() if key in OF_UPDATE}
+        update = {**update, **omit(outer, *taken), **({"rpc": taken} if taken else {})}
+        if taken:
+            self.run.origin.routes[*path, "rpc"] = path[:-1]
         kind = update["sessionUpdate"]
         if kind in SPEAKERS and isinstance(update.get("content"), dict):
             self._chunk(update, SPEAKERS[kind], row, path)
@@ -265,6 +269,10 @@ class AcpReader:
         return transcript
 
 
+OF_UPDATE = fields(
+    "sessionUpdate content messageId toolCallId name title status rawInput rawOutput state stopReason usage"
+)
+"""Keys that are read in an update. Outside of it they mean something else."""
 CHUNK = ("sessionUpdate", "content", "messageId")
 RESULT = ("sessionUpdate", "toolCallId", "status", "content", "rawOutput")
 

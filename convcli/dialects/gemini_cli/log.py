@@ -89,7 +89,7 @@ def is_header(row: Native) -> bool:
 
 def _update(row: Native, i: int, live: dict[str, tuple[Path, Native]], done: Replay) -> None:
     """Records metadata, where later values count; the messages of a `$set` replace all records."""
-    is_update = UPDATE in row
+    is_update = isinstance(row.get(UPDATE), dict)
     native, place = (row[UPDATE], (i, UPDATE)) if is_update else (row, (i,))
     for origin, stated in (((i,), row), (place, native))[not is_update :]:
         done.metadata.append((origin, except_keys(stated, *MEMBERS)))

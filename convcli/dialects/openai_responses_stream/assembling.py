@@ -130,7 +130,7 @@ class _Item:
         for key in self.lists if kind_of(native) == "reasoning" else ():
             for piece in native.get(key) or ():
                 if streams.FORMER in piece:
-                    former = native.setdefault(streams.FORMER, {}).setdefault(key, [])
+                    former = streams.former_of(native, key)
                     former += piece.pop(streams.FORMER)["text"]
         return native
 

@@ -78,7 +78,8 @@ INSTRUCTIONS = "instructions"
 def lift(document: Any) -> Transcript:
     """Reads a list of requests and responses."""
     context = LiftContext(NAME, document)
-    instructions_found = [(i, native[INSTRUCTIONS]) for i, native in enumerate(document) if native.get(INSTRUCTIONS)]
+    requests = ((i, native) for i, native in enumerate(document) if native["kind"] == "request")
+    instructions_found = [(i, native[INSTRUCTIONS]) for i, native in requests if native.get(INSTRUCTIONS)]
     if instructions_found:
         at, text = instructions_found[-1]
         message = Message("system", [Text(text)], extras={NAME: {"part_kind": INSTRUCTIONS}})

@@ -48,7 +48,7 @@ def as_text() -> Rule:
     def check(survey: Survey) -> Iterator[Breach]:
         for i, k, _ in survey.parts["tool_call"]:
             call = survey.native_part(i, k) or {}
-            function = call.get("function") or call
+            function = call["function"] if isinstance(call.get("function"), dict) else call
             if not isinstance(function.get("arguments", ""), str):
                 kind = TYPE_NAMES.get(type(function["arguments"]), "null")
                 message = f"the arguments must be JSON in a string; found {kind}"
