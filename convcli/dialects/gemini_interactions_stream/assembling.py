@@ -49,21 +49,32 @@ class _Step:
             self._content(body.pop("content"), (*path, "content"))
         elif self.key == "summary" and kind == "thought_signature":
             self.first.add(("signature",), (*path, "signature"))
+            self._restate({"signature": body.pop("signature", None)})
         elif kind == "arguments_delta" and self.native.get("type") == CALL:
             if not isinstance(self.native.get("arguments"), streams.Pieces):
                 streams.restate(self.native, "arguments", streams.Pieces())
             streams.grow(self.native, "arguments", body.pop("arguments", None) or "")
             self.first.add(("arguments",), (*path, "arguments"))
-        elif kind != self.native.get("type"):
+        elif kind == self.native.get("type") and kind not in GROWING:
+            self._restate(body)
+            return True
+        else:
             return False
-        self._restate(body)
+        self._keep(body)
         return True
 
     def keep(self, native: Native, path: Path) -> None:
         """Adds keys that an event at this path states as a whole."""
         if native:
             self.first.add((), path)
-            self._restate(native)
+            self._keep(native)
+
+    def _keep(self, native: Native) -> None:
+        """Keeps keys that stand next to the contents of an event; those that a step has too mean something else."""
+        taken = {key: native[key] for key in native if key in OF_STEP}
+        self._restate(omit(native, *taken))
+        if taken:
+            streams.extend(self.native, OTHER_EVENTS, [taken])
 
     def _restate(self, native: Native) -> None:
         for key, value in without_nulls(native).items():
@@ -224,6 +235,12 @@ class Answer:
         return pieces
 
 
+OF_STEP = fields("type content summary signature arguments id name call_id result is_error error")
+"""Keys that are read in a step."""
+GROWING = frozenset((INPUT, OUTPUT, THOUGHT, CALL))
+"""Types of steps that no delta states as a whole."""
+OTHER_EVENTS = "events"
+"""Extras key for what events state under keys that mean something else in a step."""
 READ_STEPS = frozenset((INPUT, OUTPUT, THOUGHT, CALL, RESULT))
 """Types of steps with keys that are read: a delta of such a type is not a whole step."""
 TYPE_OF_DELTA = {"arguments_delta": CALL, "thought_summary": THOUGHT, "thought_signature": THOUGHT}

@@ -148,6 +148,8 @@ EVENT_KEYS = fields(
     "response delta text refusal arguments input logprobs annotation error code message param obfuscation"
 )
 """The event keys that are read, or that give a position."""
+OF_RESPONSE = fields("id object created_at status incomplete_details model output usage")
+"""Keys that are read in a response."""
 
 
 class Answer:
@@ -193,9 +195,12 @@ class Answer:
         self._unknown_keys(event, at)
 
     def _unknown_keys(self, event: Native, at: int) -> None:
-        """Adds unknown keys of an event to the response."""
+        """Adds unknown keys of an event to the response; those that are read in a response mean something else here."""
         for key in event.keys() - EVENT_KEYS:
-            if event[key] is not None:
+            if event[key] is not None and key in OF_RESPONSE:
+                streams.extend(self.response, OTHER_EVENTS, [{"type": event["type"], key: event[key]}])
+                self.routes.add((OTHER_EVENTS,), (at,))
+            elif event[key] is not None:
                 streams.restate(self.response, key, event[key])
                 self.routes.setdefault((key,), (at, key))
 

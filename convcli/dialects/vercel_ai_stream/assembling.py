@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from convcli.families.ai_sdk.shown import MESSAGE
 from convcli.kit import streams
-from convcli.kit.objects import Native, except_keys, omit
+from convcli.kit.objects import Native, as_object, except_keys, omit
 from convcli.kit.streams import Growing
 from convcli.kit.values import pairs
 from convcli.model.transcript import Path
@@ -139,9 +140,13 @@ class Answer:
             self.routes[name,] = place
 
     def _unknown_keys(self, event: Native, at: int, *known: str) -> None:
-        """Adds unknown keys of an event to the message."""
-        for key, value in event.items():
-            if key not in ("type", *known) and value is not None and key not in self.message:
+        """Adds unknown keys of an event to the message. With one that a message has, the event is kept."""
+        unknown = {key: value for key, value in event.items() if key not in ("type", *known) and value is not None}
+        taken = {key: value for key, value in unknown.items() if key in MESSAGE.names}
+        if taken:
+            self._keep({"type": event["type"], **taken}, at)
+        for key, value in omit(unknown, *taken).items():
+            if key not in self.message:
                 self.message[key] = value
                 self.routes[key,] = (at, key)
 
@@ -320,7 +325,7 @@ def _is_call(piece: _Piece) -> bool:
 
 
 def _approval(piece: _Piece) -> Any:
-    return (piece.native.get("approval") or {}).get("id")
+    return as_object(piece.native.get("approval")).get("id")
 
 
 def _merged(before: Any, after: Any) -> Any:
